@@ -1,4 +1,4 @@
-"""What theories of length generalization say of a regular language: membership in C-RASP, and SRC with its states."""
+"""Verdicts of theories of length generalization on a regular language: membership in C-RASP, and SRC with states."""
 
 from dataclasses import dataclass
 from typing import Any
