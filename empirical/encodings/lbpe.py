@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from empirical.encodings.base import Content, PositionEncoding, require_integers
+from empirical.encodings.blocks import query_blocks
 
 PLAIN = ((1, 0, 0), (0, 1, 0), (-1, 1, 0), (2, -1, 0))
 """Features i, j, j - i, 2i - j, as coefficients of (i, j, n)."""
@@ -95,13 +96,24 @@ class LBPE(PositionEncoding):
         """q_j . e^K_ij / sqrt(C): [B, H, J, I].  Raises what `label_weights` raises."""
         assert content is not None and content.q_BHJC is not None
         scores_BHJK = content.q_BHJC @ self.keys[content.layer].T / content.q_BHJC.shape[-1] ** 0.5
-        labels_BKJI = self._batched(query_positions, key_positions, content)
-        return torch.einsum("bhjk,bkji->bhji", scores_BHJK.to(labels_BKJI), labels_BKJI).to(dtype)
+
+        def of_block(block: slice) -> Tensor:
+            labels_BKJI = self._batched(query_positions[..., block], key_positions, content)
+            scores = scores_BHJK[:, :, block].to(labels_BKJI)
+            return torch.einsum("bhjk,bkji->bhji", scores, labels_BKJI).to(dtype)
+
+        blocks = query_blocks(query_positions.shape[-1], key_positions.shape[-1])
+        return torch.cat([of_block(block) for block in blocks], 2)
 
     def values(self, weights_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """Sum over i of a_ij e^V_ij: attention that each label gets, times its vector, [B, H, J, C]."""
-        labels_BKJI = self._batched(query_positions, key_positions, content).to(weights_BHJI)
-        return torch.einsum("bhji,bkji->bhjk", weights_BHJI, labels_BKJI) @ self.vectors[content.layer]
+
+        def of_block(block: slice) -> Tensor:
+            labels_BKJI = self._batched(query_positions[..., block], key_positions, content).to(weights_BHJI)
+            return torch.einsum("bhji,bkji->bhjk", weights_BHJI[:, :, block], labels_BKJI)
+
+        blocks = query_blocks(query_positions.shape[-1], key_positions.shape[-1])
+        return torch.cat([of_block(block) for block in blocks], 2) @ self.vectors[content.layer]
 
     def _batched(self, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """Weights p with a batch axis, which may be 1: [B or 1, K, J, I]."""
@@ -115,15 +127,21 @@ class LBPE(PositionEncoding):
         i, j, n = key_positions[..., None, :] + 1, query_positions[..., :, None] + 1, self._scale_or_zero(scales)
         wide = torch.promote_types(self.levels.dtype, torch.float32)
         with torch.autocast(i.device.type, enabled=False):
-            logits = self.levels.to(wide)[:, None, None]
+            logits = (self.levels.to(wide) / self.temperature)[:, None, None]
             for coefficients, *numbers in zip(self.features, self.slopes, self.offsets, self.heights, strict=True):
                 feature = i.new_zeros(())
                 for coefficient, coordinate in zip(coefficients, (i, j, n), strict=True):
                     feature = feature + coefficient * coordinate if coefficient else feature
                 slopes, offsets, heights = (number.to(wide) for number in numbers)
-                label_logits = (feature[..., None].to(wide) * slopes + offsets).relu() @ heights
-                logits = logits + label_logits.movedim(-1, -3).contiguous()
-            return (logits / self.temperature).softmax(-3)
+                of_pairs = bool(coefficients[0] and coefficients[1])
+                values, places = _distinct(feature) if of_pairs else (feature, None)
+                label_logits = (values[..., None].to(wide) * slopes + offsets).relu() @ (heights / self.temperature)
+                if places is not None:
+                    label_logits = _at_places(label_logits, places)
+                label_logits = label_logits.movedim(-1, -3).contiguous()
+                in_place = label_logits.shape == logits.shape  # an array of all pairs is large
+                logits = logits.add_(label_logits) if in_place else logits + label_logits
+            return logits.softmax(-3)
 
     def _scale_or_zero(self, scales: Tensor | None) -> Tensor | int:
         """n with shape [..., 1, 1]; 0 without scale hint."""
@@ -134,6 +152,24 @@ class LBPE(PositionEncoding):
         if scales.is_floating_point() or scales.is_complex() or scales.dtype == torch.bool:
             raise ValueError(f"scales must be integers, not {scales.dtype}")
         return scales[..., None, None]
+
+
+def _distinct(feature: Tensor) -> tuple[Tensor, Tensor | None]:
+    """All integers from the smallest value of a feature to the largest, and the place of each entry among them.
+
+    None as places, and the feature itself, if it has fewer entries than that, or if a compiler must know the sizes.
+    """
+    if torch.compiler.is_compiling() or not feature.numel():
+        return feature, None
+    low, high = (int(end) for end in feature.aminmax())
+    if high - low + 1 >= feature.numel():
+        return feature, None
+    return torch.arange(low, high + 1, device=feature.device), feature - low
+
+
+def _at_places(rows: Tensor, places: Tensor) -> Tensor:
+    """Rows [values, K] at places of any shape: [..., K]."""
+    return rows.T.gather(1, places.flatten().expand(rows.shape[1], -1)).unflatten(1, places.shape).movedim(0, -1)
 
 
 MODULES = {"lbpe": partial(LBPE, scale_hint=False), "lbpe-sh": partial(LBPE, scale_hint=True)}

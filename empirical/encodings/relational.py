@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from empirical.encodings.base import Content, PositionEncoding
+from empirical.encodings.blocks import query_blocks
 
 
 class Relational(PositionEncoding):
@@ -33,15 +34,26 @@ class Relational(PositionEncoding):
     ) -> Tensor:
         """q_j . E^K_phi(i,j) / sqrt(C): [B, H, J, I].  Only the labels are read, not the positions."""
         assert content is not None and content.q_BHJC is not None and content.labels_BJI is not None
-        scores_BHJK: Tensor = content.q_BHJC @ self.keys[content.layer].T / content.q_BHJC.shape[-1] ** 0.5
-        return scores_BHJK.gather(3, self._repeat_for_heads(content.labels_BJI, scores_BHJK)).to(dtype)
+        q_BHJC, labels_BJI, keys = content.q_BHJC, content.labels_BJI, self.keys[content.layer]
+
+        def of_block(block: slice) -> Tensor:
+            scores_BHJK = q_BHJC[:, :, block] @ keys.T
+            return scores_BHJK.gather(3, self._repeat_for_heads(labels_BJI[:, block], scores_BHJK))
+
+        blocks = query_blocks(*labels_BJI.shape[1:])
+        return (torch.cat([of_block(block) for block in blocks], 2) / q_BHJC.shape[-1] ** 0.5).to(dtype)
 
     def values(self, weights_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """Sum over i of a_ij E^V_phi(i,j): total weight of each label times its value vector, [B, H, J, C]."""
         assert content.labels_BJI is not None
-        by_label = weights_BHJI.new_zeros(*weights_BHJI.shape[:3], self.vectors.shape[1])
-        by_label = by_label.scatter_add(3, self._repeat_for_heads(content.labels_BJI, weights_BHJI), weights_BHJI)
-        return by_label @ self.vectors[content.layer]
+        labels_BJI, vectors = content.labels_BJI, self.vectors[content.layer]
+
+        def of_block(block: slice) -> Tensor:
+            weights = weights_BHJI[:, :, block]
+            by_label = weights.new_zeros(*weights.shape[:3], len(vectors))
+            return by_label.scatter_add(3, self._repeat_for_heads(labels_BJI[:, block], weights), weights) @ vectors
+
+        return torch.cat([of_block(block) for block in query_blocks(*labels_BJI.shape[1:])], 2)
 
     @staticmethod
     def _repeat_for_heads(labels_BJI: Tensor, like_BHJX: Tensor) -> Tensor:
