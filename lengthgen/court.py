@@ -1,41 +1,111 @@
 """The court as plain data: theories scored by published results or by stored runs."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
 from circuits.theories.catalogue import THEORIES, theory_named
-from circuits.theories.theory import Theory
 from empirical.court.cell import Cell
+from empirical.court.freeze import Frozen, freeze, guess_from_json
 from empirical.court.published.load import published_cells
 from empirical.court.stored import stored_cells
-from empirical.court.trial import judge
+from empirical.court.trial import LITERAL, judge
+from empirical.runs.environment import revision
 from empirical.runs.store import RunStore
+from lengthgen.progress import Progress
+from theory.system.cache import keep, recalled
+from theory.system.digests import source_digest
+from theory.system.errors import LengthgenError
+from theory.system.files import user_cache, write_sealed_json
+from theory.system.processes import interrupts_left, pool
 
-EVIDENCE = ("published", "runs")
-"""Kinds of evidence."""
+Answers = dict[str, dict[str, dict[str, Any]]]
+"""Cell name -> theory name -> answer as JSON."""
 
 
 def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str, Any]:
-    """Return the judgement of all theories of the catalogue and of the user's own ones.
+    """Judge theories of the catalogue and of the user's own; store the judgement in OUT/court/EVIDENCE.json.
+
+    The judgement is stored only if all theories of the catalogue were judged and no other.
 
     Args:
-        evidence: one of EVIDENCE.
-        theories: names of theories to judge, or the user's own as path/to/file.py:function; without any, all of the
-            catalogue. `src` is always judged, because a control says its opposite.
-        out: folder of the stored runs, if these are the evidence.
+        evidence: "published" or "runs".
+        theories: names of theories to judge, or the user's own as path/to/file.py:function; without any of the
+            catalogue, all of these. `src` is always judged, because a control says its opposite.
+        out: folder of the stored runs and of the judgement.
 
     Raises:
         TheoryError: a theory is unknown, or the user's own fails.
         StoreError: there are no stored runs, or one is broken.
         PublishedError: a published table is damaged.
     """
-    cells: tuple[Cell, ...] = published_cells() if evidence == "published" else stored_cells(RunStore(out / "runs"))
-    chosen: list[Theory] = list(dict.fromkeys(map(theory_named, theories)))
-    of_catalogue = [theory for theory in chosen if theory.name in THEORIES]
+    chosen = list(dict.fromkeys(map(theory_named, theories)))
     own = [theory for theory in chosen if theory.name not in THEORIES]
-    if not of_catalogue:
-        of_catalogue = [*THEORIES.values()]
-    elif THEORIES["src"] not in of_catalogue:
-        of_catalogue = [THEORIES["src"], *of_catalogue]
-    return {"evidence": evidence} | judge(cells, of_catalogue, post_hoc=own)
+    of_catalogue = [theory for theory in chosen if theory.name in THEORIES] or [*THEORIES.values()]
+    if THEORIES[LITERAL] not in of_catalogue:
+        of_catalogue = [THEORIES[LITERAL], *of_catalogue]
+    published = evidence == "published"
+    cells: tuple[Cell, ...] = published_cells() if published else stored_cells(RunStore(out / "runs"))
+    questions = {cell.name: cell.question for cell in cells}
+    answers = _published_answers(cells) if published else _as_answers(freeze([*THEORIES.values()], questions))
+    guesses = {
+        theory.name: {name: guess_from_json(answers[name][theory.name]) for name in questions}
+        for theory in of_catalogue
+    }
+    frozen = Frozen(guesses=guesses | freeze(own, questions).guesses)
+    answer = {"evidence": evidence} | judge(cells, [*of_catalogue, *own], frozen, post_hoc={t.name for t in own})
+    if not own and len(of_catalogue) == len(THEORIES):
+        write_sealed_json(out / "court" / f"{evidence}.json", {"answer": answer, "revision": revision()})
+    return answer
+
+
+def _as_answers(frozen: Frozen) -> Answers:
+    """Return frozen answers by cell."""
+    content = frozen.as_json()
+    names = next(iter(content.values()))
+    return {cell: {theory: of_cells[cell] for theory, of_cells in content.items()} for cell in names}
+
+
+def _published_answers(cells: Sequence[Cell]) -> Answers:
+    """Return the answers of the whole catalogue to all published cells, computed once for each version of the code."""
+    code = source_digest("theory", "circuits")
+    of_task: dict[str, list[Cell]] = {}
+    for cell in cells:
+        of_task.setdefault(cell.question.subject.name, []).append(cell)
+    names = {task: [cell.name for cell in cells] for task, cells in of_task.items()}
+    paths = {task: user_cache("court") / f"{number}.json" for number, task in enumerate(of_task)}
+    stored = {task: recalled(paths[task], [code, task, names[task]]) for task in of_task}
+    missing = [task for task, answers in stored.items() if answers is None]
+    for task, answers in _computed(missing).items():
+        keep(paths[task], [code, task, names[task]], answers)
+        stored[task] = answers
+    return {cell: answers for of_cells in stored.values() if of_cells for cell, answers in of_cells.items()}
+
+
+def _computed(tasks: Sequence[str]) -> Mapping[str, Answers]:
+    """Return the answers to the published cells of some tasks, computed by parallel processes."""
+    answers: dict[str, Answers] = {}
+    if not tasks:
+        return answers
+    progress = Progress("predictions of theories", len(tasks))
+    with pool(min(os.cpu_count() or 1, len(tasks))) as processes:
+        with interrupts_left():
+            futures = {processes.submit(answers_of_task, task): task for task in tasks}
+        try:
+            for future in as_completed(futures):
+                answers[futures[future]] = future.result()
+                progress.step(futures[future])
+        except BrokenProcessPool:
+            raise LengthgenError(
+                "a process that asked theories was ended, perhaps out of memory: run the command again"
+            ) from None
+    return answers
+
+
+def answers_of_task(task: str) -> Answers:
+    """Return the answers of the whole catalogue to the published cells of one task."""
+    questions = {cell.name: cell.question for cell in published_cells() if cell.question.subject.name == task}
+    return _as_answers(freeze([*THEORIES.values()], questions))

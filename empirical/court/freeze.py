@@ -36,6 +36,11 @@ class Frozen:
         }
 
 
+def guess_from_json(content: Mapping[str, Any]) -> Guess:
+    """Return the answer that `guess_as_json` wrote."""
+    return Guess(**content)
+
+
 def guess_as_json(guess: Guess) -> dict[str, Any]:
     """Return an answer as JSON."""
     return {"probability": guess.probability, "breaks_at": guess.breaks_at, "reason": guess.reason}

@@ -1,13 +1,13 @@
 """Judgement of theories by cells of evidence: predictions are frozen, then outcomes are computed and scored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
 from circuits.theories.theory import Theory
 from empirical.court.cell import Cell
-from empirical.court.freeze import Frozen, freeze, guess_as_json
+from empirical.court.freeze import Frozen, guess_as_json
 from empirical.court.outcomes import MAIN_THRESHOLD, THRESHOLDS, Outcome, measures_training, outcomes
 from empirical.court.references import BASE_RATE, CONTROLS, REFERENCES, base_rates, controls
 from empirical.court.scores import Probabilities, Score, brier_scores, difference, score
@@ -16,41 +16,38 @@ LITERAL = "src"
 """Name of the theory whose opposite is a control."""
 
 
-def judge(cells: Sequence[Cell], theories: Sequence[Theory], *, post_hoc: Sequence[Theory] = ()) -> dict[str, Any]:
+def judge(
+    cells: Sequence[Cell], theories: Sequence[Theory], frozen: Frozen, *, post_hoc: Container[str] = ()
+) -> dict[str, Any]:
     """Return the judgement of theories as JSON.
 
     Args:
         cells: the evidence, with distinct names.
-        theories: theories of the catalogue, `src` among them.
-        post_hoc: theories of the user's own; they are scored beside the others.
+        theories: theories to judge; if `src` is one of them, its opposite is a control.
+        frozen: answers of the theories to the questions of all cells.
+        post_hoc: names of theories of the user's own, which joined after the results were known.
 
     Returns:
         frozen (hash), theories, references and controls (name -> scores at the main threshold, with the verdict at each
         threshold), pairs (differences of Brier scores), by_evidence (Brier score by data set), cells, did_not_fit,
         disagreements, not_expressible.
-
-    Raises:
-        TheoryError: a theory of the user's own fails.
     """
-    everyone = [*theories, *post_hoc]
-    frozen = freeze(everyone, {cell.name: cell.question for cell in cells})
     at = {threshold: _Judged(cells, frozen, threshold) for threshold in THRESHOLDS}
     main = at[MAIN_THRESHOLD]
     scored = {threshold: judged.scores() for threshold, judged in at.items()}
-    own = {theory.name for theory in post_hoc}
     return {
         "frozen": frozen.digest,
         "threshold": MAIN_THRESHOLD,
         "thresholds": [*THRESHOLDS],
         "theories": {
             theory.name: _theory_as_json(theory)
-            | {"post_hoc": theory.name in own}
+            | {"post_hoc": theory.name in post_hoc}
             | _score_as_json(theory.name, scored, main)
-            for theory in everyone
+            for theory in theories
         },
         "references": {name: {"says": says} | _score_as_json(name, scored, main) for name, says in REFERENCES.items()},
         "controls": {name: {"says": says} | _score_as_json(name, scored, main) for name, says in CONTROLS.items()},
-        "pairs": main.pairs([theory.name for theory in everyone]),
+        "pairs": main.pairs([theory.name for theory in theories]),
         "cells": [_cell_as_json(outcome, frozen) for outcome in main.all_outcomes],
         "did_not_fit": [outcome.cell.name for outcome in main.all_outcomes if not outcome.fit],
         "disagreements": _disagreements(main.all_outcomes, frozen),

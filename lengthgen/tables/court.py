@@ -28,8 +28,8 @@ def court_table(answer: Mapping[str, Any], *, disagreements: bool = False) -> Gr
         f"{len(cells)} cells; {len(answer['did_not_fit'])} did not fit and are not scored; in {not_measured} no length "
         "of training was measured, and all their runs count as fitting",
         "right: answered cells that are as predicted. An abstention is scored as probability 1/2 (Brier 0.25).",
-        "to base rate: difference of the Brier score to that of the base rate over answered cells, with a 95 % interval "
-        "over tasks; supported if below 0, refuted if above",
+        "to base rate: difference of the Brier score to that of the base rate over answered cells, with a 95 % "
+        "interval over tasks; supported if below 0, refuted if above",
         "verdicts at thresholds " + ", ".join(f"{threshold:g}" for threshold in answer["thresholds"]) + ":",
         *(f"  {name}: {_verdicts(row)}" for name, row in answer["theories"].items()),
         f"predictions frozen before any outcome was read: {answer['frozen']}",
