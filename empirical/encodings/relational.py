@@ -7,6 +7,10 @@ from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.blocks import query_blocks
 
 
+MANY = 512
+"""Number of labels from which those that no pair has are left out."""
+
+
 class Relational(PositionEncoding):
     """logit_ij = q_j . (k_i + E^K_phi(i,j)) / sqrt(C), value_ij = v_i + E^V_phi(i,j).
 
@@ -35,18 +39,19 @@ class Relational(PositionEncoding):
         """q_j . E^K_phi(i,j) / sqrt(C): [B, H, J, I].  Only the labels are read, not the positions."""
         assert content is not None and content.q_BHJC is not None and content.labels_BJI is not None
         q_BHJC, labels_BJI, keys = content.q_BHJC, content.labels_BJI, self.keys[content.layer]
+        keys = keys[: _labels_in_use(labels_BJI, len(keys))]
 
         def of_block(block: slice) -> Tensor:
-            scores_BHJK = q_BHJC[:, :, block] @ keys.T
-            return scores_BHJK.gather(3, self._repeat_for_heads(labels_BJI[:, block], scores_BHJK))
+            scores_BHJK: Tensor = q_BHJC[:, :, block] @ keys.T / q_BHJC.shape[-1] ** 0.5
+            return scores_BHJK.gather(3, self._repeat_for_heads(labels_BJI[:, block], scores_BHJK)).to(dtype)
 
-        blocks = query_blocks(*labels_BJI.shape[1:])
-        return (torch.cat([of_block(block) for block in blocks], 2) / q_BHJC.shape[-1] ** 0.5).to(dtype)
+        return torch.cat([of_block(block) for block in query_blocks(*labels_BJI.shape[1:])], 2)
 
     def values(self, weights_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """Sum over i of a_ij E^V_phi(i,j): total weight of each label times its value vector, [B, H, J, C]."""
         assert content.labels_BJI is not None
         labels_BJI, vectors = content.labels_BJI, self.vectors[content.layer]
+        vectors = vectors[: _labels_in_use(labels_BJI, len(vectors))]
 
         def of_block(block: slice) -> Tensor:
             weights = weights_BHJI[:, :, block]
@@ -60,6 +65,20 @@ class Relational(PositionEncoding):
         """Labels [B, J, I] as [B, H, J, I], with B and H of the other tensor."""
         batch, heads = like_BHJX.shape[:2]
         return labels_BJI[:, None].expand(batch, heads, -1, -1)
+
+
+def _labels_in_use(labels_BJI: Tensor, count: int) -> int:
+    """Number of labels up to the largest of these; `count`, that of all, where the values cannot be read.
+
+    Sequences that are shorter than the longest of a run have few of the labels of distances.  With fewer than MANY
+    labels all are computed: it costs little, and roundings are those of earlier results.
+    """
+    if count < max(MANY, labels_BJI.shape[-1] + 1) or torch.compiler.is_compiling():
+        return count
+    try:
+        return int(labels_BJI.max()) + 1
+    except RuntimeError:  # the labels differ between models, and vmap hides them
+        return count
 
 
 MODULES = {"rpe": Relational, "clipped": Relational, "ipe": Relational, "ipe-sh": Relational}
