@@ -6,7 +6,6 @@ from torch import Tensor, nn
 from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.blocks import query_blocks
 
-
 MANY = 512
 """Number of labels from which those that no pair has are left out."""
 
