@@ -34,14 +34,14 @@ def base_rates(judged: Sequence[Outcome]) -> dict[str, list[float]]:
         return [(sum(of_others) + 1) / (len(of_others) + 2) for of_others in shares]
 
     return {
-        BASE_RATE: rates(lambda one, other: _task(one) != _task(other)),
+        BASE_RATE: rates(lambda cell, other: _task(cell) != _task(other)),
         "base-rate-encoding": rates(
-            lambda one, other: _task(one) != _task(other) and _encoding(one) == _encoding(other)
+            lambda cell, other: _task(cell) != _task(other) and _encoding(cell) == _encoding(other)
         ),
         "base-rate-evidence": rates(
-            lambda one, other: _task(one) != _task(other) and one.cell.evidence == other.cell.evidence
+            lambda cell, other: _task(cell) != _task(other) and cell.cell.evidence == other.cell.evidence
         ),
-        "base-rate-task": rates(lambda one, other: one is not other and _task(one) == _task(other)),
+        "base-rate-task": rates(lambda cell, other: cell is not other and _task(cell) == _task(other)),
     }
 
 
