@@ -14,7 +14,8 @@ def guess(question: Question) -> Guess:
     """Return the answer of C-RASP to a question.
 
     Regular languages are decided: for NoPE as arXiv 2608.13433 proves (Lemma 84), for learned absolute codes by our own
-    two proofs ([F], `circuits.languages.c_rasp_positions`). Other tasks are answered as the authors classify them.
+    two proofs ([F], `circuits.languages.c_rasp_positions`). The models name the symbols that may follow, which is read
+    as following the states of the automaton ([F]). Other tasks are answered as the authors classify them.
     """
     encoding, subject = encoding_name(question.encoding), question.subject
     if encoding in NONE:

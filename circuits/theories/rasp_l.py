@@ -38,8 +38,8 @@ def guess(question: Question) -> Guess:
         return abstain(found_program)
     if found_program is None:
         return abstain(f"the authors do not classify the task, and no program of {HEADS} features was found")
-    parts = " and of the ".join(["last token", *found_program])
-    return yes(f"a program was found, which is right at scales up to {TESTS[-1]}: a table of the {parts}")
+    parts = ", ".join(["the last token", *found_program])
+    return yes(f"a program was found, which is right at scales up to {TESTS[-1]}: a table of {parts}")
 
 
 THEORY = Theory(

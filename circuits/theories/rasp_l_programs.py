@@ -10,7 +10,7 @@ order, `shift_right`, `sel_width`, maps of tokens.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -37,10 +37,10 @@ NOTHING = -1
 
 Values = NDArray[np.int64]
 
-RELATIONS = ("=", "<", ">", "any")
-"""Relations of a key to its query by which a head looks."""
-RANKS = ("place", "token", "count")
-"""Numbers of a key of which a head takes the largest or the smallest."""
+RELATIONS = {"=": "equals", "<": "is below", ">": "is above", "any": ""}
+"""Relations of a key to its query by which a head looks, in signs and in words."""
+RANKS = {"place": ("first", "last"), "token": ("smallest", "largest"), "count": ("rarest", "most frequent")}
+"""Numbers of a key of which a head takes the smallest or the largest, with words for both."""
 
 
 class Head(NamedTuple):
@@ -57,10 +57,12 @@ class Head(NamedTuple):
     value: int
 
     def __str__(self) -> str:
-        """Return the head in words, for people."""
-        source = ("token", "token before")
-        look = f"{source[self.key]} {self.relation} {source[self.query]}"
-        return f"{source[self.value]} of the key with {look} and {'largest' if self.largest else 'least'} {self.rank}"
+        """Return what the head reads, in words."""
+        key = f"{'token before' if self.value else 'token of'} the {RANKS[self.rank][self.largest]} key"
+        if self.relation == "any":
+            return key
+        own = "token before" if self.key else "token"
+        return f"{key} whose {own} {RELATIONS[self.relation]} the {'token before the last' if self.query else 'last'}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,14 +71,15 @@ class Examples:
 
     Attributes:
         tokens: int64 [texts, longest]; NOTHING after the end.
-        marks: symbols that stand at fixed places of the prompt, and the end.
+        classes: int64 [symbols + 1], for each symbol, and first for NOTHING, which mark it is; 0 if it is none. Marks
+            are the symbols that stand alone at a place of the prompt, and the end.
         text, query: int64 [steps], the text of each step and the place from which it is written, from 0.
         target: int64 [steps], the tokens to write.
         trained: bool [steps], True for scales up to TRAIN.
     """
 
     tokens: Values
-    marks: frozenset[int]
+    classes: Values
     text: Values
     query: Values
     target: Values
@@ -111,22 +114,17 @@ def examples(task: Task, scales: Sequence[int] = (*range(1, TRAIN + 1), *TESTS))
     place = np.concatenate([steps[part] for part in index])
     there = tokens[text, place] != NOTHING
     text, place = text[there], place[there]
+    classes = np.zeros(len(task.alphabet) + 1, dtype=np.int64)
+    for number, mark in enumerate([NOTHING, *sorted(marks)], start=1):
+        classes[mark + 1] = number
     return Examples(
         tokens=tokens,
-        marks=frozenset(marks),
+        classes=classes,
         text=text,
         query=place - 1,
         target=tokens[text, place],
         trained=np.array(scales)[index][text] <= TRAIN,
     )
-
-
-def heads() -> Iterator[Head]:
-    """Yield all heads."""
-    for key, query, value in itertools.product((0, 1), repeat=3):
-        for relation, rank, largest in itertools.product(RELATIONS, RANKS, (True, False)):
-            if relation != "any" or key == query == 0:
-                yield Head(key, query, relation, rank, largest, value)
 
 
 def features(sample: Examples) -> dict[str, Values]:
@@ -139,12 +137,17 @@ def features(sample: Examples) -> dict[str, Values]:
     ranks = {"place": np.broadcast_to(np.arange(longest), tokens.shape), "token": tokens, "count": counts}
     lowest = -1 - max(longest, int(tokens.max()))
     values: dict[bytes, tuple[str, Values]] = {}
-    for head in heads():
-        keys, queries = sources[head.key][rows], sources[head.query][rows, sample.query][:, None]
-        looked = earlier & _related(keys, queries, head.relation)
-        chosen = np.where(looked, ranks[head.rank][rows] * (1 if head.largest else -1), lowest).argmax(axis=1)
-        read = np.where(looked.any(axis=1), sources[head.value][rows, chosen], NOTHING)
-        values.setdefault(read.tobytes(), (str(head), read))
+    for key, query, relation in itertools.product((0, 1), (0, 1), RELATIONS):
+        if relation == "any" and (key, query) != (0, 0):
+            continue  # without a comparison it does not matter what is compared
+        looked = earlier & _related(sources[key][rows], sources[query][rows, sample.query][:, None], relation)
+        nothing = ~looked.any(axis=1)
+        for rank, largest in itertools.product(RANKS, (True, False)):
+            chosen = np.where(looked, ranks[rank][rows] * (1 if largest else -1), lowest).argmax(axis=1)
+            for value, source in enumerate(sources):
+                read = np.where(nothing, NOTHING, source[rows, chosen])
+                head = Head(key=key, query=query, relation=relation, rank=rank, largest=largest, value=value)
+                values.setdefault(read.tobytes(), (str(head), read))
     for first, second in itertools.combinations(range(min(MOST_COMPARED, int(tokens.max()) + 1)), 2):
         often = [((tokens[rows] == symbol) & earlier).sum(axis=1) for symbol in (first, second)]
         more = np.sign(often[0] - often[1])
@@ -175,38 +178,30 @@ def program(sample: Examples, values: Mapping[str, Values]) -> tuple[str, ...] |
         for names in itertools.combinations(values, count):
             read = [last, *(values[name] for name in names)]
             first = [part[few] for part in read]
-            for tables in (_by_name, _by_pattern):
-                if _is_table(tables(first, sample.marks), first, sample.target[few]) and _is_right(
-                    tables(read, sample.marks), read, sample
-                ):
-                    return names
+            for pattern in (False, True):
+                keys = _keys(first, sample, pattern=pattern)
+                if _is_table(keys, first, sample.target[few]):
+                    keys = _keys(read, sample, pattern=pattern)
+                    if np.isin(keys, keys[sample.trained]).all() and _is_table(keys, read, sample.target):
+                        return names
     return None
 
 
-def _is_right(keys: Values, read: Sequence[Values], sample: Examples) -> bool:
-    """True if training shows every key, and some table of the keys is right."""
-    return bool(np.isin(keys, keys[sample.trained]).all()) and _is_table(keys, read, sample.target)
+def _keys(read: Sequence[Values], sample: Examples, *, pattern: bool) -> Values:
+    """Return the key of a table for each step as a number.
 
-
-def _by_name(read: Sequence[Values], _: frozenset[int]) -> Values:
-    """Return a number for each step, equal for steps with equal tokens."""
-    return _numbered(read, 1 + max(int(part.max()) for part in read))
-
-
-def _numbered(parts: Sequence[Values], size: int) -> Values:
-    """Return the numbers -1 to size - 1 of each step as one number."""
-    keys = np.zeros_like(parts[0])
+    Args:
+        read: tokens that are read, int64 [steps] each.
+        sample: the examples.
+        pattern: True if the key holds which of the tokens are which marks, and which are equal; False for their names.
+    """
+    parts = [sample.classes[part + 1] for part in read] if pattern else [part + 1 for part in read]
+    if pattern:
+        parts += [(first == second).astype(np.int64) for first, second in itertools.combinations(read, 2)]
+    keys = np.zeros_like(read[0])
     for part in parts:
-        keys = keys * (size + 1) + part + 1
+        keys = keys * (len(sample.classes) + 1) + part
     return keys
-
-
-def _by_pattern(read: Sequence[Values], marks: frozenset[int]) -> Values:
-    """Return a number for each step, equal for steps whose tokens are the same marks and equal to the same others."""
-    named = np.array([NOTHING, *sorted(marks)])
-    classes = [np.where(np.isin(part, named), np.searchsorted(named, part), NOTHING) for part in read]
-    equal = [(first == second).astype(np.int64) for first, second in itertools.combinations(read, 2)]
-    return _numbered([*classes, *equal], max(2, len(named) + 1))
 
 
 def _is_table(keys: Values, read: Sequence[Values], target: Values) -> bool:

@@ -360,7 +360,7 @@ CLAIMS = (
         falsifiers={
             "no attention": {"used": lambda feature: False},
             "no token before another": {"used": lambda feature: "before" not in feature},
-            "no order of tokens": {"used": lambda feature: "<" not in feature and ">" not in feature},
+            "no order of tokens": {"used": lambda feature: "below" not in feature and "above" not in feature},
         },
     ),
     Claim(

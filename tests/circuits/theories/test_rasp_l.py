@@ -35,7 +35,7 @@ def test_enumeration_finds_a_program_where_the_authors_do(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "head"), [("tomita4", "token before"), ("majority", "count"), ("dyck1", "more often")]
+    ("name", "head"), [("tomita4", "token before"), ("majority", "most frequent"), ("dyck1", "more often")]
 )
 def test_a_program_that_was_found_is_described(name: str, head: str) -> None:
     answer = guess(Question(subject=SUBJECTS[name], encoding="nope", train=50, test=100))
