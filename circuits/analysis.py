@@ -35,7 +35,7 @@ class Analysis:
     mode: str
     traces: tuple[Trace, ...]
     result: SRCResult | None
-    induced: dict[tuple[Relation, tuple[int, ...], tuple[int, ...], bool], Induced] = field(
+    induced: dict[tuple[Relation, tuple[int, ...], tuple[int, ...], bool, tuple[int, ...]], Induced] = field(
         default_factory=dict, compare=False, repr=False
     )
     """Operators induced by relations over some scales, kept for encodings with the same relation."""

@@ -156,11 +156,25 @@ VARIANTS = ("selection", "selection_with_token", "distractors")
 """Attributes of a `Prediction` that hold the predictions of variants of the rule."""
 
 
-def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], test: Sequence[int]) -> Prediction:
+def predict(
+    analysis: Analysis,
+    spec: EncodingSpec,
+    *,
+    train: Sequence[int],
+    test: Sequence[int],
+    more_prompts: Sequence[int] = MORE_PROMPTS,
+) -> Prediction:
     """Return the prediction for one encoding trained on the scales `train` and tested on the scales `test`.
 
     If the encoding has no relation of positions, there is no prediction. If training finds the labels and no labels
     without scale hint would do, the encoding is predicted to break at the first scale that changes a role.
+
+    Args:
+        analysis: analysis of the task up to the largest scale.
+        spec: the encoding.
+        train: scales of training.
+        test: scales of the test.
+        more_prompts: numbers of prompts of a sampled training scale that are tried before an entry counts as unseen.
 
     Raises:
         TaskError: no scales are given, or scales that were not analysed.
@@ -193,9 +207,17 @@ def predict(analysis: Analysis, spec: EncodingSpec, *, train: Sequence[int], tes
     later = [analysis.traces[scale - 1] for scale in sorted(set(test) - set(train))]
 
     def induced_with(own_token: bool) -> Induced:
-        key = (relation, tuple(trace.scale for trace in seen), tuple(trace.scale for trace in later), own_token)
+        key = (
+            relation,
+            tuple(trace.scale for trace in seen),
+            tuple(trace.scale for trace in later),
+            own_token,
+            (*more_prompts,),
+        )
         if key not in analysis.induced:
-            analysis.induced[key] = _induced(circuit, relation, seen, later, own_token=own_token)
+            analysis.induced[key] = _induced(
+                circuit, relation, seen, later, own_token=own_token, more_prompts=more_prompts
+            )
         return analysis.induced[key]
 
     induced = induced_with(False)
@@ -319,7 +341,13 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
 
 
 def _induced(
-    circuit: Circuit, relation: Relation, seen: Sequence[Trace], later: Sequence[Trace], *, own_token: bool
+    circuit: Circuit,
+    relation: Relation,
+    seen: Sequence[Trace],
+    later: Sequence[Trace],
+    *,
+    own_token: bool,
+    more_prompts: Sequence[int],
 ) -> Induced:
     """Return the operators induced over the training scales and then the others.
 
@@ -327,7 +355,7 @@ def _induced(
     """
     induced = induced_complexity(circuit, relation, [*seen, *later], own_token=own_token)
     missing = sum(induced.new_entries[trace.scale] for trace in later)
-    for count in MORE_PROMPTS:
+    for count in more_prompts:
         if not missing or all(trace.exhaustive for trace in seen):
             break
         seen = [trace if trace.exhaustive else _with_more_prompts(circuit.task, trace, count) for trace in seen]

@@ -8,6 +8,7 @@ between the two is answered wrongly by this reading.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 from circuits.analysis import Analysis, SearchStopped, analyse
 from circuits.clock import Clock
@@ -22,8 +23,12 @@ EXACT = 20
 """Largest tested scale that is not scaled down."""
 LARGEST = 10
 """Tested scale of small copies; above circuits.src.MAX_ARITY, so that a step that reads all digits has no arity."""
+MORE_PROMPTS = (1 << 14,)
+"""Number of prompts of a sampled training scale that are tried before an operator entry counts as unseen."""
 MAX_STEPS = 2_000_000_000
 """Largest number of counted steps of one search for a circuit: a few seconds on one core."""
+
+Answer = TypeVar("Answer", Analysis, Prediction)
 
 
 class Unanswered(LengthgenError):
@@ -69,14 +74,7 @@ def analysis_of(question: Question, *, with_states: bool = False) -> Analysis:
     Raises:
         Unanswered: the task is not expressible or has no such reading, or no circuit is found within MAX_STEPS.
     """
-    subject = question.subject
-    make = subject.with_states if with_states else subject.task
-    if make is None:
-        raise Unanswered("it has no reading that writes its states" if with_states else subject.why_not)
-    analysis = _analysis(make, scales_of(question).test)
-    if isinstance(analysis, str):
-        raise Unanswered(analysis)
-    return analysis
+    return _required(_analysis(_make(question, with_states=with_states), scales_of(question).test))
 
 
 def prediction_of(question: Question, *, with_states: bool = False) -> Prediction:
@@ -85,15 +83,38 @@ def prediction_of(question: Question, *, with_states: bool = False) -> Predictio
     Raises:
         Unanswered: as `analysis_of`, or the encoding has no relation.
     """
-    analysis, scales = analysis_of(question, with_states=with_states), scales_of(question)
+    make = _make(question, with_states=with_states)
+    return _required(_prediction(make, question.encoding, scales_of(question)))
+
+
+def _make(question: Question, *, with_states: bool) -> Callable[[], Task]:
+    """Return the function that makes a question's task; raise Unanswered if there is none."""
+    subject = question.subject
+    make = subject.with_states if with_states else subject.task
+    if make is None:
+        raise Unanswered("it has no reading that writes its states" if with_states else subject.why_not)
+    return make
+
+
+def _required(answer: Answer | str) -> Answer:
+    """Return an answer; raise Unanswered if it is the reason why there is none."""
+    if isinstance(answer, str):
+        raise Unanswered(answer)
+    return answer
+
+
+@cache
+def _prediction(make: Callable[[], Task], encoding: str, scales: Scales) -> Prediction | str:
+    """Return the prediction for an encoding, or the reason why there is none."""
+    analysis = _analysis(make, scales.test)
+    if isinstance(analysis, str):
+        return analysis
     train, test = range(1, scales.train + 1), range(scales.train + 1, scales.test + 1)
     try:
-        prediction = predict(analysis, parse_encoding(question.encoding), train=train, test=test)
+        prediction = predict(analysis, parse_encoding(encoding), train=train, test=test, more_prompts=MORE_PROMPTS)
     except NoRelation as reason:
-        raise Unanswered(str(reason)) from None
-    if prediction.relation is None:
-        raise Unanswered(prediction.why)
-    return prediction
+        return str(reason)
+    return prediction.why if prediction.relation is None else prediction
 
 
 @cache

@@ -318,9 +318,7 @@ def addition() -> Analysis:
     return analyse(load("addition", base=8), "unaligned", 6)
 
 
-def test_entries_that_a_sample_happened_not_to_show_are_not_missing(
-    addition: Analysis, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_entries_that_a_sample_happened_not_to_show_are_not_missing(addition: Analysis) -> None:
     """Carries come in from scale 3 on, and every entry occurs; a trace holds only some of so many prompts."""
     spec = parse_encoding("ipe-sh")
     assert not addition.traces[2].exhaustive
@@ -328,8 +326,8 @@ def test_entries_that_a_sample_happened_not_to_show_are_not_missing(
         prediction = predict(addition, spec, train=train, test=range(1, 7))
         assert (prediction.entries_covered, prediction.generalizes, prediction.literal) == (covered, covered, True)
         assert prediction.breaks_at == (None if covered else 3)
-    monkeypatch.setattr("circuits.prediction.MORE_PROMPTS", ())
-    assert predict(addition, spec, train=range(1, 6), test=range(1, 7)).entries_covered is False
+    sampled = predict(addition, spec, train=range(1, 6), test=range(1, 7), more_prompts=())
+    assert sampled.entries_covered is False
 
 
 def test_the_circuit_is_that_of_the_mode() -> None:
