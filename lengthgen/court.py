@@ -50,12 +50,13 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
     published = evidence == "published"
     cells: tuple[Cell, ...] = published_cells() if published else stored_cells(RunStore(out / "runs"))
     questions = {cell.name: cell.question for cell in cells}
+    own_guesses = freeze(own, questions).guesses  # first, because these may fail
     answers = _published_answers(cells) if published else _as_answers(freeze([*THEORIES.values()], questions))
     guesses = {
         theory.name: {name: guess_from_json(answers[name][theory.name]) for name in questions}
         for theory in of_catalogue
     }
-    frozen = Frozen(guesses=guesses | freeze(own, questions).guesses)
+    frozen = Frozen(guesses={**guesses, **own_guesses})
     answer = {"evidence": evidence} | judge(cells, [*of_catalogue, *own], frozen, post_hoc={t.name for t in own})
     if not own and len(of_catalogue) == len(THEORIES):
         write_sealed_json(out / "court" / f"{evidence}.json", {"answer": answer, "revision": revision()})

@@ -29,16 +29,18 @@ class Cell:
         question: what is asked.
         runs: what was measured; at least one run, each with accuracies up to and beyond the training length.
         remark: trap of this cell, for people; empty if there is none.
+        group: name of the group of runs if the data set has several cells of one question; else empty.
     """
 
     evidence: str
     question: Question
     runs: tuple[MeasuredRun, ...]
     remark: str = ""
+    group: str = ""
 
     @property
     def name(self) -> str:
-        """Name of the cell: data set, task, encoding, and the lengths of training and test."""
+        """Name of the cell: data set, task, encoding, lengths of training and test, and the group if there is one."""
         question = self.question
         subject, lengths = question.subject.name, f"{question.train}-{question.test}"
-        return f"{self.evidence}/{subject}/{question.encoding}/{lengths}"
+        return "/".join(filter(None, (self.evidence, subject, question.encoding, lengths, self.group)))

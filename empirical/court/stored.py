@@ -38,7 +38,8 @@ def _cell(store: RunStore, runs: list[Run]) -> Cell:
     """Return the cell of runs that differ in their seeds alone."""
     first = runs[0]
     return Cell(
-        evidence=f"{EVIDENCE}/{first.group}",
+        evidence=EVIDENCE,
+        group=first.group,
         question=Question(
             subject=_subject(first.task, max(first.test)),
             encoding=first.encoding,
