@@ -12,6 +12,7 @@ from empirical.text.profile import TextProfile
 from empirical.text.run import TextRun
 from empirical.training.sealed_sweep import steps_shown
 from theory.encodings.catalogue import ENCODINGS
+from theory.system.memory import keep_freed_memory
 
 TRAINED_ROTATION = "rope"
 STRETCHED = ("interpolation[scale={scale:g}]", "ntk[scale={scale:g}]", "dynamic-ntk", "yarn[scale={scale:g}]")
@@ -54,6 +55,7 @@ def trained(run: TextRun, backend: Backend) -> dict[str, Any]:
     from empirical.text.language_model import LanguageModels
 
     torch.set_num_threads(1)
+    keep_freed_memory()
     started = monotonic()
     spec, profile = parse_encoding(run.encoding), run.profile
     models = LanguageModels(spec, profile, corpus(), backend)

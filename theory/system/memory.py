@@ -10,8 +10,8 @@ TRIM_THRESHOLD, MMAP_MAX = -1, -4
 def keep_freed_memory() -> None:
     """Let this process keep the memory that it frees, until it ends.
 
-    By default glibc returns every large array to the system and asks for new pages for the next one.  The system clears
-    these, which took up to two thirds of the time of training.  Without glibc nothing is changed.
+    By default glibc returns every large array to the system and asks for new pages for the next one, which the system
+    has to clear: up to two thirds of the time of language models on long texts.  Without glibc nothing is changed.
     """
     if not sys.platform.startswith("linux"):
         return

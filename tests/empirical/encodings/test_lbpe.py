@@ -308,3 +308,40 @@ def test_the_features_are_those_of_the_definition():
     i, j, n = 3, 7, 19
     assert [a * i + b * j + c * n for a, b, c in lbpe.PLAIN] == [i, j, j - i, 2 * i - j]
     assert [a * i + b * j + c * n for a, b, c in lbpe.WITH_SCALE] == [n, n - i, 2 * i - n, i, j, j - i, n - j]
+
+
+def dense_weights(encoding, at, scales):
+    """Label weights by the network of every pair, without a table of values: [J, I, K], or [B, J, I, K] with scales."""
+    i, j, n = at[None, :] + 1, at[:, None] + 1, None if scales is None else scales[:, None, None]
+    logits = encoding.levels
+    for feature, *numbers in zip(features(i, j, n), encoding.slopes, encoding.offsets, encoding.heights, strict=True):
+        slopes, offsets, heights = numbers
+        logits = logits + (feature[..., None].double() * slopes + offsets).relu() @ heights
+    return (logits / encoding.temperature).softmax(-1)
+
+
+@HINTS
+@pytest.mark.parametrize("length", [2, 40])
+@pytest.mark.parametrize("temperature", [1.0, 30.0])
+def test_a_table_of_values_equals_the_network_of_every_pair_with_its_gradients(hint, length, temperature):
+    encoding, at = make_lbpe(hint, hinges=8, temperature=temperature), torch.arange(length) + 3
+    scales = torch.tensor([5, 50]) if hint else None
+    expected, weights = dense_weights(encoding, at, scales), encoding.label_weights(at, at, scales)
+    torch.testing.assert_close(weights, expected, rtol=0, atol=1e-13)
+    numbers = encoding.slopes, encoding.offsets, encoding.heights, encoding.levels
+    wanted = torch.autograd.grad(expected.square().sum(), numbers)
+    for gradient, right in zip(torch.autograd.grad(weights.square().sum(), numbers), wanted, strict=True):
+        torch.testing.assert_close(gradient, right, rtol=1e-10, atol=1e-10)
+
+
+def test_the_network_is_computed_once_for_each_value(monkeypatch):
+    computed = []
+    relu = torch.Tensor.relu
+    monkeypatch.setattr(torch.Tensor, "relu", lambda self: computed.append(self.shape[:-1].numel()) or relu(self))
+    at = torch.arange(100)
+    make_lbpe(False).label_weights(at, at)
+    assert computed == [100, 100, 199, 298]  # i, j, j - i, 2i - j
+    computed.clear()
+    far = torch.tensor([0, 10**9])
+    make_lbpe(False).label_weights(far, far)
+    assert computed == [2, 2, 4, 4]
