@@ -11,10 +11,12 @@ from empirical.model.backend import CPU, Backend, BackendError
 from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
 from empirical.runs.store import RunStore
+from empirical.training import train as train_module
 from empirical.training.testing import load_trained
 from empirical.training.train import train
 
 COMPILED = Backend(compiled=True)
+BATCH = 8
 FILES = ("checkpoint.safetensors", "metrics.parquet")
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # of PyTorch's own compiler
 compiler = pytest.mark.skipif(not shutil.which(os.environ.get("CXX") or "g++"), reason="no C++ compiler")
@@ -27,11 +29,29 @@ def forget():
 
 
 @pytest.fixture
+def like_training():
+    """Compile for deterministic algorithms as training does, so that all tests share the code, and in this process.
+
+    PyTorch trusts that the compiler knows the vector instructions of this machine, and builds no trial of each.
+    """
+    import torch._inductor.config as compiler_config
+
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    with compiler_config.patch({"compile_threads": 1, "cpp.vec_isa_ok": True}):
+        yield
+    torch.use_deterministic_algorithms(before)
+
+
+@pytest.fixture
 def shallow(small_run):
-    """Function that gives a run of a model of one layer, which is compiled in half of the time."""
+    """Function that gives a run of a model of one layer, which is compiled in half of the time.
+
+    All tests compile for two models and the same small batch, so that their kernels are built once.
+    """
 
     def run(seed=0, **training):
-        deep = small_run(seed=seed, **training)
+        deep = small_run(seed=seed, batch=BATCH, **training)
         return replace(deep, model=replace(deep.model, layers=1))
 
     return run
@@ -40,13 +60,14 @@ def shallow(small_run):
 def gradients(runs, backend):
     """Losses [M] and gradients [M, numbers] of the first step."""
     ensemble = Ensemble(runs, Setup.of(runs[0], "cpu"), backend)
-    samples = torch.arange(8) + runs[0].training.samples * torch.arange(len(runs))[:, None]
+    samples = torch.arange(BATCH) + runs[0].training.samples * torch.arange(len(runs))[:, None]
     losses = ensemble.losses(samples, 0)
     parts = torch.autograd.grad(losses.sum(), ensemble.optimizer.parameters, materialize_grads=True)
     return losses.detach(), torch.cat([part.flatten(1) for part in parts], dim=1)
 
 
 @compiler
+@pytest.mark.usefixtures("like_training")
 def test_compiled_losses_and_gradients_are_the_plain_ones_and_all_seeds_share_a_compilation(shallow):
     for seeds in ((0, 1), (2, 3)):
         runs = [shallow(seed) for seed in seeds]
@@ -57,20 +78,25 @@ def test_compiled_losses_and_gradients_are_the_plain_ones_and_all_seeds_share_a_
 
 
 @compiler
-def test_an_interrupted_compiled_run_ends_with_the_bits_of_an_uninterrupted_one(shallow, tmp_path):
+@pytest.mark.usefixtures("like_training")
+def test_an_interrupted_compiled_ensemble_ends_with_the_bits_of_an_uninterrupted_one(shallow, tmp_path, monkeypatch):
+    monkeypatch.setattr(train_module, "seconds_of_step", lambda *_: {"together": 1.0, "alone": 1.0})
+
     def stop(done, _):
         if done == 3:
             raise InterruptedError
 
-    run = shallow(evaluate_every=2)
+    runs = [shallow(seed, evaluate_every=2) for seed in (0, 1)]
     uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
-    train([run], uninterrupted, backend=COMPILED)
+    train(runs, uninterrupted, backend=COMPILED)
     with pytest.raises(InterruptedError):
-        train([run], broken, backend=COMPILED, progress=stop)
-    train([run], broken, backend=COMPILED)
-    assert uninterrupted.environment(run)["compiled"] is True
-    for name in FILES:
-        assert (uninterrupted.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
+        train(runs, broken, backend=COMPILED, progress=stop)
+    train(runs, broken, backend=COMPILED)
+    for run in runs:
+        assert uninterrupted.environment(run)["compiled"] is True
+        assert uninterrupted.environment(run)["trained_together"] == 2
+        for name in FILES:
+            assert (uninterrupted.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
 
 
 def test_cuda_is_refused_where_there_is_none(small_run, tmp_path):
