@@ -7,6 +7,7 @@ Shapes: N inputs, P pieces of an input, L length.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,13 +91,19 @@ class Inputs:
     ends: Integers
 
 
+@lru_cache(maxsize=8)
+def _expressions(modulus: int) -> tuple[Integers, Integers]:
+    """Tokens of the expressions of all operators and pairs, one after the other, and the length of each."""
+    pieces = [encode(text(pair, operator)) for operator in OPERATORS for pair in all_pairs(modulus)]
+    return np.concatenate(pieces), np.array(list(map(len, pieces)))
+
+
 class Texts:
     """Tokens of all pieces of which inputs of one modulus are made."""
 
     def __init__(self, modulus: int, anchors: Anchors, length: int) -> None:
         """Encode the pieces; inputs are padded on the right to `length` tokens, or cut to it.  [P]"""
         self.modulus, self.length = modulus, length
-        pairs = all_pairs(modulus)
         markers = ("<EXPR>", "</EXPR>")
         pieces = [encode(piece) for piece in ("", *CHUNKS)]
         self._first_word = len(pieces)
@@ -104,11 +111,11 @@ class Texts:
         self._first_marker = len(pieces)
         pieces += [encode(marker, atomic=anchors == Anchors.ATOMIC) for marker in markers]
         self._first_expression = len(pieces)
-        pieces += [encode(text(pair, operator)) for operator in OPERATORS for pair in pairs]
-        self._expressions = len(pairs)
-        self._lengths = np.array(list(map(len, pieces)))
+        tokens, lengths = _expressions(modulus)
+        self._expressions = len(lengths) // len(OPERATORS)
+        self._lengths = np.concatenate([np.array(list(map(len, pieces))), lengths])
         self._starts = np.cumsum(self._lengths) - self._lengths
-        self._tokens = np.concatenate(pieces)
+        self._tokens = np.concatenate([*pieces, tokens])
 
     def longest(self, prefix: int, *, words: bool, anchored: bool) -> int:
         """Largest row, plus one, that an expression reaches after such a prefix."""
