@@ -61,6 +61,7 @@ ORDER = (
     "modular_runs",
     "languages",
     "rivals",
+    "counts",
 )
 """Order of the ledger: claims of a named module keep their order, claims of a named package are sorted by id.
 

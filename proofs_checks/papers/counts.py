@@ -1,0 +1,121 @@
+"""Operators that read counts, the smallest amendment of the SRC rule: what they can and cannot compute."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import sympy as sp
+
+from circuits.task import Task
+from circuits.tasks import load
+from circuits.theories.counts import samples_of
+from circuits.trace import trace
+from proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from proofs_checks.papers.pola import SOURCE
+
+_PLACE = "the amendment by operators that read counts is ours"
+DEPTH, OUTPUT = sp.symbols("x k", integer=True)
+"""Depth x of a prefix (opening brackets less closing ones), and the depth k that an output names."""
+
+
+def is_largest(*, value: sp.Expr) -> Evidence:
+    """Decide if the value of output k at depth x is affine in x and strictly largest at k = x, over all integers."""
+    if sp.degree(sp.Poly(value, DEPTH)) > 1:
+        raise Refuted(f"{value} is not affine in the counts")
+    lead = sp.factor(value.subs(OUTPUT, DEPTH) - value)
+    gap = sp.Poly(sp.expand(lead.subs(OUTPUT, DEPTH + OUTPUT)), OUTPUT)
+    if gap.coeff_monomial(1) != 0 or gap.coeff_monomial(OUTPUT) != 0 or not gap.coeff_monomial(OUTPUT**2) > 0:
+        raise Refuted(
+            f"the lead of the right output over one that is k away is {gap.as_expr()}, not positive for k != 0"
+        )
+    return Evidence(strength=Strength.GENERAL, reach="", facts=(f"lead of depth x over depth k: {lead}",))
+
+
+def have_no_functions(*, outputs: Mapping[int, int], multipliers: Mapping[int, int]) -> Evidence:
+    """Decide if multipliers prove that no two affine functions of one count have these outputs as their larger one.
+
+    The difference d of the functions must be positive where the output is 1 and negative where it is 0. Non-negative
+    multipliers, not all 0, with a sum of signed (count, 1) of 0 contradict that (Farkas).
+
+    Args:
+        outputs: count -> output, 0 or 1.
+        multipliers: count -> multiplier.
+    """
+    signed = {count: (1 if outputs[count] else -1) * factor for count, factor in multipliers.items()}
+    if min(multipliers.values()) < 0 or not any(multipliers.values()):
+        raise Refuted("multipliers must be non-negative, and one of them positive")
+    sums = sum(signed.values()), sum(count * factor for count, factor in signed.items())
+    if sums != (0, 0):
+        raise Refuted(f"the sum of the multiplied (1, count) is {sums}, not (0, 0)")
+    return Evidence(
+        strength=Strength.GENERAL,
+        reach="",
+        facts=(f"multipliers of the counts {[*multipliers]}: {[*multipliers.values()]}",),
+    )
+
+
+def confuses(*, build: Callable[[], Task], scales: Sequence[int]) -> Evidence:
+    """Decide if two prompts with equal counts and an equal last token have different outputs at some step."""
+    task = build()
+    samples = samples_of(tuple(trace(task, scale) for scale in scales), 1)
+    read = np.column_stack([samples.windows, samples.counts])
+    values, counts = np.unique(read, axis=0, return_counts=True)
+    if counts.max() == 1:
+        raise Refuted(f"{task.name}: the counts and the last token tell the output at scales up to {scales[-1]}")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"scales up to {scales[-1]}",
+        facts=(f"{int((counts > 1).sum())} of {len(values)} contents that are read have two outputs",),
+    )
+
+
+def _task(name: str) -> Callable[[], Task]:
+    return lambda: load(name)
+
+
+CLAIMS = (
+    Claim(
+        id="src-counts-depth",
+        source=SOURCE.at(_PLACE),
+        statement="For brackets of any bounded depth, the set of symbols that may follow is the largest of functions "
+        "that are affine in the counts of brackets: k x - k^2/2 for depth k.",
+        latex=r"\arg\max_k \left(k x - k^2/2\right) = x",
+        label="F",
+        check=is_largest,
+        holds={"value": OUTPUT * DEPTH - OUTPUT**2 / 2},
+        falsifiers={
+            "the square without the half": {"value": OUTPUT * DEPTH - OUTPUT**2},
+            "no constant": {"value": OUTPUT * DEPTH},
+            "the square of the distance, not affine": {"value": -((OUTPUT - DEPTH) ** 2)},
+        },
+    ),
+    Claim(
+        id="src-counts-parity",
+        source=SOURCE.at(_PLACE),
+        statement="Parity at once is not the larger of two functions that are affine in the number of ones, whatever "
+        "other tokens there are: already 0, 1 and 2 ones contradict it.",
+        latex=r"d(0) < 0,\ d(1) > 0,\ d(2) < 0 \text{ for no affine } d",
+        label="F",
+        check=have_no_functions,
+        holds={"outputs": {0: 0, 1: 1, 2: 0}, "multipliers": {0: 1, 1: 2, 2: 1}},
+        falsifiers={
+            "majority of three": {"outputs": {0: 0, 1: 0, 2: 1}},
+            "equal multipliers": {"multipliers": {0: 1, 1: 1, 2: 1}},
+            "no multipliers": {"multipliers": {0: 0, 1: 0, 2: 0}},
+            "negative multipliers": {"outputs": {0: 0, 1: 0, 2: 0}, "multipliers": {0: 1, 1: -2, 2: 1}},
+        },
+    ),
+    Claim(
+        id="src-counts-order",
+        source=SOURCE.at(_PLACE),
+        statement="Reversing is no function of counts and the last token: two operands with equal counts and an equal "
+        "last token have different reverses, among scales up to 2.",
+        latex=r"x \neq x',\ \text{counts}(x) = \text{counts}(x'),\ x_n = x_n'",
+        label="F",
+        check=confuses,
+        holds={"build": _task("reverse"), "scales": (1, 2)},
+        falsifiers={
+            "majority": {"build": _task("majority-direct")},
+            "one digit, which has no order": {"scales": (1,)},
+        },
+    ),
+)
