@@ -17,7 +17,7 @@ from empirical.runs.store import RunStore
 from empirical.text.run import stored_results
 from empirical.trial.outcomes import Checkpoint, outcome
 from paper_figs.cells import CellScores
-from paper_figs.stored import read_claims, read_trial
+from paper_figs.stored import read_claims, read_court, read_trial
 from theory.system.digests import file_digest
 from theory.system.errors import LengthgenError
 
@@ -25,6 +25,8 @@ TRIAL = "conjecture.json"
 """File with the predictions, outcomes and verdicts of a protocol, in the folder of the protocol."""
 LEDGER = "claims.json"
 """File of the ledger of claims."""
+COURT = Path("court", "published.json")
+"""File with the scores of theories by published results."""
 
 
 class Missing(LengthgenError):
@@ -42,6 +44,7 @@ class Needs:
         trial: True if it also reads the trials (conjecture.json) of these protocols.
         ledger: True if it reads the ledger of claims.
         text: True if it reads the language models of text (`lengthgen text`).
+        court: True if it reads the scores of theories by published results (`lengthgen court`).
         files: files of the user that it depends on.
     """
 
@@ -49,6 +52,7 @@ class Needs:
     trial: bool = False
     ledger: bool = False
     text: bool = False
+    court: bool = False
     files: tuple[Path, ...] = ()
 
     def in_words(self) -> str:
@@ -57,7 +61,8 @@ class Needs:
         parts = ["runs of " + ", ".join(self.protocols) + (trials if self.trial else "")] if self.protocols else []
         ledger = ["the ledger of claims"] if self.ledger else []
         text = ["language models of text"] if self.text else []
-        return ", ".join([*parts, *ledger, *text, *map(str, self.files)]) or "computed"
+        court = ["scores of theories"] if self.court else []
+        return ", ".join([*parts, *ledger, *text, *court, *map(str, self.files)]) or "computed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +117,9 @@ class Sources:
                 raise Missing(f"{self._trial(name)} is missing: make it with  {self._command('conjecture', name)}")
         if needs.ledger and not (self.out / LEDGER).is_file():
             raise Missing(f"{self.out / LEDGER} is missing: make it with  {self._command('reproduce')}")
+        if needs.court and not self._court.is_file():
+            command = shlex.join(["lengthgen", "court", "--out", str(self.out)])
+            raise Missing(f"{self._court} is missing: make it with  {command}")
         if needs.text and not self.text_results():
             raise Missing(
                 f"no language models are stored in {self.out / 'text'}: make them with  {self._command('text')}"
@@ -132,6 +140,8 @@ class Sources:
         hashes += map(file_digest, needs.files)
         if needs.text:
             hashes.append(digest(self.text_results()))
+        if needs.court:
+            hashes.append(file_digest(self._court))
         return hashes + ([file_digest(self.out / LEDGER)] if needs.ledger else [])
 
     def models(self, name: str) -> tuple[Model, ...]:
@@ -203,6 +213,20 @@ class Sources:
         """Read the results of `lengthgen text` under the profile. Raises the errors of `stored_results`."""
         results: list[dict[str, Any]] = self._cached("text", "", partial(stored_results, self.out, self.profile))
         return results
+
+    def court(self) -> dict[str, Any]:
+        """Read the scores of theories by published results.
+
+        Raises:
+            LengthgenError: the file was changed after it was written, or holds no scores.
+        """
+        command = shlex.join(["lengthgen", "court", "--out", str(self.out)])
+        scores: dict[str, Any] = self._cached("court", "", partial(read_court, self._court, command))
+        return scores
+
+    @property
+    def _court(self) -> Path:
+        return self.out / COURT
 
     def _unfinished(self, name: str) -> list[str]:
         return [run.id for runs in self.runs(name).values() for run in runs if not self.store.finished(run)]

@@ -43,6 +43,12 @@ def read_claims(path: Path, again: str) -> list[dict[str, Any]]:
     return claims
 
 
+def read_court(path: Path, again: str) -> dict[str, Any]:
+    """Read the scores in court/published.json (`lengthgen court`). Arguments and errors as `read_trial`."""
+    scores: dict[str, Any] = _read(path, _COURT, "scores of theories", again)["answer"]
+    return scores
+
+
 def is_shown_run(content: Any) -> bool:
     """True if the content has the form in which `paper_figs.report.runs` stores a run that it has read."""
     try:
@@ -184,5 +190,23 @@ _RUN = _record(
     environment=_record(
         **dict.fromkeys(("device", "machine", "python", "revision"), _TEXT), versions=_mapping_to(_TEXT)
     ),
+)
+_SCORED = _record(verdict=_TEXT, answered=_COUNT)
+_COURT_CELL = _record(
+    **dict.fromkeys(("name", "evidence", "task", "encoding"), _TEXT),
+    **dict.fromkeys(("fit", "generalizes", "train", "test"), _COUNT),
+    guesses=_mapping_to(_record(probability=_or_none(_NUMBER), reason=_TEXT)),
+)
+_COURT = _record(
+    answer=_record(
+        evidence=_TEXT,
+        frozen=_TEXT,
+        threshold=_NUMBER,
+        theories=_mapping_to(_record(title=_TEXT, verdict=_TEXT, answered=_COUNT)),
+        references=_mapping_to(_SCORED),
+        controls=_mapping_to(_SCORED),
+        cells=_list_of(_COURT_CELL),
+        did_not_fit=_list_of(_TEXT),
+    )
 )
 _LEDGER = _record(answer=_record(claims=_list_of(_CLAIM)))
