@@ -1,14 +1,19 @@
-"""Tasks that are not listed in tables of all tasks, by name: random circuits and tasks of published experiments."""
+"""Tasks that are not listed in tables of all tasks, by name: random circuits, random languages, published tasks."""
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from circuits.task import Task, TaskError
 from circuits.tasks.published.catalogue import SUBJECTS
+from circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
 from circuits.tasks.random_circuits import random_circuit
 from theory.system.errors import nearest
 
-RANDOM, PUBLISHED = "random-", "published-"
-"""Beginnings of the names of random circuits, and of tasks of published experiments."""
+if TYPE_CHECKING:
+    from circuits.languages.regular import Automaton
+
+RANDOM, RANDOM_LANGUAGE, PUBLISHED = "random-", "random-language-", "published-"
+"""Beginnings of the names of random circuits, random languages, and tasks of published experiments."""
 WITH_STATES = "-with-states"
 """Ending of the name of a published task that also writes what it has computed so far."""
 
@@ -28,12 +33,14 @@ def is_of_family(name: str) -> bool:
 
 def has_base(name: str) -> bool:
     """True if a task of a family has a base to choose: random circuits have."""
-    return name.startswith(RANDOM)
+    return name.startswith(RANDOM) and not name.startswith(RANDOM_LANGUAGE)
 
 
 def require_family(name: str) -> None:
-    """Raise TaskError if there is no random circuit and no published task of this name."""
-    if name.startswith(RANDOM):
+    """Raise TaskError if there is no random circuit, random language or published task of this name."""
+    if name.startswith(RANDOM_LANGUAGE):
+        _automaton(name)
+    elif name.startswith(RANDOM):
         random_circuit(name)
     elif name not in PUBLISHED_TASKS:
         subject = SUBJECTS.get(name.removeprefix(PUBLISHED).removesuffix(WITH_STATES))
@@ -45,12 +52,26 @@ def require_family(name: str) -> None:
 
 
 def task_of_family(name: str, base: int | None = None) -> Task:
-    """Return a random circuit, with a base if one is chosen, or a published task.
+    """Return a random circuit, with a base if one is chosen, a random language, or a published task.
 
     Raises:
         TaskError: there is none of this name, or the base is out of range.
     """
     require_family(name)
+    if name.startswith(RANDOM_LANGUAGE):
+        make = with_states_task if name.endswith(WITH_STATES) else next_symbols_task
+        return make(_automaton(name), name)
     if name.startswith(RANDOM):
         return random_circuit(name) if base is None else random_circuit(name, base)
     return PUBLISHED_TASKS[name]()
+
+
+def _automaton(name: str) -> "Automaton":
+    """Return the automaton of a random language; raise TaskError if the name stands for none."""
+    from circuits.languages.named import random_language  # imports automata-lib, which most commands do not need
+    from circuits.languages.regular import LanguageError
+
+    try:
+        return random_language(name.removesuffix(WITH_STATES))
+    except LanguageError as error:
+        raise TaskError(str(error)) from None

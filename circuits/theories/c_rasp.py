@@ -2,7 +2,6 @@
 
 from circuits.languages.c_rasp import decide
 from circuits.languages.c_rasp_positions import decide_with_positions
-from circuits.languages.regular import minimal_automaton
 from circuits.theories.cited import classification
 from circuits.theories.kinds import LEARNED_ABSOLUTE, NONE, encoding_name
 from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
@@ -24,8 +23,8 @@ def guess(question: Question) -> Guess:
         kind, programs, decision_of = "ape", "C-RASP[periodic, local]", decide_with_positions
     else:
         return abstain(f"the theory is about no positions and learned absolute positions, not about {encoding}")
-    if subject.language is not None:
-        decision = decision_of(minimal_automaton(subject.language))
+    if (automaton := subject.automaton) is not None:
+        decision = decision_of(automaton)
         if decision.c_rasp is not None:
             answer = yes if decision.c_rasp else no
             return answer(f"the language is {'' if decision.c_rasp else 'not '}in {programs}: {decision.why}")
@@ -35,7 +34,7 @@ def guess(question: Question) -> Guess:
         answer = yes if answers[subject.name] else no
         verb = "found a" if answers[subject.name] else "found no"
         return answer(f"the authors {verb} program in {programs} (arXiv {authors.arxiv})")
-    if subject.language is not None:
+    if automaton is not None:
         return abstain(f"membership in {programs} is undecided: {decision.why}")
     return abstain("the task is no regular language, and the authors do not classify it")
 

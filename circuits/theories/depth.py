@@ -5,7 +5,7 @@ of its words are in L_k takes C-RASP programs of depth k - 2, and no less, for k
 its proof in appendix C.4].
 """
 
-from circuits.languages.regular import Automaton, minimal_automaton
+from circuits.languages.regular import Automaton
 from circuits.theories.kinds import NONE, encoding_name
 from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 
@@ -38,8 +38,8 @@ def guess(question: Question) -> Guess:
     """Return yes iff the published models have as many layers as the language needs."""
     if encoding_name(question.encoding) not in NONE:
         return abstain("the family was proved and tested for models without positions")
-    language = question.subject.language
-    count = None if language is None else blocks(minimal_automaton(language))
+    automaton = question.subject.automaton
+    count = None if automaton is None else blocks(automaton)
     if count is None:
         return abstain("the task is not in the family L_k of alternating blocks")
     needed = layers_needed(count)

@@ -1,0 +1,163 @@
+"""Questions stratified by disagreement: random tasks on which two theories contradict each other, and what they cost.
+
+Most random tasks fail under every theory, so that a result on them decides nothing.  Here random circuits and random
+languages are drawn and sorted into strata (which theory says yes, which no, and where the latter expects the break).
+Each cell of a stratum can refute one of the two theories.  The number of draws is fixed, so that shares are unbiased.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from time import process_time
+from typing import Any
+
+from circuits.tasks import load
+from circuits.tasks.families import WITH_STATES
+from circuits.tasks.published.subject import Subject
+from circuits.tasks.random_circuits import drawn_name
+from circuits.theories.theory import Guess, Question, Theory
+from empirical.court.freeze import Frozen, guess_as_json
+from empirical.trial.statistics import share
+
+TRAIN, TEST = 4, 9
+"""Largest scales of training and test of every question."""
+ENCODINGS = ("nope", "offset-ape", "rope", "t5", "ipe-sh")
+"""Encodings of the questions; each is drawn with the same probability."""
+MAX_STATES, SYMBOLS = 4, 2
+"""Largest number of states of a random language, and its number of symbols."""
+BASE = 2
+"""Base of random circuits."""
+LANGUAGES = 50
+"""Number of languages with the same seed among which one is drawn."""
+
+
+@dataclass(kw_only=True)
+class Stratum:
+    """Cells on which one theory says yes and the other no.
+
+    Attributes:
+        yes, no: names of the theories that say so.
+        breaks_at: first scale at which the second theory expects a failure; None if it does not say.
+        count: number of drawn questions that belong here.
+        cells: the first of these, by name, with both answers.
+    """
+
+    yes: str
+    no: str
+    breaks_at: int | None
+    count: int = 0
+    cells: dict[str, tuple[Question, dict[str, Guess]]] = field(default_factory=dict)
+
+
+def questions(seed: int) -> Iterator[tuple[str, Question]]:
+    """Yield random questions with the names of their tasks, endless; half are circuits, half languages.
+
+    The tasks are loaded again by these names (`circuits.tasks.load`).
+    """
+    source = random.Random(seed)
+    while True:
+        if source.random() < 0.5:
+            name = f"{drawn_name(source, largest_rise=TEST)}[base={BASE}]"
+            subject = Subject(
+                name=name, words="", arxiv="", task=partial(load, name.removesuffix(f"[base={BASE}]"), base=BASE)
+            )
+        else:
+            subject = _language(source)
+            name = subject.name
+        yield name, Question(subject=subject, encoding=source.choice(ENCODINGS), train=TRAIN, test=TEST)
+
+
+def _language(source: random.Random) -> Subject:
+    """Return the task of a random language, at once or with states."""
+    from circuits.languages.named import random_language
+
+    states, seed, index = source.randint(2, MAX_STATES), source.randrange(10**6), source.randrange(LANGUAGES)
+    name = f"random-language-{states}-{SYMBOLS}-{seed}-{index}"
+    at_once = source.random() < 0.5
+    return Subject(
+        name=name if at_once else name + WITH_STATES,
+        words="",
+        arxiv="",
+        task=partial(load, name if at_once else name + WITH_STATES),
+        language=random_language(name) if at_once else None,
+        with_states=partial(load, name + WITH_STATES) if at_once else None,
+    )
+
+
+def stratified(
+    first: Theory, second: Theory, drawn: Iterable[tuple[str, Question]], *, per_stratum: int
+) -> dict[str, Any]:
+    """Sort drawn questions into strata by the disagreement of two theories.
+
+    Args:
+        first: a theory.
+        second: another theory.
+        drawn: questions with the names of their tasks, such as some of `questions(seed)`.
+        per_stratum: largest number of cells that are listed of each stratum.
+
+    Returns:
+        JSON: the share of questions on which the theories agree or one abstains, each stratum with its share, its cells
+        and its expected cost, and the hash of all answers to chosen questions.
+    """
+    strata: dict[tuple[str, str, int | None], Stratum] = {}
+    apart: Counter[str] = Counter()
+    count, begun = 0, process_time()
+    for name, question in drawn:
+        count += 1
+        guesses = {theory.name: theory.guess(question) for theory in (first, second)}
+        says = [_says(guesses[theory.name]) for theory in (first, second)]
+        if None in says or says[0] == says[1]:
+            apart["abstains" if None in says else "both yes" if says[0] else "both no"] += 1
+            continue
+        yes, no = (first.name, second.name) if says[0] else (second.name, first.name)
+        key = (yes, no, guesses[no].breaks_at)
+        stratum = strata.setdefault(key, Stratum(yes=yes, no=no, breaks_at=key[2]))
+        stratum.count += 1
+        if len(stratum.cells) < per_stratum:
+            stratum.cells[f"{name}/{question.encoding}"] = (question, guesses)
+    seconds = (process_time() - begun) / max(1, count)
+    ordered = sorted(strata.values(), key=lambda stratum: (stratum.yes, stratum.no, stratum.breaks_at or 0))
+    guesses_of = {
+        theory.name: {name: cell[1][theory.name] for stratum in ordered for name, cell in stratum.cells.items()}
+        for theory in (first, second)
+    }
+    return {
+        "first": first.name,
+        "second": second.name,
+        "train": TRAIN,
+        "test": TEST,
+        "questions": count,
+        "seconds_per_question": round(seconds, 4),
+        "apart": {kind: asdict(share(apart[kind], count)) for kind in ("abstains", "both yes", "both no")},
+        "strata": [_as_json(stratum, count, per_stratum, seconds) for stratum in ordered],
+        "frozen": Frozen(guesses=guesses_of).digest,
+    }
+
+
+def _says(guess: Guess) -> bool | None:
+    """Return True for a yes, False for a no, None for an abstention or one half."""
+    return None if guess.probability in (None, 0.5) else guess.probability > 0.5
+
+
+def _as_json(stratum: Stratum, count: int, per_stratum: int, seconds: float) -> dict[str, Any]:
+    """Return one stratum: its share of all questions, its cost, and its cells."""
+    return {
+        "yes": stratum.yes,
+        "no": stratum.no,
+        "breaks_at": stratum.breaks_at,
+        "share": asdict(share(stratum.count, count)),
+        "full": len(stratum.cells) >= per_stratum,
+        "questions_per_cell": round(count / stratum.count, 1),
+        "seconds_per_cell": round(seconds * count / stratum.count, 2),
+        "cells": [
+            {
+                "name": name,
+                "task": question.subject.name,
+                "encoding": question.encoding,
+                "guesses": {theory: guess_as_json(guess) for theory, guess in guesses.items()},
+            }
+            for name, (question, guesses) in stratum.cells.items()
+        ],
+    }

@@ -1,0 +1,28 @@
+"""`lengthgen strata`: random questions on which two theories disagree."""
+
+import pytest
+
+from tests.lengthgen.refusal import refused
+
+
+def test_strata_are_listed_with_their_cells_and_costs(answer, run):
+    got = answer("strata", "--questions", "20", "--per-stratum", "1", "--seed", "3")
+    assert (got["seed"], got["questions"], got["first"], got["second"]) == (3, 20, "src-coverage", "k-sparse")
+    again = answer("strata", "--questions", "20", "--per-stratum", "1", "--seed", "3")
+    assert again["frozen"] == got["frozen"] and got["strata"]
+    assert all(stratum["seconds_per_cell"] > 0 for stratum in got["strata"])
+    code, table, errors = run("strata", "--questions", "20", "--per-stratum", "1", "--seed", "3")
+    assert (code, errors) == (0, "") and got["strata"][0]["cells"][0]["name"] in table.replace("\n", "")
+
+
+@pytest.mark.parametrize(("arguments", "hint"), [
+    (["--first", "src-coverag"], "did you mean src-coverage?"),
+    (["--second", "src-coverage"], "does not disagree with itself"),
+])  # fmt: skip
+def test_theories_that_cannot_disagree_are_refused(run, arguments, hint):
+    refused(run("strata", *arguments), hint)
+
+
+@pytest.mark.parametrize("name", ["random-language-9-2-0-0", "random-language-2-9-0-0", "random-language-2-2-0"])
+def test_a_random_language_that_does_not_exist_is_refused(run, name):
+    refused(run("src", name, "--scales", "1-2"), "random-language-STATES-SYMBOLS-SEED-INDEX")
