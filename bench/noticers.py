@@ -140,10 +140,11 @@ def _index() -> Index:
     """Index, computed in this process."""
     from proofs_checks import reading, registry
 
+    code_read = cache(reading.code_read)
     claims: dict[str, list[str]] = {}
     for claim in registry.CLAIMS:
         if not claim.on_runs:  # these need trained runs
-            for path in reading.code_read(registry.home(claim)):
+            for path in code_read(registry.home(claim)):
                 claims.setdefault(path.relative_to(ROOT).as_posix(), []).append(claim.id)
     imports: dict[str, frozenset[str]] = {}
     for folder in ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen"):
