@@ -14,6 +14,7 @@ from empirical.model.backend import Backend
 from empirical.runs.environment import environment
 from empirical.runs.protocol import Protocol, load_protocol
 from lengthgen.complexity import Question, compute
+from lengthgen.court import court_answer
 from lengthgen.experiment import Experiment, run_conjecture
 from lengthgen.explanation import lrc_answer
 from lengthgen.gallery import draw_catalogue
@@ -33,15 +34,17 @@ SRC_SCALES = range(1, 7)
 """Scales of SRC."""
 PROTOCOL = "fig1"
 """Experiment that is small enough for the pipeline; the others have commands of their own."""
+QUICKEST = "smoke"
+"""Profile that leaves out the judgement of theories, which takes minutes the first time."""
 
 
 def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
     """Run all parts in order; return the answers that the summary shows.
 
     Waits while another `reproduce` works on the same folder. At the end `out` holds lrc.json, claims.json, src.json,
-    runs/, fig1/ with predictions.json and conjecture.json, figures/, report.html, and manifest.json, which lists every
-    file with its SHA-256. Figures that cannot be drawn, such as those of protocols without runs, are left out and named
-    on stderr with the reason.
+    runs/, court/published.json (not under the profile smoke), fig1/ with predictions.json and conjecture.json,
+    figures/, report.html, and manifest.json, which lists every file with its SHA-256. Figures that cannot be drawn,
+    such as those of protocols without runs, are left out and named on stderr with the reason.
     """
     protocol = load_protocol(PROTOCOL, profile_name)
     experiment = Experiment(protocol=protocol, out=out)
@@ -55,6 +58,8 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
             "conjecture": run_conjecture(experiment, backend),
         }
         answers["claims"] = _claims(out, profile_name)  # once more, for the claims that the new runs decide
+        if profile_name != QUICKEST:
+            court_answer("published", [], out)
         answers["figures"] = _figures(out, profile_name)
         report = write_report(out, profile_name)
         answers["report"] = {"page": report["page"], "broken": report["broken"]}

@@ -20,7 +20,7 @@ from empirical.runs.store import RunStore
 from lengthgen.progress import Progress
 from lengthgen.results import tasks_answer
 from paper_figs import instance
-from paper_figs.report import claims, looks, mathematics, page, relations, runs, trials
+from paper_figs.report import claims, court, looks, mathematics, page, relations, runs, trials
 from paper_figs.report.plain import text
 from proofs_checks.reading import versions
 from proofs_checks.registry import selection
@@ -52,6 +52,7 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
     ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
     of_runs = _runs_data(out)
     of_trials = trials.trials_data(out, profile)
+    of_court = court.court_data(out)
     verdicts = Counter(claim["verdict"] for claim in ledger)
     summary = page.Summary(
         counts=[
@@ -61,8 +62,13 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
             (str(len(of_runs.content["runs"])), "runs"),
             (str(len(of_trials.trials)), "protocols with verdicts"),
         ],
-        broken=broken | of_runs.broken | of_trials.broken,
-        missing=[*_missing_claims(verdicts, claims.NOT_RUN, out), *_missing_formulas(), *of_trials.missing],
+        broken=broken | of_runs.broken | of_trials.broken | of_court.broken,
+        missing=[
+            *_missing_claims(verdicts, claims.NOT_RUN, out),
+            *_missing_formulas(),
+            *of_trials.missing,
+            *of_court.missing,
+        ],
     )
     trial_encodings = {cell["encoding"] for trial in of_trials.trials for cell in trial["cells"]}
     encoding_looks = looks.encoding_looks(
@@ -81,12 +87,13 @@ def write_report(out: Path, profile: str) -> dict[str, Any]:
             },
             "runs": of_runs.content | {"looks": encoding_looks},
             "trials": {"trials": of_trials.trials, "looks": encoding_looks},
+            "court": of_court.content,
             "provenance": {
                 "out": text(str(out)),
                 "profile": profile,
                 "revision": revision(),
                 "versions": versions(),
-                "files": _files(out, of_trials.hashes),
+                "files": _files(out, of_trials.hashes | of_court.hashes),
             },
         },
     )

@@ -19,7 +19,7 @@ from paper_figs.report.plain import json_text, text
 PARTS = Path(__file__).parent / "page"
 SCRIPTS = (
     "dom.js", "lists.js", "theme.js", "claims.js", "circuit.js", "tasks.js", "matrix.js", "relations.js", "chart.js",
-    "series.js", "runs.js", "verdicts.js", "provenance.js", "views.js",
+    "series.js", "runs.js", "verdicts.js", "court.js", "provenance.js", "views.js",
 )  # fmt: skip
 
 

@@ -117,7 +117,10 @@ def test_a_file_that_fails_is_named_in_one_line(name: str, tmp_path: Path) -> No
     ("spec", "says"),
     [
         ("partiy", "did you mean parity"),
-        ("nothing like it", "known are copy, reverse, .*, select-any, scan, stack; your own: path/to/file.py:name"),
+        (
+            "nothing like it",
+            "known are copy, reverse, .*, select-any, scan, stack; published-NAME; your own: path/to/file.py:name",
+        ),
         ("", "known are"),
         ("file.txt:task", "unknown task"),
         ("task.py", "your own: path/to/file.py:name"),

@@ -1,6 +1,6 @@
 // Navigation: one view is shown at a time, selected by the address: #claims, #claims/ID, #tasks/NAME, #relations/NAME, ...
 
-const STARTS = {claims: startClaims, tasks: startTasks, relations: startRelations, runs: startRuns, verdicts: startVerdicts, provenance: startProvenance};
+const STARTS = {claims: startClaims, tasks: startTasks, relations: startRelations, runs: startRuns, verdicts: startVerdicts, court: startCourt, provenance: startProvenance};
 const started = new Map();
 
 const open = (moved) => {

@@ -76,7 +76,9 @@ def trial(**changes):
     } | changes  # fmt: skip
 
 
-def page_of(*, claims=(), runs_content=None, relations=(), pool=(), tasks=(), trials=(), broken=None, missing=()):
+def page_of(
+    *, claims=(), runs_content=None, relations=(), pool=(), tasks=(), trials=(), court=None, broken=None, missing=()
+):
     """Make a page of the given data; data that are not given are empty."""
     content = runs_content or {"groups": [], "environments": [], "runs": []}
     drawn = looks.encoding_looks(sorted({group["encoding"] for group in content["groups"]} | {"ipe"}))
@@ -91,6 +93,7 @@ def page_of(*, claims=(), runs_content=None, relations=(), pool=(), tasks=(), tr
             },
             "runs": content | {"looks": drawn},
             "trials": {"trials": list(trials), "looks": drawn},
+            "court": court or {"scores": [], "cells": []},
             "provenance": {
                 "out": "out", "profile": "quick", "revision": "abc", "versions": {"python": "3.11"}, "files": [],
             },

@@ -97,7 +97,7 @@ def text(driver, selector):
 
 
 @pytest.mark.parametrize(
-    "view", ["", "#claims", "#tasks", "#relations", "#runs", "#verdicts", "#provenance", "#nonsense"]
+    "view", ["", "#claims", "#tasks", "#relations", "#runs", "#verdicts", "#court", "#provenance", "#nonsense"]
 )
 def test_every_view_opens_alone_without_an_error(open_in_browser, view):
     driver = open_in_browser(view)
@@ -214,7 +214,7 @@ def test_light_and_dark_follow_the_system_and_the_switch(open_in_browser):
 
 
 @pytest.mark.parametrize(
-    "view", ["", "#claims/claim-7", "#tasks/copy", "#relations/copy", "#runs", "#verdicts", "#provenance"]
+    "view", ["", "#claims/claim-7", "#tasks/copy", "#relations/copy", "#runs", "#verdicts", "#court", "#provenance"]
 )
 def test_nothing_is_wider_than_a_phone(open_in_browser, chromium, view):
     size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
