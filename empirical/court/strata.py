@@ -29,6 +29,10 @@ MAX_STATES, SYMBOLS = 4, 2
 """Largest number of states of a random language, and its number of symbols."""
 BASE = 2
 """Base of random circuits."""
+IN_TRAINING = "no within training"
+"""Kind of a question of which one theory says no at a trained scale: a run that fits cannot decide it."""
+APART = ("abstains", "both yes", "both no", IN_TRAINING)
+"""Kinds of questions that are in no stratum."""
 LANGUAGES = 50
 """Number of languages with the same seed among which one is drawn."""
 
@@ -112,8 +116,11 @@ def stratified(
             apart["abstains" if None in says else "both yes" if says[0] else "both no"] += 1
             continue
         yes, no = (first.name, second.name) if says[0] else (second.name, first.name)
-        key = (yes, no, guesses[no].breaks_at)
-        stratum = strata.setdefault(key, Stratum(yes=yes, no=no, breaks_at=key[2]))
+        breaks_at = guesses[no].breaks_at
+        if breaks_at is not None and breaks_at <= question.train:
+            apart[IN_TRAINING] += 1
+            continue
+        stratum = strata.setdefault((yes, no, breaks_at), Stratum(yes=yes, no=no, breaks_at=breaks_at))
         stratum.count += 1
         if len(stratum.cells) < per_stratum:
             stratum.cells[f"{name}/{question.encoding}"] = (question, guesses)
@@ -130,7 +137,7 @@ def stratified(
         "test": TEST,
         "questions": count,
         "seconds_per_question": round(seconds, 4),
-        "apart": {kind: asdict(share(apart[kind], count)) for kind in ("abstains", "both yes", "both no")},
+        "apart": {kind: asdict(share(apart[kind], count)) for kind in APART},
         "strata": [_as_json(stratum, count, per_stratum, seconds) for stratum in ordered],
         "frozen": Frozen(guesses=guesses_of).digest,
     }

@@ -8,7 +8,7 @@ from circuits.tasks import load
 from circuits.tasks.spec import parse_task
 from circuits.theories.catalogue import THEORIES
 from circuits.theories.theory import Guess, Question, Theory
-from empirical.court.strata import questions, stratified
+from empirical.court.strata import IN_TRAINING, questions, stratified
 from tests.empirical.court.examples import theory
 
 SILENT = theory("silent", lambda _: None)
@@ -56,6 +56,16 @@ def test_strata_are_split_by_the_breaking_scale() -> None:
     strata = stratified(YES, other, drawn(30), per_stratum=2)["strata"]
     assert [stratum["breaks_at"] for stratum in strata] == [5, 7]
     assert all(cell["encoding"] == "nope" for cell in strata[0]["cells"])
+
+
+def test_a_no_within_training_is_no_stratum() -> None:
+    def at_train(question: Question) -> Guess:
+        return Guess(probability=0.1, reason="", breaks_at=question.train)
+
+    other = Theory(name="b", title="b", statement="", label="F", source="", domain="", guess=at_train)
+    answer = stratified(YES, other, drawn(10), per_stratum=2)
+    assert answer["strata"] == []
+    assert answer["apart"][IN_TRAINING]["successes"] == 10
 
 
 def test_the_seed_decides_the_questions() -> None:
