@@ -51,7 +51,7 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
     cells: tuple[Cell, ...] = published_cells() if published else stored_cells(RunStore(out / "runs"))
     questions = {cell.name: cell.question for cell in cells}
     own_guesses = freeze(own, questions).guesses  # first, because these may fail
-    answers = _published_answers(cells) if published else _as_answers(freeze([*THEORIES.values()], questions))
+    answers = _published_answers(cells) if published else _as_answers(freeze(of_catalogue, questions))
     guesses = {
         theory.name: {name: guess_from_json(answers[name][theory.name]) for name in questions}
         for theory in of_catalogue

@@ -51,11 +51,6 @@ class Automaton:
         """Number of states of the complete minimal automaton: one more if some word cannot be continued."""
         return self.states + (len(self.step) < self.states * len(self.symbols))
 
-    def next_symbols(self, state: int) -> frozenset[str]:
-        """Return the symbols that may follow in a state, with "$" if the word may end there."""
-        following = {symbol for symbol in self.symbols if (state, symbol) in self.step}
-        return frozenset(following | ({"$"} if state in self.accepting else set()))
-
 
 @cache
 def minimal_automaton(expression: str) -> Automaton:

@@ -248,7 +248,8 @@ COUNTS = Theory(
     title="SRC with counts",
     statement=(
         "As src-coverage, or the output of every step is the token whose affine function of the counts of tokens is "
-        "largest, with one choice of functions for each content of the last two positions."
+        "largest, with one choice of functions for each content of the last two positions (of the last one where the "
+        "encoding does not tell the other apart), after which training shows every output that occurs."
     ),
     label="F",
     source="",

@@ -1,6 +1,5 @@
 """Outcome of a cell at a threshold: how many runs fit their training lengths, and how many of these generalize."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
@@ -39,7 +38,7 @@ class Outcome:
         return None if 2 * self.generalizes == self.fit else 2 * self.generalizes > self.fit
 
 
-def outcome(cell: Cell, threshold: float) -> Outcome:
+def outcome_of(cell: Cell, threshold: float) -> Outcome:
     """Return the outcome of a cell; a length is solved if its accuracy is at least the threshold."""
     question = cell.question
     fitting = [run for run in cell.runs if not _unsolved(run, threshold, 0, question.train)]
@@ -51,11 +50,6 @@ def outcome(cell: Cell, threshold: float) -> Outcome:
         generalizes=len(fitting) - len(broken),
         breaks_at=median_low(broken) if 2 * len(broken) > len(fitting) else None,
     )
-
-
-def outcomes(cells: Sequence[Cell], threshold: float) -> list[Outcome]:
-    """Return the outcomes of cells, in their order."""
-    return [outcome(cell, threshold) for cell in cells]
 
 
 def measures_training(cell: Cell) -> bool:

@@ -9,11 +9,10 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from time import process_time
 from typing import Any
 
-from circuits.tasks import load
+from circuits.tasks import parse_task
 from circuits.tasks.families import WITH_STATES
 from circuits.tasks.published.subject import Subject
 from circuits.tasks.random_circuits import drawn_name
@@ -55,22 +54,21 @@ class Stratum:
     cells: dict[str, tuple[Question, dict[str, Guess]]] = field(default_factory=dict)
 
 
-def questions(seed: int) -> Iterator[tuple[str, Question]]:
-    """Yield random questions with the names of their tasks, endless; half are circuits, half languages.
+def questions(seed: int) -> Iterator[Question]:
+    """Yield random questions, endless; half are about circuits, half about languages, at once or with states.
 
-    The tasks are loaded again by these names (`circuits.tasks.load`).
+    The name of a subject is that of its task (`circuits.tasks.parse_task`), so that it can be loaded again.
     """
     source = random.Random(seed)
     while True:
-        if source.random() < 0.5:
-            name = f"{drawn_name(source, largest_rise=TEST)}[base={BASE}]"
-            subject = Subject(
-                name=name, words="", arxiv="", task=partial(load, name.removesuffix(f"[base={BASE}]"), base=BASE)
-            )
-        else:
-            subject = _language(source)
-            name = subject.name
-        yield name, Question(subject=subject, encoding=source.choice(ENCODINGS), train=TRAIN, test=TEST)
+        subject = _circuit(source) if source.random() < 0.5 else _language(source)
+        yield Question(subject=subject, encoding=source.choice(ENCODINGS), train=TRAIN, test=TEST)
+
+
+def _circuit(source: random.Random) -> Subject:
+    """Return the task of a random circuit."""
+    name = f"{drawn_name(source, largest_rise=TEST)}[base={BASE}]"
+    return Subject(name=name, words="", arxiv="", task=parse_task(name).plain)
 
 
 def _language(source: random.Random) -> Subject:
@@ -78,27 +76,27 @@ def _language(source: random.Random) -> Subject:
     from circuits.languages.named import random_language
 
     states, seed, index = source.randint(2, MAX_STATES), source.randrange(10**6), source.randrange(LANGUAGES)
-    name = f"random-language-{states}-{SYMBOLS}-{seed}-{index}"
-    at_once = source.random() < 0.5
-    return Subject(
-        name=name if at_once else name + WITH_STATES,
-        words="",
-        arxiv="",
-        task=partial(load, name if at_once else name + WITH_STATES),
-        language=random_language(name) if at_once else None,
-        with_states=partial(load, name + WITH_STATES) if at_once else None,
-    )
+    language = f"random-language-{states}-{SYMBOLS}-{seed}-{index}"
+    with_states = parse_task(language + WITH_STATES)
+    if source.random() < 0.5:
+        return Subject(
+            name=language,
+            words="",
+            arxiv="",
+            task=parse_task(language).plain,
+            language=random_language(language),
+            with_states=with_states.plain,
+        )
+    return Subject(name=with_states.name, words="", arxiv="", task=with_states.plain)
 
 
-def stratified(
-    first: Theory, second: Theory, drawn: Iterable[tuple[str, Question]], *, per_stratum: int
-) -> dict[str, Any]:
+def stratified(first: Theory, second: Theory, drawn: Iterable[Question], *, per_stratum: int) -> dict[str, Any]:
     """Sort drawn questions into strata by the disagreement of two theories.
 
     Args:
         first: a theory.
         second: another theory.
-        drawn: questions with the names of their tasks, such as some of `questions(seed)`.
+        drawn: questions, such as some of `questions(seed)`.
         per_stratum: largest number of cells that are listed of each stratum.
 
     Returns:
@@ -108,7 +106,7 @@ def stratified(
     strata: dict[tuple[str, str, int | None], Stratum] = {}
     apart: Counter[str] = Counter()
     count, begun = 0, process_time()
-    for name, question in drawn:
+    for question in drawn:
         count += 1
         guesses = {theory.name: theory.guess(question) for theory in (first, second)}
         says = [_says(guesses[theory.name]) for theory in (first, second)]
@@ -123,7 +121,7 @@ def stratified(
         stratum = strata.setdefault((yes, no, breaks_at), Stratum(yes=yes, no=no, breaks_at=breaks_at))
         stratum.count += 1
         if len(stratum.cells) < per_stratum:
-            stratum.cells[f"{name}/{question.encoding}"] = (question, guesses)
+            stratum.cells[f"{question.subject.name}/{question.encoding}"] = (question, guesses)
     seconds = (process_time() - begun) / max(1, count)
     ordered = sorted(strata.values(), key=lambda stratum: (stratum.yes, stratum.no, stratum.breaks_at or 0))
     guesses_of = {

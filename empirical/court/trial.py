@@ -8,7 +8,7 @@ from typing import Any
 from circuits.theories.theory import Theory
 from empirical.court.cell import Cell
 from empirical.court.freeze import Frozen, guess_as_json
-from empirical.court.outcomes import MAIN_THRESHOLD, THRESHOLDS, Outcome, measures_training, outcomes
+from empirical.court.outcomes import MAIN_THRESHOLD, THRESHOLDS, Outcome, measures_training, outcome_of
 from empirical.court.references import BASE_RATE, CONTROLS, REFERENCES, base_rates, controls
 from empirical.court.scores import Probabilities, Score, brier_scores, difference, score
 
@@ -59,8 +59,8 @@ class _Judged:
     """Cells with a fitting run at one threshold, with the probabilities of everybody."""
 
     def __init__(self, cells: Sequence[Cell], frozen: Frozen, threshold: float) -> None:
-        self.all_outcomes = outcomes(cells, threshold)
-        self.judged = [outcome for outcome in self.all_outcomes if outcome.fit]
+        self.all_outcomes = [outcome_of(cell, threshold) for cell in cells]
+        self.judged = [each for each in self.all_outcomes if each.fit]
         self.base = base_rates(self.judged)
         self.probabilities: dict[str, Probabilities] = {
             name: [guesses[outcome.cell.name].probability for outcome in self.judged]

@@ -223,13 +223,17 @@ def read_value(hint: Any, value: Any, where: str) -> Any:
 
 
 def _convert(kind: Any, value: Any, where: str) -> Any:
-    """Convert lists to tuples and tables to dataclasses; check the type of everything else."""
+    """Convert lists to tuples and tables to dataclasses or dicts; check the type of everything else."""
     if isinstance(kind, type) and is_dataclass(kind):
         return read(kind, asdict(value) if isinstance(value, kind) else value, where)
     if get_origin(kind) is tuple:
         if isinstance(value, list | tuple):
             return tuple(read_value(get_args(kind)[0], entry, where) for entry in value)
         raise ProfileError(f"{where} = {_short_repr(value)} is not a list")
+    if get_origin(kind) is dict:
+        if isinstance(value, dict):
+            return {key: read_value(get_args(kind)[1], entry, f"{where}.{key}") for key, entry in value.items()}
+        raise ProfileError(f"{where} = {_short_repr(value)} is not a table")
     if isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool):
         return value
     raise ProfileError(f"{where} = {_short_repr(value)} is not {kind.__name__}")

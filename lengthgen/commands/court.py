@@ -36,7 +36,7 @@ def court(
     """Score theories of length generalization: which of them predicts which result?
 
     All predictions are made and hashed before any outcome is read. A theory of your own joins after the results were
-    known, and is marked so.
+    known, and is marked so. The scores of the whole catalogue are stored in OUT/court, for the figures and the report.
     """
     from lengthgen.court import court_answer
     from lengthgen.tables.court import court_table

@@ -1,8 +1,6 @@
 """Rival theories of length generalization: what each says of its own examples, and where they differ."""
 
-import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.resources import files
 from itertools import product
 
 from circuits.languages.c_rasp import Decision, decide
@@ -16,6 +14,7 @@ from circuits.tasks.published.subject import Subject
 from circuits.theories import c_rasp, encodings_order, k_sparse, min_degree, rasp_l_programs
 from circuits.theories.depth import blocks
 from circuits.theories.theory import Guess, Question
+from empirical.court.published.load import huang_predictions
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.papers.languages.positions import SOURCE as C_RASP
 from proofs_checks.papers.plaa import SOURCE as MIN_DEGREE
@@ -37,17 +36,16 @@ SIZE = 5
 
 def authors_agree(*, decisions: Mapping[str, Decide]) -> Evidence:
     """Decide if these decisions, by kind of encoding, give the authors' predictions for their regular languages."""
-    table = (files("empirical.court.published") / "huang2025.csv").read_text(encoding="utf-8")
     checked = 0
-    for row in csv.DictReader(table.splitlines()):
-        if row["task"] not in LANGUAGES or row["pe"] not in decisions:
+    for (task, encoding), predicted in huang_predictions().items():
+        if task not in LANGUAGES or encoding not in decisions:
             continue
-        decision = decisions[row["pe"]](minimal_automaton(LANGUAGES[row["task"]][0]))
-        if decision.c_rasp is not (row["predicted"] == "True"):
-            raise Refuted(
-                f"{row['task']} with {row['pe']}: {decision.c_rasp} as decided, {row['predicted']} as printed"
-            )
+        decision = decisions[encoding](minimal_automaton(LANGUAGES[task][0]))
+        if decision.c_rasp is not predicted:
+            raise Refuted(f"{task} with {encoding}: {decision.c_rasp} as decided, {predicted} as printed")
         checked += 1
+    if checked < len(LANGUAGES) * len(decisions):
+        raise Refuted(f"only {checked} predictions were found for {len(LANGUAGES)} languages")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach=f"{len(LANGUAGES)} regular languages",
@@ -267,11 +265,11 @@ CLAIMS = (
         r"\text{APE}: L \in \text{C-RASP}[\text{periodic}, \text{local}]",
         label="P",
         check=authors_agree,
-        holds={"decisions": {"nope": decide, "ape": decide_with_positions}},
+        holds={"decisions": {"nope": decide, "offset-ape": decide_with_positions}},
         falsifiers={
-            "no positions for both": {"decisions": {"nope": decide, "ape": decide}},
-            "positions for both": {"decisions": {"nope": decide_with_positions, "ape": decide_with_positions}},
-            "loops do not count": {"decisions": {"nope": _no_loops, "ape": decide_with_positions}},
+            "no positions for both": {"decisions": {"nope": decide, "offset-ape": decide}},
+            "positions for both": {"decisions": {"nope": decide_with_positions, "offset-ape": decide_with_positions}},
+            "loops do not count": {"decisions": {"nope": _no_loops, "offset-ape": decide_with_positions}},
         },
     ),
     Claim(

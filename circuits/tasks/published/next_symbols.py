@@ -28,11 +28,12 @@ def set_token(symbols: Iterable[str]) -> str:
 
 def next_symbols_task(automaton: "Automaton", name: str) -> Task:
     """`w1 .. wn S`: the set S of the symbols that may follow the prefix w of a word of a regular language, at once."""
-    sets = [set_token(automaton.next_symbols(state)) for state in range(automaton.states)]
+    prefixes = prefixes_of(automaton)
+    sets = [set_token(prefixes.next_symbols(state)) for state in range(automaton.states)]
     answers = tuple(dict.fromkeys(sets))
     numbers = np.array([len(automaton.symbols) + answers.index(token) for token in sets])
     return prefix_task(
-        prefixes_of(automaton),
+        prefixes,
         answers,
         name,
         vectorised=lambda prompts: numbers[_states_after(automaton, prompts)[:, -1:]],
@@ -68,7 +69,7 @@ def with_states_task(automaton: "Automaton", name: str) -> Task:
     is one token with its set: "1{ab$}". Unit operator: the automaton's step, where the first symbol stands for q_0 too.
     """
     prefixes = prefixes_of(automaton)
-    tokens = [f"{state}{set_token(automaton.next_symbols(state))}" for state in range(automaton.states)]
+    tokens = [f"{state}{set_token(prefixes.next_symbols(state))}" for state in range(automaton.states)]
     numbers = len(automaton.symbols) + np.arange(automaton.states)
 
     def generate(word: tuple[str, ...]) -> list[str]:

@@ -47,11 +47,11 @@ class Source:
     accuracy: str
     traps: tuple[str, ...]
     train: int
-    train_of: dict
-    names: dict
-    encodings: dict
-    unusable: dict
-    remarks: dict
+    train_of: dict[str, int]
+    names: dict[str, str]
+    encodings: dict[str, str]
+    unusable: dict[str, str]
+    remarks: dict[str, str]
 
 
 def read_sources(folder: Path) -> dict[str, Source]:

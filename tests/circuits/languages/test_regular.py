@@ -7,6 +7,7 @@ import re
 import pytest
 
 from circuits.languages.regular import LONGEST, Automaton, LanguageError, minimal_automaton
+from circuits.tasks.published.prefixes import prefixes_of
 
 LETTERS = "abc"
 
@@ -104,7 +105,7 @@ def test_states_are_numbered_by_the_shortest_words_that_reach_them() -> None:
 
 def test_the_symbols_that_may_follow_include_the_end_of_a_word() -> None:
     automaton = minimal_automaton("(ab)*")
-    assert [automaton.next_symbols(state) for state in (0, 1)] == [{"a", "$"}, {"b"}]
+    assert [prefixes_of(automaton).next_symbols(state) for state in (0, 1)] == [{"a", "$"}, {"b"}]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ DAMAGES = {
     "a source without a key": ("sources.toml", "authors =", "author =", "unknown key 'author': did you mean"),
     "a source that is no TOML": ("sources.toml", "[huang2025]", "[huang2025", "is not TOML"),
     "a source of no table": ("sources.toml", "[huang2025", "[huang2024", "unknown table 'huang2024': did you"),
+    "a length in words": ("sources.toml", 'scan-len = 25', 'scan-len = "many"', "is not int"),
     "training on all lengths": ("sources.toml", "train = 50", "train = 150", "at no length above 150"),
 }  # fmt: skip
 

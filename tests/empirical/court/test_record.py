@@ -70,3 +70,15 @@ def test_the_page_repeats_the_record() -> None:
         assert numbers == [str(value) for value in expected], name
         assert verdict == row["verdict"], name
     assert ANSWER["frozen"] in PAGE
+
+
+def test_the_page_repeats_differences_and_reasons_of_the_record() -> None:
+    (pair,) = (pair for pair in ANSWER["pairs"] if {pair["first"], pair["second"]} == {"src-coverage", "src-counts"})
+    assert f"Brier scores {-pair['value']:.3f}, interval {-pair['high']:.3f} to {-pair['low']:.3f}" in PAGE
+    fitting = [cell for cell in ANSWER["cells"] if cell["fit"]]
+    right = [cell["guesses"]["src-counts"] for cell in fitting if 2 * cell["generalizes"] > cell["fit"]]
+    wrong = [guess["reason"] for guess in right if guess["probability"] is not None and guess["probability"] < 0.5]
+    unseen = sum("never showed" in reason for reason in wrong)
+    assert f"{unseen} of the {len(wrong)} wrong noes" in PAGE
+    lead = [2 * cell["generalizes"] - cell["fit"] for cell in fitting]
+    assert f"{sum(value < 0 for value in lead)} of {sum(value != 0 for value in lead)} such" in PAGE

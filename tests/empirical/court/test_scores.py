@@ -7,7 +7,7 @@ import pytest
 
 from empirical.court.cell import Cell
 from empirical.court.freeze import freeze
-from empirical.court.outcomes import Outcome, outcome
+from empirical.court.outcomes import Outcome, outcome_of
 from empirical.court.references import BASE_RATE, base_rates
 from empirical.court.scores import brier_scores, difference, score
 from empirical.court.trial import judge
@@ -16,7 +16,7 @@ from tests.empirical.court.examples import cell, right, theory
 
 def judged(cells: list[Cell]) -> list[Outcome]:
     """Outcomes at 0.9."""
-    return [outcome(of_cell, 0.9) for of_cell in cells]
+    return [outcome_of(of_cell, 0.9) for of_cell in cells]
 
 
 def many(tasks: int = 12) -> list[Cell]:
