@@ -77,8 +77,8 @@ def _weights(run: Run, store: RunStore, expected: Mapping[str, Tensor], scale: i
 
 def same_labels(first: Geometry, second: Geometry, scales: Sequence[int]) -> bool:
     """True if both geometries have the same labels at these scales."""
-    if first.labels_SJI is None or second.labels_SJI is None:
-        return first.labels_SJI is second.labels_SJI
+    if first.labels_MSJI is None or second.labels_MSJI is None:
+        return first.labels_MSJI is second.labels_MSJI
     positions = torch.arange(min(first.length, second.length), device=first.device)
     return all(
         bool((first.labels_of_scale(scale, positions) == second.labels_of_scale(scale, positions)).all())
