@@ -1,19 +1,20 @@
 """Formats: the layout of a task's operands over scales.
 
 The unaligned format is the task as written. The aligned format pads every operand to one width, so that a token's
-position no longer depends on the scale ([P], docs/theory.md, Roles). A task in a format is a Task itself and supports
-the same operations.
+position no longer depends on the scale ([P], docs/theory.md, Roles). The filled format ([F]) has random symbols where
+the aligned one has padding, so that training already shows every symbol at every distance. A task in a format is a
+Task itself and supports the same operations.
 """
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 
 import numpy as np
 
 from circuits.task import Reference, Task, TaskError, Tokens
-from circuits.trace import segments
+from circuits.trace import SAMPLE, Trace, segments, trace
 
 PAD = "_"
 """Symbol that fills an operand up to its width."""
@@ -35,10 +36,19 @@ def aligned(task: Task, largest_scale: int) -> Task:
             computed: the scale is beyond the largest, an operand is wider than at the largest scale, or the number of
             operands differs.
     """
+    return _padded(task, largest_scale, f"{task.name}-aligned-{largest_scale}", to_width=True)
+
+
+def _padded(task: Task, largest_scale: int, name: str, *, to_width: bool) -> Task:
+    """Return the task with two PADs after every operand and, if `to_width`, as many more as its width needs.
+
+    Raises:
+        TaskError: as for `aligned`.
+    """
     if None in task.layout(largest_scale):
         raise TaskError(
-            f"task '{task.name}': prompt tokens after outputs cannot be aligned yet, as an operand is then no piece of "
-            "the prompt; use the unaligned format"
+            f"task '{task.name}': prompt tokens after outputs cannot be aligned or filled yet, as an operand is then "
+            "no piece of the prompt; use the unaligned format"
         )
     if PAD in task.alphabet:
         raise TaskError(f"task '{task.name}': '{PAD}' fills operands in the aligned format; rename that symbol")
@@ -57,7 +67,8 @@ def aligned(task: Task, largest_scale: int) -> Task:
         padded: list[Sequence[str]] = []
         for segment in cut:
             padded += plain[segment.first - 1 : segment.last]
-            padded += [(PAD,)] * (width_of.get(segment, segment.width) - segment.width)
+            if segment.operand:
+                padded += [(PAD,)] * (width_of[segment] - segment.width if to_width else CLOSING)
         return padded
 
     pad = len(task.alphabet)
@@ -93,7 +104,7 @@ def aligned(task: Task, largest_scale: int) -> Task:
 
     return replace(
         task,
-        name=f"{task.name}-aligned-{largest_scale}",
+        name=name,
         alphabet=(*task.alphabet, PAD),
         prompt=prompt,
         generate=lambda symbols: task.generate(plain_prompt(symbols)),
@@ -101,12 +112,12 @@ def aligned(task: Task, largest_scale: int) -> Task:
         valid=(lambda symbols: plain_valid(plain_prompt(symbols))) if plain_valid else None,
         draw=draw if plain_draw else None,
         right=(lambda symbols: plain_right(plain_prompt(symbols))) if plain_right else None,
-        reference=_padded_reference(task.reference, place) if task.reference else None,
+        reference=_moved_reference(task.reference, place) if task.reference else None,
     )
 
 
-def _padded_reference(reference: Reference, place: Callable[[int, int], int]) -> Reference:
-    """Return the circuit of the padded sequence: it reads the same tokens at their new positions, and no PAD."""
+def _moved_reference(reference: Reference, place: Callable[[int, int], int]) -> Reference:
+    """Return the circuit that reads the same tokens at their new positions, and no PAD."""
 
     def steps(scale: int) -> list[tuple[str, tuple[int, ...]]]:
         return [
@@ -122,7 +133,162 @@ def _padded_reference(reference: Reference, place: Callable[[int, int], int]) ->
     return replace(reference, steps=steps, apply=apply)
 
 
-FORMATS = ("aligned", "unaligned")
+@dataclass(frozen=True, kw_only=True)
+class FilledTask(Task):
+    """Task in the filled format. No step depends on its filler, so that its circuits are those of its core.
+
+    Attributes:
+        core: the task with the two PADs after every operand, and without filler.
+        place: function from n and a position in the core's sequence to its position in the filled sequence.
+    """
+
+    core: Task
+    place: Callable[[int, int], int]
+
+    def filled_trace(self, core_trace: Trace) -> Trace:
+        """Return a trace of the core with filler drawn at random; prompts recur until there are about SAMPLE.
+
+        It counts as exhaustive if all prompts of the core are in it, although filler is always a sample.
+        """
+        copies = -(-SAMPLE // core_trace.tokens.shape[1])
+        tokens = np.tile(core_trace.tokens, (1, copies))
+        places = [self.place(core_trace.scale, position) - 1 for position in range(1, core_trace.length + 1)]
+        layout = self.layout(core_trace.scale)
+        length = places[-1] + 1
+        self.require_size(tokens.shape[1], length)
+        filler = np.array([self.alphabet.index(symbol) for symbol in _filler(self.core)], dtype=np.uint8)
+        rng = np.random.default_rng(core_trace.scale)
+        all_tokens = filler[rng.integers(len(filler), size=(length, tokens.shape[1]), dtype=np.uint8)]
+        all_tokens[places] = tokens
+        return Trace(
+            scale=core_trace.scale,
+            symbols=core_trace.symbols,
+            tokens=all_tokens,
+            given=tuple(range(1, len(layout) + 1)),
+            segments=segments(self, core_trace.scale),
+            near=np.empty((0, 2), dtype=np.int64),
+            exhaustive=core_trace.exhaustive,
+        )
+
+
+def _filler(core: Task) -> tuple[str, ...]:
+    """Return the symbols that filler is drawn from: all but the end, which no key ever holds."""
+    return tuple(symbol for symbol in core.alphabet if symbol != core.end)
+
+
+def filled(task: Task, largest_scale: int) -> FilledTask:
+    """Return the task with filler after every operand's two PADs up to its width, and before the prompt.
+
+    Filler is any symbol but the task's end, PAD included: at a larger scale digits, padding, fixed tokens and outputs
+    all come to stand at distances where smaller scales have filler. The first PAD after an operand is its end. The
+    filler before the prompt is as long as the outputs are shorter than the longest, so that all sequences have one
+    length and all distances occur at every scale. What filler holds changes no output.
+
+    Raises:
+        TaskError: as for `aligned`. Later, when a prompt is computed: the number of fixed tokens between operands
+            changes with the scale.
+    """
+    core = _padded(task, largest_scale, f"{task.name}-closed-{largest_scale}", to_width=False)
+    last_cut = segments(task, largest_scale)
+    widths = [segment.width + CLOSING * segment.operand for segment in last_cut]
+    filler = _filler(core)
+
+    @cache
+    def steps(scale: int) -> int:
+        """Return the number of steps of the longest output."""
+        if core.reference is not None:
+            return len(core.reference.steps(scale))
+        if core.end is not None:
+            return len(trace(core, scale).steps)
+        return int(core.outputs(core.sample_prompts(scale, 1, np.random.default_rng(scale))).shape[1])
+
+    @cache
+    def most_steps() -> int:
+        return max(steps(scale) for scale in range(1, largest_scale + 1))
+
+    @cache
+    def prompt_places(scale: int) -> tuple[list[int], int]:
+        """Return the places of the core's prompt tokens in the filled prompt, and the length of that."""
+        core.layout(scale)  # raises TaskError if the operands do not fit
+        places: list[int] = []
+        before = most_steps() - steps(scale)
+        for segment, width, last in zip(segments(task, scale), widths, last_cut, strict=False):
+            if segment.operand != last.operand or (not segment.operand and segment.width != width):
+                break
+            held = segment.width + CLOSING * segment.operand
+            places += range(before + 1, before + held + 1)
+            before += width
+        if len(places) != len(core.layout(scale)):
+            raise TaskError(
+                f"task '{task.name}': the fixed tokens of scale {scale} are not as many as those of scale "
+                f"{largest_scale}, which the filled format needs; use the aligned or the unaligned format"
+            )
+        return places, before
+
+    def kept(is_pad: Sequence[bool]) -> list[int]:
+        """Return the indices of the core's tokens in a filled prompt, from the places of PAD in it."""
+        indices: list[int] = []
+        start = len(is_pad) - sum(widths)
+        for width, segment in zip(widths, last_cut, strict=True):
+            held = width
+            if segment.operand:
+                held = [*is_pad[start : start + width]].index(True) + CLOSING
+            indices += range(start, start + held)
+            start += width
+        return indices
+
+    def core_prompt(symbols: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(symbols[index] for index in kept([symbol == PAD for symbol in symbols]))
+
+    def place(scale: int, position: int) -> int:
+        places, length = prompt_places(scale)
+        steps_after = position - len(places)
+        return length + steps_after if steps_after > 0 else places[position - 1]
+
+    def around(scale: int, symbols: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+        """Return the choices of a filled prompt from those of the core's prompt."""
+        places, length = prompt_places(scale)
+        choices: list[Sequence[str]] = [filler] * length
+        for position, allowed in zip(places, symbols, strict=True):
+            choices[position - 1] = allowed
+        return choices
+
+    def prompt(scale: int) -> list[Sequence[str]]:
+        return around(scale, [symbols for symbols in core.prompt(scale) if symbols is not ...])
+
+    pad = core.alphabet.index(PAD)
+    core_vectorised, core_valid, core_draw, core_right = core.vectorised, core.valid, core.draw, core.right
+
+    def vectorised(prompts: Tokens) -> Tokens:
+        assert core_vectorised is not None
+        # Transposed to keep the position-major layout in memory.
+        return np.asarray(core_vectorised(prompts.T[kept((prompts[0] == pad).tolist())].T))
+
+    def draw(scale: int, rng: random.Random) -> list[str]:
+        assert core_draw is not None
+        drawn = core_draw(scale, rng)
+        return [rng.choice(allowed) for allowed in around(scale, [(symbol,) for symbol in drawn])]
+
+    shared = {field.name: getattr(core, field.name) for field in fields(core)}
+    changed = {
+        "name": f"{task.name}-filled-{largest_scale}",
+        "prompt": prompt,
+        "generate": lambda symbols: core.generate(core_prompt(symbols)),
+        "vectorised": vectorised if core_vectorised else None,
+        "valid": (lambda symbols: core_valid(core_prompt(symbols))) if core_valid else None,
+        "draw": draw if core_draw else None,
+        "right": (lambda symbols: core_right(core_prompt(symbols))) if core_right else None,
+        "reference": _moved_reference(core.reference, place) if core.reference else None,
+    }
+    return FilledTask(**(shared | changed), core=core, place=place)
+
+
+def searched(task: Task) -> Task:
+    """Return the task whose circuits are searched for: the core of a filled task, and any other task itself."""
+    return task.core if isinstance(task, FilledTask) else task
+
+
+FORMATS = ("aligned", "unaligned", "filled")
 
 
 def in_format(task: Task, name: str, *, largest_scale: int) -> Task:
@@ -133,4 +299,6 @@ def in_format(task: Task, name: str, *, largest_scale: int) -> Task:
     """
     if name not in FORMATS:
         raise TaskError(f"unknown format '{name}': choose one of {', '.join(FORMATS)}")
-    return aligned(task, largest_scale) if name == "aligned" else task
+    if name == "unaligned":
+        return task
+    return aligned(task, largest_scale) if name == "aligned" else filled(task, largest_scale)

@@ -34,9 +34,9 @@ def load_trained(run: Run, store: RunStore, scales: Sequence[int], device: str) 
     """
     Backend(device).require()
     largest_scale = max(*run.train, *run.test)
-    if run.task.format == "aligned" and max(scales) > largest_scale:
+    if run.task.format != "unaligned" and max(scales) > largest_scale:
         raise ScaleError(
-            f"the operands of {run.id} are padded to scale {largest_scale}: train with --test up to {max(scales)}"
+            f"the operands of {run.id} have the width of scale {largest_scale}: train with --test up to {max(scales)}"
         )
     setup = Setup.of(replace(run, test=tuple(sorted({*run.train, *run.test, *scales}))), device)
     if not same_labels(Setup.of(run, device).geometry, setup.geometry, run.train):
