@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from types import EllipsisType
 
 import numpy as np
 
@@ -36,25 +37,23 @@ def aligned(task: Task, largest_scale: int) -> Task:
             computed: the scale is beyond the largest, an operand is wider than at the largest scale, or the number of
             operands differs.
     """
-    return _padded(task, largest_scale, f"{task.name}-aligned-{largest_scale}", to_width=True)
-
-
-def _padded(task: Task, largest_scale: int, name: str, *, to_width: bool) -> Task:
-    """Return the task with two PADs after every operand and, if `to_width`, as many more as its width needs.
-
-    Raises:
-        TaskError: as for `aligned`.
-    """
     if None in task.layout(largest_scale):
         raise TaskError(
-            f"task '{task.name}': prompt tokens after outputs cannot be aligned or filled yet, as an operand is then "
-            "no piece of the prompt; use the unaligned format"
+            f"task '{task.name}': prompt tokens after outputs cannot be aligned yet, as an operand is then no piece of "
+            "the prompt; use the unaligned format"
         )
-    if PAD in task.alphabet:
-        raise TaskError(f"task '{task.name}': '{PAD}' fills operands in the aligned format; rename that symbol")
+    return _padded(task, f"{task.name}-aligned-{largest_scale}", _aligned_prompt(task, largest_scale, to_width=True))
+
+
+Prompt = Callable[[int], list[Sequence[str] | EllipsisType]]
+"""Function from n to the symbols allowed at each place of a prompt, as `Task.prompt` gives them."""
+
+
+def _aligned_prompt(task: Task, largest_scale: int, *, to_width: bool) -> Prompt:
+    """Return the prompt with two PADs after every operand and, if `to_width`, as many more as its width needs."""
     widths = [segment.width + CLOSING for segment in segments(task, largest_scale) if segment.operand]
 
-    def prompt(scale: int) -> list[Sequence[str]]:
+    def prompt(scale: int) -> list[Sequence[str] | EllipsisType]:
         cut = segments(task, scale)
         operands = [segment for segment in cut if segment.operand]
         if len(operands) != len(widths) or any(s.width > w - CLOSING for s, w in zip(operands, widths, strict=True)):
@@ -64,13 +63,24 @@ def _padded(task: Task, largest_scale: int, name: str, *, to_width: bool) -> Tas
             )
         plain = [tuple(symbols) for symbols in task.prompt(scale) if symbols is not ...]
         width_of = dict(zip(operands, widths, strict=True))
-        padded: list[Sequence[str]] = []
+        padded: list[Sequence[str] | EllipsisType] = []
         for segment in cut:
             padded += plain[segment.first - 1 : segment.last]
             if segment.operand:
                 padded += [(PAD,)] * (width_of[segment] - segment.width if to_width else CLOSING)
         return padded
 
+    return prompt
+
+
+def _padded(task: Task, name: str, prompt: Prompt) -> Task:
+    """Return the task with PADs where a prompt has them beyond those of the task.
+
+    Raises:
+        TaskError: the alphabet already holds PAD.
+    """
+    if PAD in task.alphabet:
+        raise TaskError(f"task '{task.name}': '{PAD}' fills operands in the aligned format; rename that symbol")
     pad = len(task.alphabet)
     plain_vectorised, plain_valid, plain_draw, plain_right = task.vectorised, task.valid, task.draw, task.right
 
@@ -83,18 +93,15 @@ def _padded(task: Task, largest_scale: int, name: str, *, to_width: bool) -> Tas
     def prompt_places(scale: int) -> tuple[list[int], int]:
         """Return the places of the plain prompt's positions in the padded prompt, and the length of that."""
         padded = prompt(scale)
-        return [index for index, allowed in enumerate(padded, start=1) if tuple(allowed) != (PAD,)], len(padded)
+        return [index for index, allowed in enumerate(padded, start=1) if not _is_pad(allowed)], len(padded)
 
     def plain_prompt(symbols: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(symbol for symbol in symbols if symbol != PAD)
 
     def draw(scale: int, rng: random.Random) -> list[str]:
         assert plain_draw is not None
-        places, length = prompt_places(scale)
-        padded = [PAD] * length
-        for position, symbol in zip(places, plain_draw(scale, rng), strict=True):
-            padded[position - 1] = symbol
-        return padded
+        drawn = iter(plain_draw(scale, rng))
+        return [PAD if _is_pad(allowed) else next(drawn) for allowed in prompt(scale) if allowed is not ...]
 
     def place(scale: int, position: int) -> int:
         """Return the position in the padded sequence of a position of the plain sequence."""
@@ -114,6 +121,11 @@ def _padded(task: Task, largest_scale: int, name: str, *, to_width: bool) -> Tas
         right=(lambda symbols: plain_right(plain_prompt(symbols))) if plain_right else None,
         reference=_moved_reference(task.reference, place) if task.reference else None,
     )
+
+
+def _is_pad(allowed: Sequence[str] | EllipsisType) -> bool:
+    """True if a place of a prompt allows PAD alone."""
+    return allowed is not ... and tuple(allowed) == (PAD,)
 
 
 def _moved_reference(reference: Reference, place: Callable[[int, int], int]) -> Reference:
@@ -138,7 +150,7 @@ class FilledTask(Task):
     """Task in the filled format. No step depends on its filler, so that its circuits are those of its core.
 
     Attributes:
-        core: the task with the two PADs after every operand, and without filler.
+        core: the task without filler: a PAD, then the prompt with two PADs after every operand.
         place: function from n and a position in the core's sequence to its position in the filled sequence.
     """
 
@@ -153,7 +165,6 @@ class FilledTask(Task):
         copies = -(-SAMPLE // core_trace.tokens.shape[1])
         tokens = np.tile(core_trace.tokens, (1, copies))
         places = [self.place(core_trace.scale, position) - 1 for position in range(1, core_trace.length + 1)]
-        layout = self.layout(core_trace.scale)
         length = places[-1] + 1
         self.require_size(tokens.shape[1], length)
         filler = np.array([self.alphabet.index(symbol) for symbol in _filler(self.core)], dtype=np.uint8)
@@ -164,7 +175,7 @@ class FilledTask(Task):
             scale=core_trace.scale,
             symbols=core_trace.symbols,
             tokens=all_tokens,
-            given=tuple(range(1, len(layout) + 1)),
+            given=tuple(self.given(core_trace.scale)),
             segments=segments(self, core_trace.scale),
             near=np.empty((0, 2), dtype=np.int64),
             exhaustive=core_trace.exhaustive,
@@ -181,58 +192,58 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
 
     Filler is any symbol but the task's end, PAD included: at a larger scale digits, padding, fixed tokens and outputs
     all come to stand at distances where smaller scales have filler. The first PAD after an operand is its end. The
-    filler before the prompt is as long as the outputs are shorter than the longest, so that all sequences have one
-    length and all distances occur at every scale. What filler holds changes no output.
+    filler before the prompt makes all sequences as long as the longest, so that all distances occur at every scale; a
+    PAD separates it from the prompt. What filler holds changes no output. Where prompt tokens come after outputs, no
+    operand is a piece of the prompt, and filler comes before the prompt alone.
 
     Raises:
-        TaskError: as for `aligned`. Later, when a prompt is computed: the number of fixed tokens between operands
-            changes with the scale.
+        TaskError: the alphabet already holds PAD. Later, when a prompt is computed: as for `aligned`, or the number of
+            fixed tokens between operands changes with the scale.
     """
-    core = _padded(task, largest_scale, f"{task.name}-closed-{largest_scale}", to_width=False)
+    between = None in task.layout(largest_scale)
+    closed = task.prompt if between else _aligned_prompt(task, largest_scale, to_width=False)
+    core = _padded(task, f"{task.name}-closed-{largest_scale}", lambda scale: [(PAD,), *closed(scale)])
     last_cut = segments(task, largest_scale)
     widths = [segment.width + CLOSING * segment.operand for segment in last_cut]
     filler = _filler(core)
 
     @cache
-    def steps(scale: int) -> int:
-        """Return the number of steps of the longest output."""
-        if core.reference is not None:
-            return len(core.reference.steps(scale))
+    def length(scale: int) -> int:
+        """Return the length of the longest sequence without the filler before the prompt."""
         if core.end is not None:
-            return len(trace(core, scale).steps)
-        return int(core.outputs(core.sample_prompts(scale, 1, np.random.default_rng(scale))).shape[1])
-
-    @cache
-    def most_steps() -> int:
-        return max(steps(scale) for scale in range(1, largest_scale + 1))
+            core_length = trace(core, scale).length
+        else:
+            core_length = core.sequences(scale, core.sample_prompts(scale, 1, np.random.default_rng(scale))).shape[1]
+        return core_length if between else core_length - len(core.layout(scale)) + 1 + sum(widths)
 
     @cache
     def prompt_places(scale: int) -> tuple[list[int], int]:
-        """Return the places of the core's prompt tokens in the filled prompt, and the length of that."""
-        core.layout(scale)  # raises TaskError if the operands do not fit
-        places: list[int] = []
-        before = most_steps() - steps(scale)
+        """Return the places of the core's prompt positions in the filled prompt, and the length of that."""
+        core_width = len(core.layout(scale))  # raises TaskError if the operands do not fit
+        before = max(map(length, range(1, largest_scale + 1))) - length(scale)
+        if between:
+            return [*range(before + 1, before + core_width + 1)], before + core_width
+        places = [before := before + 1]
         for segment, width, last in zip(segments(task, scale), widths, last_cut, strict=False):
             if segment.operand != last.operand or (not segment.operand and segment.width != width):
                 break
-            held = segment.width + CLOSING * segment.operand
-            places += range(before + 1, before + held + 1)
+            places += range(before + 1, before + segment.width + CLOSING * segment.operand + 1)
             before += width
-        if len(places) != len(core.layout(scale)):
+        if len(places) != core_width:
             raise TaskError(
                 f"task '{task.name}': the fixed tokens of scale {scale} are not as many as those of scale "
                 f"{largest_scale}, which the filled format needs; use the aligned or the unaligned format"
             )
         return places, before
 
-    def kept(is_pad: Sequence[bool]) -> list[int]:
+    def kept(is_pad: list[bool]) -> list[int]:
         """Return the indices of the core's tokens in a filled prompt, from the places of PAD in it."""
-        indices: list[int] = []
+        if between:
+            return [*range(len(is_pad) - 1 - is_pad[::-1].index(True), len(is_pad))]
         start = len(is_pad) - sum(widths)
+        indices = [start - 1]
         for width, segment in zip(widths, last_cut, strict=True):
-            held = width
-            if segment.operand:
-                held = [*is_pad[start : start + width]].index(True) + CLOSING
+            held = is_pad.index(True, start) - start + CLOSING if segment.operand else width
             indices += range(start, start + held)
             start += width
         return indices
@@ -241,20 +252,16 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
         return tuple(symbols[index] for index in kept([symbol == PAD for symbol in symbols]))
 
     def place(scale: int, position: int) -> int:
-        places, length = prompt_places(scale)
+        places, width = prompt_places(scale)
         steps_after = position - len(places)
-        return length + steps_after if steps_after > 0 else places[position - 1]
+        return width + steps_after if steps_after > 0 else places[position - 1]
 
-    def around(scale: int, symbols: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-        """Return the choices of a filled prompt from those of the core's prompt."""
-        places, length = prompt_places(scale)
-        choices: list[Sequence[str]] = [filler] * length
-        for position, allowed in zip(places, symbols, strict=True):
+    def prompt(scale: int) -> list[Sequence[str] | EllipsisType]:
+        places, width = prompt_places(scale)
+        choices: list[Sequence[str] | EllipsisType] = [filler] * width
+        for position, allowed in zip(places, core.prompt(scale), strict=True):
             choices[position - 1] = allowed
         return choices
-
-    def prompt(scale: int) -> list[Sequence[str]]:
-        return around(scale, [symbols for symbols in core.prompt(scale) if symbols is not ...])
 
     pad = core.alphabet.index(PAD)
     core_vectorised, core_valid, core_draw, core_right = core.vectorised, core.valid, core.draw, core.right
@@ -266,8 +273,12 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
 
     def draw(scale: int, rng: random.Random) -> list[str]:
         assert core_draw is not None
-        drawn = core_draw(scale, rng)
-        return [rng.choice(allowed) for allowed in around(scale, [(symbol,) for symbol in drawn])]
+        drawn, places = iter(core_draw(scale, rng)), {*prompt_places(scale)[0]}
+        return [
+            next(drawn) if position in places else rng.choice(filler)
+            for position, allowed in enumerate(prompt(scale), start=1)
+            if allowed is not ...
+        ]
 
     shared = {field.name: getattr(core, field.name) for field in fields(core)}
     changed = {
