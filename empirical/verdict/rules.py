@@ -134,14 +134,17 @@ def _of_encoding(
         return guesses | {rule: abstain(prediction.why) for rule in of_prediction}
     guesses |= _of_prediction(prediction)
     best = {"minimised": guesses["coverage"], "minimised-distractors": guesses["distractors"]}
-    if any(not _says_yes(guess) for guess in best.values()) and bounded:
-        try:
-            relation = relation_of(spec, analysis.circuit)
-        except HintNeeded:  # learned labels: there is no relation to keep while the circuit changes
-            return guesses | best
-        circuits = [*others, *favoured_circuit(analysis, relation, scales.train)]
-        for rule, first in best.items():
-            best[rule] = _best(first, analysis, circuits, relation, scales, distractors=rule != "minimised")
+    if not bounded or all(_says_yes(guess) for guess in best.values()):
+        return guesses | best
+    try:
+        relation = relation_of(spec, analysis.circuit)
+    except HintNeeded:  # learned labels: there is no relation to keep while the circuit changes
+        return guesses | best
+    for circuit in [*others, *favoured_circuit(analysis, relation, scales.train)]:
+        breaks = first_breaks(analysis, circuit, relation, scales.train, scales.later)
+        best = {rule: _better(guess, at) for (rule, guess), at in zip(best.items(), breaks, strict=True)}
+        if all(_says_yes(guess) for guess in best.values()):
+            break
     return guesses | best
 
 
@@ -186,38 +189,21 @@ def _says_yes(guess: Guess) -> bool:
     return guess.probability is not None and guess.probability > 0.5
 
 
-def _best(
-    first: Guess,
-    analysis: Analysis,
-    circuits: Iterable[Circuit],
-    relation: Relation,
-    scales: _Scales,
-    *,
-    distractors: bool,
-) -> Guess:
-    """Return the first answer, or that of the circuit that fails last."""
-    best = first
-    for circuit in circuits:
-        if _says_yes(best):
-            break
-        breaks_at = first_break(analysis, circuit, relation, scales.train, scales.later, distractors=distractors)
-        if breaks_at is None:
-            best = yes("with another circuit training shows every label and every entry in use")
-        elif best.breaks_at is not None and breaks_at > best.breaks_at:
-            best = no(f"with another circuit the first failure is at scale {breaks_at}", breaks_at=breaks_at)
-    return best
+def _better(guess: Guess, breaks_at: int | None) -> Guess:
+    """Return the answer so far, or that of another circuit if this fails later; None stands for no failure."""
+    if _says_yes(guess):
+        return guess
+    if breaks_at is None:
+        return yes("with another circuit training shows all that the rule asks for")
+    if guess.breaks_at is not None and breaks_at > guess.breaks_at:
+        return no(f"with another circuit the first failure is at scale {breaks_at}", breaks_at=breaks_at)
+    return guess
 
 
-def first_break(
-    analysis: Analysis,
-    circuit: Circuit,
-    relation: Relation,
-    train: Sequence[int],
-    later: Sequence[int],
-    *,
-    distractors: bool,
-) -> int | None:
-    """Return the first scale at which a circuit fails the rule coverage with a relation; None if it fails at none.
+def first_breaks(
+    analysis: Analysis, circuit: Circuit, relation: Relation, train: Sequence[int], later: Sequence[int]
+) -> tuple[int | None, int | None]:
+    """Return the first scales at which a circuit fails the rules coverage and distractors; None if it fails at none.
 
     No more prompts than those of the traces are tried, so that a sampled training scale may count as failing too much.
 
@@ -225,10 +211,12 @@ def first_break(
         analysis: analysis of the task; its traces are used.
         circuit: a circuit of the task, perhaps another than that of the analysis.
         relation: relation by which the encoding distinguishes keys.
-        train, later: trained scales, and the other tested scales, ascending.
-        distractors: True for the rule distractors.
+        train: trained scales, ascending.
+        later: the other tested scales, ascending.
     """
     seen = [analysis.traces[scale - 1] for scale in train]
+    breaks: set[int] = set()
+    shown: set[int] = set()
     for count in (NEAR, len(later)):
         tested = [analysis.traces[scale - 1] for scale in later[:count]]
         induced = induced_complexity(circuit, relation, [*seen, *tested])
@@ -239,11 +227,11 @@ def first_break(
             for new in (induced.new_labels, induced.new_operators, induced.new_entries)
             if new[trace.scale]
         }
-        if distractors and not (breaks and min(breaks) <= train[-1]):
-            breaks |= {*unseen_distractors(circuit, relation, seen, tested)}
+        if not breaks or min(breaks) > train[-1]:
+            shown = {*unseen_distractors(circuit, relation, seen, tested)}
         if breaks:
-            return min(breaks)
-    return None
+            break
+    return min(breaks, default=None), min(breaks | shown, default=None)
 
 
 def other_circuits(analysis: Analysis) -> list[Circuit]:
