@@ -95,13 +95,18 @@ def _padded(task: Task, name: str, prompt: Prompt) -> Task:
         padded = prompt(scale)
         return [index for index, allowed in enumerate(padded, start=1) if not _is_pad(allowed)], len(padded)
 
+    @cache
+    def pads(scale: int) -> list[bool]:
+        """Return which tokens of the padded prompt are PADs."""
+        return [_is_pad(allowed) for allowed in prompt(scale) if allowed is not ...]
+
     def plain_prompt(symbols: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(symbol for symbol in symbols if symbol != PAD)
 
     def draw(scale: int, rng: random.Random) -> list[str]:
         assert plain_draw is not None
         drawn = iter(plain_draw(scale, rng))
-        return [PAD if _is_pad(allowed) else next(drawn) for allowed in prompt(scale) if allowed is not ...]
+        return [PAD if is_pad else next(drawn) for is_pad in pads(scale)]
 
     def place(scale: int, position: int) -> int:
         """Return the position in the padded sequence of a position of the plain sequence."""
@@ -263,6 +268,13 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
             choices[position - 1] = allowed
         return choices
 
+    @cache
+    def fillers(scale: int) -> list[bool]:
+        """Return which tokens of the filled prompt are filler."""
+        places = {*prompt_places(scale)[0]}
+        given = enumerate(prompt(scale), start=1)
+        return [position not in places for position, allowed in given if allowed is not ...]
+
     pad = core.alphabet.index(PAD)
     core_vectorised, core_valid, core_draw, core_right = core.vectorised, core.valid, core.draw, core.right
 
@@ -273,12 +285,8 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
 
     def draw(scale: int, rng: random.Random) -> list[str]:
         assert core_draw is not None
-        drawn, places = iter(core_draw(scale, rng)), {*prompt_places(scale)[0]}
-        return [
-            next(drawn) if position in places else rng.choice(filler)
-            for position, allowed in enumerate(prompt(scale), start=1)
-            if allowed is not ...
-        ]
+        drawn = iter(core_draw(scale, rng))
+        return [rng.choice(filler) if fills else next(drawn) for fills in fillers(scale)]
 
     shared = {field.name: getattr(core, field.name) for field in fields(core)}
     changed = {
