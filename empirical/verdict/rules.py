@@ -268,7 +268,9 @@ def favoured_circuit(analysis: Analysis, relation: Relation, train: Sequence[int
     except OutOfTime:
         return []
     possible = Counter(signature for by_signature in choices.values() for signature in by_signature)
-    trained = {signature for (scale, _), found in choices.items() if scale in train for signature in found}
+    trained = {
+        signature for (scale, _), by_signature in choices.items() if scale in train for signature in by_signature
+    }
 
     def order(signature: Signature) -> tuple[bool, int, Signature]:
         return signature not in trained, -possible[signature], signature
