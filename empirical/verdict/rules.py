@@ -7,8 +7,8 @@ made in favour of the encoding's relation (`favoured_circuit`).  The relation is
 which the model is trained.  So a yes of `minimised` is sound, and a no means that none of these circuits serves.
 `minimised-distractors` is the same for the rule distractors.
 
-Of the rivals, k-sparse and encodings-order answer.  Left out are rasp-l, depth, min-degree and c-rasp, which abstain on
-random circuits and on languages with states, and src-counts, which needs an analysis and linear programs of its own.
+Of the rivals, src-counts, k-sparse and encodings-order answer; src-counts uses the analysis of the cell.  Left out are
+rasp-l, depth, min-degree and c-rasp, which abstain on random circuits and on languages with states.
 """
 
 import math
@@ -33,6 +33,7 @@ from circuits.task import Task
 from circuits.tasks import TaskSpec
 from circuits.tasks.published.subject import Subject
 from circuits.theories import encodings_order, k_sparse
+from circuits.theories.counts import by_counts, window_of
 from circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
 from circuits.theories.theory import Guess, Question, abstain, no, yes
 from circuits.trace import Trace
@@ -51,12 +52,15 @@ RULES = (
     "selection-with-token",
     "minimised",
     "minimised-distractors",
+    "src-counts",
     "k-sparse",
     "encodings-order",
 )
 """Names of the rules, in the order of tables."""
 NEAR = 2
 """Number of tested scales beyond training that are tried first with another circuit; most circuits fail there."""
+OTHER_STEPS = 300_000_000
+"""Largest number of counted steps of the search for one other circuit: well below a second on one core."""
 
 Signature = tuple[int, ...]
 """Labels of the keys of a step, ascending, each once."""
@@ -93,8 +97,9 @@ def answers(
     except SearchStopped as reason:
         stopped = str(reason)
     others = [] if analysis is None else other_circuits(analysis)
+    counts: dict[int, Guess] = {}
     return {
-        text: _of_encoding(analysis, stopped, others, spec, scales)
+        text: _of_encoding(analysis, stopped, others, counts, spec, scales)
         | {
             name: theory.guess(
                 Question(subject=subject, encoding=str(spec), train=max(train), test=max(test)),
@@ -106,9 +111,17 @@ def answers(
 
 
 def _of_encoding(
-    analysis: Analysis | None, stopped: str, others: Sequence[Circuit], spec: EncodingSpec, scales: _Scales
+    analysis: Analysis | None,
+    stopped: str,
+    others: Sequence[Circuit],
+    counts: dict[int, Guess],
+    spec: EncodingSpec,
+    scales: _Scales,
 ) -> dict[str, Guess]:
-    """Return the answers of all rules but the rivals for one encoding."""
+    """Return the answers of all rules that use the analysis for one encoding.
+
+    `counts` keeps the answers of operators that read counts, by their window.
+    """
     ideal = is_ideal(spec)
     guesses = {
         "always-no": no("the same for every cell"),
@@ -133,6 +146,15 @@ def _of_encoding(
     if prediction.relation is None:
         return guesses | {rule: abstain(prediction.why) for rule in of_prediction}
     guesses |= _of_prediction(prediction)
+    guesses["src-counts"] = guesses["coverage"]
+    if not _says_yes(guesses["coverage"]):
+        try:
+            window = window_of(str(spec), analysis)
+        except HintNeeded:  # learned labels that cannot tell positions apart at all scales
+            window = 1
+        if window not in counts:
+            counts[window] = by_counts(analysis.traces, window, scales.train[-1])
+        guesses["src-counts"] = counts[window]
     best = {"minimised": guesses["coverage"], "minimised-distractors": guesses["distractors"]}
     if not bounded or all(_says_yes(guess) for guess in best.values()):
         return guesses | best
@@ -235,21 +257,21 @@ def first_breaks(
 
 
 def other_circuits(analysis: Analysis) -> list[Circuit]:
-    """Return the circuits of the modes declared and typed, those that exist and are found within `MAX_STEPS`."""
+    """Return the circuits of the modes declared and typed, those that exist and are found within `OTHER_STEPS`."""
     if analysis.result is None:
         return []
     arities = {Mode.TYPED: analysis.result.arity}
     if analysis.task.reference is not None:
         arities = {Mode.DECLARED: analysis.task.reference.arity} | arities
     results = (
-        src(analysis.task, analysis.traces, arity, mode=mode, clock=Clock(steps=MAX_STEPS))
+        src(analysis.task, analysis.traces, arity, mode=mode, clock=Clock(steps=OTHER_STEPS))
         for mode, arity in arities.items()
     )
     return [result.circuit for result in results if result.circuit is not None and not result.stopped]
 
 
 def favoured_circuit(analysis: Analysis, relation: Relation, train: Sequence[int]) -> list[Circuit]:
-    """Return a circuit whose steps read keys in favour of a relation; none if the search is stopped at `MAX_STEPS`.
+    """Return a circuit whose steps read keys in favour of a relation; none if it is not found within `OTHER_STEPS`.
 
     Each step reads one of its minimal determining sets (at the arity of the analysis, or that of the reference circuit
     if it is larger).  The set is the one whose labels some training step can have too, and then those that most steps
@@ -257,7 +279,7 @@ def favoured_circuit(analysis: Analysis, relation: Relation, train: Sequence[int
     """
     assert analysis.result is not None
     arity = max(analysis.result.arity, analysis.task.reference.arity if analysis.task.reference else 1)
-    clock = Clock(steps=MAX_STEPS)
+    clock = Clock(steps=OTHER_STEPS)
     choices: dict[tuple[int, int], dict[Signature, tuple[int, ...]]] = {}
     try:
         for trace in analysis.traces:

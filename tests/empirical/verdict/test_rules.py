@@ -69,6 +69,12 @@ def test_relation_without_scale_hint_that_does_not_exist_is_an_abstention(
     assert guesses["name"].probability == SURE
 
 
+def test_learned_labels_without_a_relation_are_no_and_stay_so() -> None:
+    guesses = answers(CIRCUIT, ("lbpe",), TRAIN, TEST)["lbpe"]
+    for rule in ("coverage", "minimised", "src-counts"):
+        assert guesses[rule].probability == pytest.approx(1 - SURE)
+
+
 def test_only_relations_of_circuits_are_ideal() -> None:
     ideal = {
         name for name in ("ipe", "ipe-sh", "lbpe", "clipped", "t5", "rpe", "nope") if is_ideal(parse_encoding(name))
