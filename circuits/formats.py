@@ -163,11 +163,13 @@ class FilledTask(Task):
     place: Callable[[int, int], int]
 
     def filled_trace(self, core_trace: Trace) -> Trace:
-        """Return a trace of the core with filler drawn at random; prompts recur until there are about SAMPLE.
+        """Return a trace of the core, once with one filler and then with at least SAMPLE random ones.
 
-        It counts as exhaustive if all prompts of the core are in it, although filler is always a sample.
+        Sequences with equal filler are needed to see that a view which holds filler does not decide a token. The trace
+        counts as exhaustive if all prompts of the core are in it, although filler is always a sample.
         """
-        copies = -(-SAMPLE // core_trace.tokens.shape[1])
+        inputs = core_trace.tokens.shape[1]
+        copies = 1 + -(-SAMPLE // inputs)
         tokens = np.tile(core_trace.tokens, (1, copies))
         places = [self.place(core_trace.scale, position) - 1 for position in range(1, core_trace.length + 1)]
         length = places[-1] + 1
@@ -175,6 +177,7 @@ class FilledTask(Task):
         filler = np.array([self.alphabet.index(symbol) for symbol in _filler(self.core)], dtype=np.uint8)
         rng = np.random.default_rng(core_trace.scale)
         all_tokens = filler[rng.integers(len(filler), size=(length, tokens.shape[1]), dtype=np.uint8)]
+        all_tokens[:, :inputs] = all_tokens[:, :1]
         all_tokens[places] = tokens
         return Trace(
             scale=core_trace.scale,

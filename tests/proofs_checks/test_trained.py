@@ -69,6 +69,7 @@ def test_arms_that_are_compared_hold_the_same_tasks_in_the_same_order():
     [
         Arm(protocol="fig2", encodings=("lbpe",)),
         Arm(protocol="fig2", tasks=("reverse",)),
+        Arm(protocol="fig2", formats=("unaligned",)),
         Arm(protocol="fig2", encodings=("ipe-sh",), tasks=("copy",)),
     ],
 )
