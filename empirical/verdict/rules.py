@@ -14,7 +14,7 @@ rasp-l, depth, min-degree and c-rasp, which abstain on random circuits and on la
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -74,6 +74,21 @@ class _Scales:
     later: tuple[int, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Shared:
+    """Results that encodings share.
+
+    Attributes:
+        others: circuits of other modes.
+        counts: window -> answer of operators that read counts.
+        breaks: relation -> `first_breaks` of the other circuits, up to one that never fails.
+    """
+
+    others: Sequence[Circuit]
+    counts: dict[int, Guess] = field(default_factory=dict)
+    breaks: dict[Relation, list[tuple[int | None, int | None]]] = field(default_factory=dict)
+
+
 def answers(
     task: TaskSpec, encodings: Sequence[str], train: Sequence[int], test: Sequence[int]
 ) -> dict[str, dict[str, Guess]]:
@@ -96,10 +111,9 @@ def answers(
         analysis = analyse(task.plain(), task.format, largest, Mode.FREE, clock=Clock(steps=MAX_STEPS))
     except SearchStopped as reason:
         stopped = str(reason)
-    others = [] if analysis is None else other_circuits(analysis)
-    counts: dict[int, Guess] = {}
+    shared = _Shared(others=[] if analysis is None else other_circuits(analysis))
     return {
-        text: _of_encoding(analysis, stopped, others, counts, spec, scales)
+        text: _of_encoding(analysis, stopped, shared, spec, scales)
         | {
             name: theory.guess(
                 Question(subject=subject, encoding=str(spec), train=max(train), test=max(test)),
@@ -111,17 +125,9 @@ def answers(
 
 
 def _of_encoding(
-    analysis: Analysis | None,
-    stopped: str,
-    others: Sequence[Circuit],
-    counts: dict[int, Guess],
-    spec: EncodingSpec,
-    scales: _Scales,
+    analysis: Analysis | None, stopped: str, shared: _Shared, spec: EncodingSpec, scales: _Scales
 ) -> dict[str, Guess]:
-    """Return the answers of all rules that use the analysis for one encoding.
-
-    `counts` keeps the answers of operators that read counts, by their window.
-    """
+    """Return the answers of all rules that use the analysis for one encoding."""
     ideal = is_ideal(spec)
     guesses = {
         "always-no": no("the same for every cell"),
@@ -152,9 +158,9 @@ def _of_encoding(
             window = window_of(str(spec), analysis)
         except HintNeeded:  # learned labels that cannot tell positions apart at all scales
             window = 1
-        if window not in counts:
-            counts[window] = by_counts(analysis.traces, window, scales.train[-1])
-        guesses["src-counts"] = counts[window]
+        if window not in shared.counts:
+            shared.counts[window] = by_counts(analysis.traces, window, scales.train[-1])
+        guesses["src-counts"] = shared.counts[window]
     best = {"minimised": guesses["coverage"], "minimised-distractors": guesses["distractors"]}
     if not bounded or all(_says_yes(guess) for guess in best.values()):
         return guesses | best
@@ -162,12 +168,23 @@ def _of_encoding(
         relation = relation_of(spec, analysis.circuit)
     except HintNeeded:  # learned labels: there is no relation to keep while the circuit changes
         return guesses | best
-    for circuit in [*others, *favoured_circuit(analysis, relation, scales.train)]:
-        breaks = first_breaks(analysis, circuit, relation, scales.train, scales.later)
+    if relation not in shared.breaks:
+        shared.breaks[relation] = _breaks_of_others(analysis, shared.others, relation, scales)
+    for breaks in shared.breaks[relation]:
         best = {rule: _better(guess, at) for (rule, guess), at in zip(best.items(), breaks, strict=True)}
-        if all(_says_yes(guess) for guess in best.values()):
-            break
     return guesses | best
+
+
+def _breaks_of_others(
+    analysis: Analysis, others: Sequence[Circuit], relation: Relation, scales: _Scales
+) -> list[tuple[int | None, int | None]]:
+    """Return `first_breaks` of the other circuits and the favoured one, up to the first that never fails."""
+    all_breaks = []
+    for circuit in [*others, *favoured_circuit(analysis, relation, scales.train)]:
+        all_breaks.append(first_breaks(analysis, circuit, relation, scales.train, scales.later))
+        if all_breaks[-1] == (None, None):
+            break
+    return all_breaks
 
 
 def is_ideal(spec: EncodingSpec) -> bool:
