@@ -32,9 +32,7 @@ class ModelwiseAdamW:
         """Go on with some of the models only, by number."""
         self.numbers = self.numbers.detach()[list(models)]
         hold(self.parameters, self.numbers)
-        self.moments = {
-            name: moment[list(models)] if moment.dim() else moment for name, moment in self.moments.items()
-        }
+        self.moments = {name: moment[list(models)] if moment.dim() else moment for name, moment in self.moments.items()}
 
     def set_rate(self, rate: float) -> None:
         """Set the learning rate."""

@@ -1,0 +1,197 @@
+"""Frozen predictions: the answers of all rules for every cell of a preregistration, with a digest, before any run."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import as_completed
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from circuits.tasks import TaskSpec, parse_task
+from empirical.runs.data import TEST, examples
+from empirical.verdict.population import DrawnTask, draw
+from empirical.verdict.preregistration import Preregistration
+from empirical.verdict.rules import answers
+from empirical.verdict.seeds import frozen_digest
+from empirical.verdict.tables import TableError, read_rows, write_rows
+from theory.system.cache import cached
+from theory.system.processes import interrupts_left, pool
+
+CELLS = "cells.parquet"
+"""File of the frozen answers in the folder of a verdict."""
+Answer = tuple[float | None, int | None]
+"""Probability that a fitting run generalizes, None for an abstention; first scale of a failure, None if not said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrozenCell:
+    """Cell with the answers that were frozen before its runs.
+
+    Attributes:
+        task: name of the task (`circuits.tasks.parse_task`).
+        format: format of the task.
+        encoding: text of the encoding.
+        stratum, half, rises_at: as in `DrawnTask`.
+        shape: hash of the alphabet's size and of all lengths; tasks of one shape can be trained together.
+        answers: rule -> answer.
+    """
+
+    task: str
+    format: str
+    encoding: str
+    stratum: str
+    half: str
+    rises_at: int | None
+    shape: str
+    answers: Mapping[str, Answer]
+
+    @property
+    def name(self) -> str:
+        """Name of the cell."""
+        return f"{self.task}/{self.format}/{self.encoding}"
+
+    def digest(self, preregistration: Preregistration) -> str:
+        """SHA-256 of the preregistration and of this cell's answers, from which the seeds of its runs derive."""
+        return frozen_digest([preregistration.digest, self.name, _plain(self.answers)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrozenCells:
+    """Frozen answers for all cells of a preregistration, in the order in which tasks are trained."""
+
+    preregistration: Preregistration
+    cells: tuple[FrozenCell, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the preregistration and of all answers: to be published before the first run."""
+        return frozen_digest([self.preregistration.digest, {cell.name: _plain(cell.answers) for cell in self.cells}])
+
+
+def spec_of(task: str, form: str) -> TaskSpec:
+    """Return a task of the population in a format."""
+    parsed = parse_task(task)
+    return TaskSpec(name=parsed.name, base=parsed.base, format=form)
+
+
+def task_order(task: str) -> str:
+    """Key by which tasks are ordered: a hash, so that the first tasks are a random sample of all."""
+    return hashlib.sha256(task.encode()).hexdigest()
+
+
+def freeze(
+    preregistration: Preregistration, folder: Path, *, workers: int, progress: Callable[[int, int], None]
+) -> FrozenCells:
+    """Draw the tasks, and let all rules answer for every cell; what was answered before is not asked again.
+
+    Args:
+        preregistration: what is fixed.
+        folder: folder of the verdict, which gets CELLS.
+        workers: number of processes.
+        progress: called with (tasks and formats that are answered, all of them).
+    """
+    if (folder / CELLS).is_file():
+        return load_frozen(preregistration, folder)
+    tasks = preregistration.tasks
+    drawn = [
+        DrawnTask(**content)
+        for content in cached(
+            folder / "tasks.json",
+            asdict(tasks),
+            lambda: [asdict(task) for task in draw(tasks.seed, tasks.count)],
+        )
+    ]
+    jobs = [
+        (task, form)
+        for task in sorted(drawn, key=lambda task: task_order(task.name))
+        for form in (preregistration.formats if len(task.formats) > 1 else task.formats)
+    ]
+    answered: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    with pool(workers) as processes:
+        with interrupts_left():
+            futures = {
+                processes.submit(_cells_of, preregistration, task, form, folder / "answers"): (task.name, form)
+                for task, form in jobs
+            }
+        for future in as_completed(futures):
+            answered[futures[future]] = future.result()
+            progress(len(answered), len(jobs))
+    rows = [row for task, form in jobs for row in answered[task.name, form]]
+    write_rows(folder / CELLS, rows)
+    return load_frozen(preregistration, folder)
+
+
+def load_frozen(preregistration: Preregistration, folder: Path) -> FrozenCells:
+    """Read the frozen answers.
+
+    Raises:
+        TableError: the file is missing or damaged, or lacks a rule of the preregistration.
+    """
+    cells = []
+    for row in read_rows(folder / CELLS):
+        try:
+            answers_of_cell = {rule: (row.pop(rule), row.pop(_breaks(rule))) for rule in preregistration.rules}
+            cells.append(FrozenCell(**row, answers=answers_of_cell))
+        except (KeyError, TypeError) as error:
+            raise TableError(f"{folder / CELLS} does not fit its preregistration ({error}): freeze it anew") from error
+    return FrozenCells(preregistration=preregistration, cells=tuple(cells))
+
+
+def answers_of(preregistration: Preregistration, task: str, form: str) -> dict[str, dict[str, Answer]]:
+    """Return encoding -> rule -> answer, computed now."""
+    guesses = answers(
+        spec_of(task, form), preregistration.encodings, preregistration.train_scales, preregistration.test_scales
+    )
+    return {
+        encoding: {rule: (of_rules[rule].probability, of_rules[rule].breaks_at) for rule in preregistration.rules}
+        for encoding, of_rules in guesses.items()
+    }
+
+
+def _cells_of(preregistration: Preregistration, task: DrawnTask, form: str, folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of all cells of a task in a format; runs in a worker process."""
+
+    def compute() -> list[dict[str, Any]]:
+        shape = _shape(preregistration, task.name, form)
+        return [
+            {
+                "task": task.name,
+                "format": form,
+                "encoding": encoding,
+                "stratum": task.stratum,
+                "half": task.half,
+                "rises_at": task.rises_at,
+                "shape": shape,
+            }
+            | {rule: probability for rule, (probability, _) in of_rules.items()}
+            | {_breaks(rule): breaks_at for rule, (_, breaks_at) in of_rules.items()}
+            for encoding, of_rules in answers_of(preregistration, task.name, form).items()
+        ]
+
+    name = hashlib.sha256(f"{task.name}/{form}".encode()).hexdigest()[:16]
+    rows: list[dict[str, Any]] = cached(folder / f"{name}.json", preregistration.digest, compute)
+    return rows
+
+
+def _shape(preregistration: Preregistration, task: str, form: str) -> str:
+    """Return the hash of the size of a task's alphabet and of the lengths of its sequences and prompts."""
+    laid_out = spec_of(task, form).laid_out(preregistration.test[1])
+    lengths = []
+    for scale in preregistration.test_scales:
+        drawn = examples(laid_out, [scale], 1, split=TEST, seed=0)
+        lengths.append([drawn.tokens.shape[1], int(drawn.is_step[0].argmax())])
+    return frozen_digest([len(laid_out.alphabet), lengths])[:8]
+
+
+def _breaks(rule: str) -> str:
+    """Return the name of the column that holds the breaking scales of a rule."""
+    return f"{rule} breaks at"
+
+
+def _plain(of_rules: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Return answers as JSON; probabilities as whole thousandths, so that no rounding changes a digest."""
+    return {
+        rule: [None if probability is None else round(1000 * probability), breaks_at]
+        for rule, (probability, breaks_at) in of_rules.items()
+    }
