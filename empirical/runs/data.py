@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from circuits.task import UNDEFINED, Task
 
-TRAIN, TEST = 0, 1
+TRAIN, TEST, VALIDATION = 0, 1, 2
 """Split of a sample: the second word of the key."""
 
 
@@ -48,7 +48,7 @@ def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed:
         task: task in the wanted format.
         scales: scales to draw from.
         count: number of instances, at least 1.
-        split: TRAIN or TEST.
+        split: TRAIN, TEST or VALIDATION.
         seed: seed of the run, below 2**64; evaluations of all runs share seed 0.
     """
     index = stream(split, seed, scale=0).integers(len(scales), size=count)

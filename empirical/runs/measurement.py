@@ -82,12 +82,13 @@ def measurement(
     )
 
 
-def to_parquet(rows: Sequence[Measurement], expected: Sequence[tuple[int, int]]) -> bytes:
+def to_parquet(rows: Sequence[Measurement], expected: Sequence[tuple[int, int]], may_end: range = range(0)) -> bytes:
     """Write rows as the bytes of a parquet file.
 
     Args:
         rows: all rows of one run.
         expected: (epoch, scale) of each row, in order.
+        may_end: epochs any of which may stand in all rows instead, if the run is measured once, where it ends.
 
     Raises:
         MetricsError: other rows are given, or a number is not finite and may not be NaN.
@@ -99,19 +100,20 @@ def to_parquet(rows: Sequence[Measurement], expected: Sequence[tuple[int, int]])
         table = pa.table({name: _column([getattr(row, name) for row in rows], kind) for name, kind in _columns()})
     except TypeError as error:
         raise MetricsError(f"some values are not numbers: {error}") from error
-    _require(table, expected)
+    _require(table, expected, may_end)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
     content: bytes = sink.getvalue().to_pybytes()
     return content
 
 
-def from_parquet(content: bytes, expected: Sequence[tuple[int, int]]) -> list[Measurement]:
+def from_parquet(content: bytes, expected: Sequence[tuple[int, int]], may_end: range = range(0)) -> list[Measurement]:
     """Read the rows of a parquet file; a file with more rows or other columns is refused before it is read.
 
     Args:
         content: bytes of the file.
         expected: (epoch, scale) of each row, in order.
+        may_end: as for `to_parquet`.
 
     Raises:
         MetricsError: the content is no such file, or holds other rows.
@@ -129,7 +131,7 @@ def from_parquet(content: bytes, expected: Sequence[tuple[int, int]]) -> list[Me
         table = file.read(use_threads=False)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise MetricsError(str(error)) from error
-    _require(table, expected)
+    _require(table, expected, may_end)
     columns = table.to_pydict()
     return [Measurement(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
 
@@ -147,9 +149,11 @@ def _columns() -> list[tuple[str, str]]:
     return [(field.name, "int64" if field.type is int else "double") for field in fields(Measurement)]
 
 
-def _require(table: Any, expected: Sequence[tuple[int, int]]) -> None:
+def _require(table: Any, expected: Sequence[tuple[int, int]], may_end: range) -> None:
     """Raise MetricsError if a pyarrow table holds other rows than expected, or a number that cannot be."""
     present = list(zip(table["epoch"].to_pylist(), table["scale"].to_pylist(), strict=True))
+    if present and present[0][0] in may_end:
+        expected = [(present[0][0], scale) for _, scale in expected]
     if present != list(expected):
         missing = set(expected) - set(present)
         reason = (

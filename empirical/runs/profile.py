@@ -70,6 +70,9 @@ class Training:
         learning_rate: initial value; it falls to 0 by a half cosine over all steps.
         clip: largest norm of a model's gradient.
         evaluate_every: epochs between checkpoints.
+        stop_when_solved: number of consecutive checkpoints at which every training scale must reach the evaluation's
+            threshold, on samples of their own (`empirical.training.stopping`), for the run to end there; 0: it never
+            ends early.
 
     Raises:
         ProfileError: the samples are not whole batches.
@@ -82,6 +85,7 @@ class Training:
     weight_decay: Annotated[float, FLOAT32]
     clip: Annotated[float, POSITIVE]
     evaluate_every: Annotated[int, Range(1, 1_000_000)]
+    stop_when_solved: Annotated[int, Range(0, 1_000)] = 0
 
     def __post_init__(self) -> None:
         if self.samples % self.batch:

@@ -62,6 +62,8 @@ class Run:
     def config(self) -> dict[str, Any]:
         """Fields of the run as JSON."""
         config: dict[str, Any] = json.loads(json.dumps(asdict(self) | self.task.as_json()))
+        if not self.training.stop_when_solved:
+            del config["training"]["stop_when_solved"]  # older configs lack it
         return config
 
     @classmethod
@@ -71,11 +73,27 @@ class Run:
         Raises:
             ProfileError: the content does not describe a run.
         """
+        training = config.get("training") if isinstance(config, dict) else None
+        if isinstance(training, dict):
+            config = config | {"training": {"stop_when_solved": 0} | training}
         run: Self = read(cls, with_task(config, "config"), "config")
         return run
 
+    @property
+    def checkpoints(self) -> range:
+        """Epochs of the checkpoints before the last epoch, which is a checkpoint too."""
+        return range(self.training.evaluate_every, self.training.epochs, self.training.evaluate_every)
+
+    @property
+    def may_end(self) -> range:
+        """Epochs before the last one at which early stopping may end the run."""
+        needed = self.training.stop_when_solved
+        return self.checkpoints[needed - 1 :] if needed else range(0)
+
     def metric_keys(self) -> list[tuple[int, int]]:
         """(epoch, scale) of each row of metrics, in order: every checkpoint, the last epoch included, at every scale.
+
+        A run that may stop early is measured once, where it ends: at the last epoch, or at one of `may_end`.
 
         Raises:
             ProfileError: there is no row, or there are more than MOST_ROWS.
@@ -86,13 +104,14 @@ class Run:
                 f"run {self.id} has no checkpoint to measure: it needs at least 1 epoch, evaluate_every at least 1, a "
                 "test scale"
             )
-        rows = -(-last_epoch // interval) * len(self.test)
+        measured = () if self.training.stop_when_solved else self.checkpoints
+        rows = (len(measured) + 1) * len(self.test)
         if rows > MOST_ROWS:
             raise ProfileError(
                 f"run {self.id} asks for {rows:,} rows of metrics, and at most {MOST_ROWS:,} are allowed: raise its "
                 "evaluate_every"
             )
-        return [(epoch, scale) for epoch in (*range(interval, last_epoch, interval), last_epoch) for scale in self.test]
+        return [(epoch, scale) for epoch in (*measured, last_epoch) for scale in self.test]
 
     def _name(self) -> str:
         """Readable part of the run's names, without seed."""

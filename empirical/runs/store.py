@@ -116,7 +116,7 @@ class RunStore:
         if self.finished(run):
             return
         try:
-            rows = to_parquet(metrics, run.metric_keys())
+            rows = to_parquet(metrics, run.metric_keys(), run.may_end)
         except MetricsError as error:
             raise StoreError(
                 f"run {run.id} is not stored, because its metrics have other rows than it needs: {error}"
@@ -283,7 +283,7 @@ class RunStore:
         """Rows of metrics of a finished run."""
         content = self._read(run, METRICS)[METRICS]
         try:
-            return from_parquet(content, run.metric_keys())
+            return from_parquet(content, run.metric_keys(), run.may_end)
         except LengthgenError as error:
             path = self.folder(run) / METRICS
             raise StoreError(

@@ -24,6 +24,7 @@ from empirical.runs.store import RunStore
 from empirical.training import memory
 from empirical.training.evaluation import teacher_forced
 from empirical.training.probe import seconds_of_step
+from empirical.training.stopping import EarlyStopping
 from theory.system.errors import LengthgenError
 
 
@@ -139,24 +140,32 @@ class _Training:
             scale: setup.examples([scale], run.evaluation.samples, split=TEST, seed=0) for scale in run.test
         }
         self.seen = [setup.seen(data, self.test_sets) for data in self.ensemble.train_sets]
-        self.checkpoints = {epoch for epoch, _ in run.metric_keys()}
+        run.metric_keys()  # raises if there is no checkpoint to measure
+        self.checkpoints = {*run.checkpoints, run.training.epochs}
+        self.stopping = EarlyStopping(run, setup, len(runs)) if run.training.stop_when_solved else None
         self.epoch, self.seconds = 0, 0.0
         self.metrics: list[list[Measurement]] = [[] for _ in runs]
 
     def to_end(self, progress: Progress, provenance: Mapping[str, Mapping[str, str]]) -> None:
-        """Train to the last epoch; save a checkpoint every `evaluate_every` epochs and at the end."""
+        """Train until the last epoch, or until every run has ended; save a checkpoint every `evaluate_every` epochs."""
         self._restore()
         self.store.note_progress(self.runs, self.epoch)
         total = self.runs[0].training.epochs
-        while self.epoch < total:
+        while self.epoch < total and not self._all_ended():
             losses = self.ensemble.epoch(self.epoch)
             self._require_finite(losses)
             self.epoch += 1
             if self.epoch in self.checkpoints:
-                self._measure(losses.mean(axis=0))
+                if self.stopping:
+                    self.stopping.look(self.ensemble, self.epoch, losses.mean(axis=0))
+                else:
+                    self._measure([self.epoch] * len(self.runs), losses.mean(axis=0))
                 self._save()
             self.store.note_progress(self.runs, self.epoch)
             progress(self.epoch, total)
+        if self.stopping:
+            self.stopping.restore_weights(self.ensemble)
+            self._measure([epoch or total for epoch in self.stopping.ended], self.stopping.losses)
         seconds = self.seconds + monotonic() - self.started
         for model, run in enumerate(self.runs):
             self.store.finish(
@@ -176,12 +185,17 @@ class _Training:
             )
         self.store.remove_state(self.runs)
 
+    def _all_ended(self) -> bool:
+        """True if early stopping has ended every run."""
+        return self.stopping is not None and not self.stopping.running.any()
+
     def _require_finite(self, losses_TM: NDArray[np.float64]) -> None:
         """Raise an error at a loss that is not finite; an ensemble is first split into its runs, to be trained alone.
 
-        Each run continues from the last checkpoint.
+        Each run continues from the last checkpoint. Losses of runs that have ended do not count.
         """
-        not_finite = np.argwhere(~np.isfinite(losses_TM))
+        running = self.stopping.running if self.stopping else True
+        not_finite = np.argwhere(~np.isfinite(losses_TM) & running)
         if not len(not_finite):
             return
         step, model = (int(number) for number in not_finite[0])
@@ -192,15 +206,15 @@ class _Training:
             f"{self.epoch + 1}; its last checkpoint is kept: use a lower learning rate"
         )
 
-    def _measure(self, losses_M: NDArray[np.float64]) -> None:
-        """Append the metrics of this checkpoint at every scale."""
+    def _measure(self, epochs: Sequence[int], losses_M: Sequence[float] | NDArray[np.float64]) -> None:
+        """Append the metrics of the present weights at every scale, with the epoch and training loss of each model."""
         self.ensemble.decoder.eval()
         for scale, data in self.test_sets.items():
             right_MBJ = teacher_forced(self.ensemble.decoder, self.setup.geometry, data)
             for model, rows in enumerate(self.metrics):
                 rows.append(
                     measurement(
-                        right_MBJ[model], self.seen[model][scale], data.exists, epoch=self.epoch, scale=scale,
+                        right_MBJ[model], self.seen[model][scale], data.exists, epoch=epochs[model], scale=scale,
                         training_loss=float(losses_M[model]),
                     )
                 )  # fmt: skip
@@ -215,7 +229,11 @@ class _Training:
             "seconds": self.seconds + monotonic() - self.started,
             "metrics": [[asdict(row) for row in rows] for rows in self.metrics[models]],
         }
-        tensors = {name: tensor[models] if tensor.dim() else tensor for name, tensor in self.ensemble.state().items()}
+        all_tensors = self.ensemble.state()
+        if self.stopping:
+            progress["stopping"] = self.stopping.progress(models)
+            all_tensors |= self.stopping.tensors()
+        tensors = {name: tensor[models] if tensor.dim() else tensor for name, tensor in all_tensors.items()}
         return save(tensors, metadata=unfinished.metadata(self.runs[models], epoch=self.epoch, progress=progress))
 
     def _split(self) -> None:
@@ -224,6 +242,8 @@ class _Training:
             self._restore()
         else:
             self.ensemble = Ensemble(self.runs, self.setup, self.backend)
+            if self.stopping:
+                self.stopping.begin(len(self.runs))
             self.epoch = 0
         for model, run in enumerate(self.runs):
             self.store.save_state([run], self._state(slice(model, model + 1)))
@@ -235,7 +255,10 @@ class _Training:
         if state is None:
             return
         try:
-            self.ensemble.load(load(state.content))
+            tensors = load(state.content)
+            if self.stopping:
+                self.stopping.load(state.progress["stopping"], tensors)
+            self.ensemble.load(tensors)
             metrics = [[Measurement(**row) for row in rows] for rows in state.progress["metrics"]]
             seconds = float(state.progress["seconds"])
         except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
