@@ -40,6 +40,7 @@ PLACES = {
         "empirical/text/*.py",
         "empirical/training/*.py",
         "empirical/trial/*.py",
+        "empirical/verdict/*.py",
     ),
     "ledger": ("proofs_checks/*.py",),
     "figures": ("paper_figs/*.py", "paper_figs/report/*.py"),

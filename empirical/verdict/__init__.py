@@ -1,0 +1,1 @@
+"""Verdict on the conjecture: evidence that stays valid while runs are added."""
