@@ -3,9 +3,9 @@
 An e-value has expectation at most 1 under its null hypothesis, so it reaches 1/alpha with probability at most alpha.
 For a supermartingale this holds at any stopping time (Ville's inequality): seeds may be added until a cell is decided.
 
-Published packages do not replace this module: `expectation` needs Python 3.12, `confseq` a C++ build, and `ville` tests a
-share against one value only, not against all values up to it. The formula is one line; the tests compare it with exact
-expectations and with the closed form of a mixture over a beta distribution, and e-BH with that of `ville` if installed.
+Published packages do not replace this module: `expectation` needs Python 3.12, `confseq` a C++ build, and `ville` tests
+a share against a single value, not against all values up to it. The formula is one line; the tests compare it with
+exact expectations and with the closed form for a beta distribution, and e-BH with that of `ville` if installed.
 """
 
 from collections.abc import Sequence

@@ -155,7 +155,7 @@ def test_e_bh_by_its_definition(values, rejected):
 
 
 def test_e_bh_agrees_with_another_package():
-    other = pytest.importorskip("ville", reason="an independent package, compared where it is installed")
+    other = pytest.importorskip("ville.evalues", reason="an independent package, compared where it is installed")
     draw = np.random.default_rng(0)
     for _ in range(500):
         values = np.exp(draw.normal(1, 2.5, draw.integers(1, 15))).tolist()
