@@ -1,0 +1,205 @@
+"""Gate before training: can a planned set of cells tell the rules apart, and how many runs decide a cell?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+
+from empirical.verdict.e_values import ALPHA, Estimand, EvidenceError, decides
+from empirical.verdict.pairs import hash_order, log_e_values
+
+ENOUGH = 0.8
+"""Power from which a set can decide a question."""
+SHARES = (0.95, 0.8, 0.5)
+"""Shares of runs that generalize for which the number of runs per cell is judged."""
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """Departures of the outcomes from the true rule.
+
+    Every outcome of a task is contrary with probability `task`; in the other tasks, that of each cell with probability
+    `cell`. A run contradicts the outcome of its cell with probability `run`.
+    """
+
+    task: float = 0.05
+    cell: float = 0.05
+    run: float = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Planned cells: the task of each, and each rule's answers (None: abstains), with the runs per cell."""
+
+    tasks: Sequence[str]
+    answers: Mapping[str, Sequence[bool | None]]
+    runs: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairPower:
+    """Probability that evidence against `against` is decisive if `true` is the true rule.
+
+    `alone` holds for this question by itself (e >= 1/alpha), `power` with Bonferroni's correction for all questions of
+    the plan (e >= m/alpha, which e-BH rejects too); `verdict` follows from `power`.
+    """
+
+    true: str
+    against: str
+    cells: int
+    alone: float
+    power: float
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellPower:
+    """Probabilities that a cell is decided within the runs: above the threshold, and below it."""
+
+    share: float
+    above: float
+    below: float
+    verdict: str
+
+
+def pair_powers(
+    plan: Plan, *, noise: Noise | None = None, alpha: float = ALPHA, simulations: int = 200, seed: int = 0
+) -> list[PairPower]:
+    """Simulate the power for each ordered pair of rules; the same arguments give the same numbers.
+
+    A true rule that abstains leaves the outcome to a coin.
+
+    Raises:
+        EvidenceError: if a rule has not exactly one answer for each cell, or the plan has no cells or no runs.
+    """
+    noise = noise or Noise()
+    predictions, starts = _matrix(plan)
+    questions = list(permutations(predictions, 2))
+    levels = np.log([1 / alpha, len(questions) / alpha])
+    powers: list[PairPower] = []
+    for index, true in enumerate(predictions):
+        shares = _outcomes(
+            predictions[true], starts, plan.runs, noise, simulations, np.random.default_rng((seed, index))
+        )
+        for against in predictions:
+            if against == true:
+                continue
+            differences = _differences(predictions[true], predictions[against], shares, starts)
+            reached = np.zeros(2)
+            if differences.shape[-1]:
+                reached = np.mean(log_e_values(differences).max(axis=-1)[:, None] >= levels, axis=0)
+            cells = int(np.sum(predictions[true] != predictions[against]))
+            alone, power = (float(value) for value in reached)
+            powers.append(
+                PairPower(true=true, against=against, cells=cells, alone=alone, power=power, verdict=_verdict(power))
+            )
+    return powers
+
+
+def cell_powers(max_runs: int, *, estimand: Estimand = Estimand.MAJORITY, alpha: float = ALPHA) -> list[CellPower]:
+    """Compute exactly how likely one cell is decided within so many fitting runs, for each of SHARES."""
+    return [_cell_power(share, max_runs, estimand, alpha) for share in SHARES]
+
+
+def null_rate(
+    plan: Plan, shares: Sequence[float], *, alpha: float = ALPHA, simulations: int = 1000, seed: int = 0
+) -> float:
+    """Compute the share of simulations in which any question is decided though no rule is better than another.
+
+    In each simulation the labels "generalizes" and "fails" change places in whole tasks, by a fair coin for each task;
+    so every difference is as likely as its negative. Moving outcomes between tasks would be no null: a rule that
+    answers yes everywhere would keep its success with the base rate. The stated rate is alpha, by Bonferroni over the
+    questions.
+
+    Args:
+        plan: the cells and answers.
+        shares: the share of successful runs of each cell.
+        alpha: the stated rate.
+        simulations: the number of permutations.
+        seed: the seed of the permutations.
+    """
+    predictions, starts, order = *_matrix(plan), _order(plan)
+    if len(shares) != len(order):
+        raise EvidenceError(f"{len(shares)} shares for {len(order)} cells")
+    outcomes = np.asarray(shares, dtype=np.float64)[order][None]
+    signs = np.random.default_rng(seed).choice((-1.0, 1.0), (simulations, len(starts)))
+    questions = list(permutations(predictions, 2))
+    decided = np.zeros(simulations, dtype=bool)
+    for a, b in questions:
+        counted = _tasks_that_differ(predictions[a], predictions[b], starts)
+        if counted.any():
+            differences = signs[:, counted] * _differences(predictions[a], predictions[b], outcomes, starts)
+            decided |= log_e_values(differences).max(axis=-1) >= np.log(len(questions) / alpha)
+    return float(decided.mean())
+
+
+def _order(plan: Plan) -> npt.NDArray[np.int64]:
+    keys = {task: hash_order(task) for task in set(plan.tasks)}
+    return np.array(sorted(range(len(plan.tasks)), key=lambda cell: keys[plan.tasks[cell]]), dtype=np.int64)
+
+
+def _matrix(plan: Plan) -> tuple[dict[str, Array], npt.NDArray[np.int64]]:
+    """Predictions 0, 1/2 or 1 of each rule, with cells sorted by task, and the index at which each task starts."""
+    if not plan.tasks or plan.runs < 1:
+        raise EvidenceError(f"a plan needs cells and runs: it has {len(plan.tasks)} cells with {plan.runs} runs each")
+    order = _order(plan)
+    predictions: dict[str, Array] = {}
+    for rule, answers in plan.answers.items():
+        if len(answers) != len(plan.tasks):
+            raise EvidenceError(f"rule {rule!r} has {len(answers)} answers for {len(plan.tasks)} cells")
+        predictions[rule] = np.array([0.5 if answer is None else float(answer) for answer in answers])[order]
+    names = [plan.tasks[cell] for cell in order]
+    starts = [cell for cell in range(len(names)) if cell == 0 or names[cell] != names[cell - 1]]
+    return predictions, np.array(starts, dtype=np.int64)
+
+
+def _outcomes(
+    truth: Array, starts: npt.NDArray[np.int64], runs: int, noise: Noise, simulations: int, draw: np.random.Generator
+) -> Array:
+    """Simulated shares of successful runs; shape (simulations, cells)."""
+    sizes = np.diff(np.append(starts, len(truth)))
+    shape = (simulations, len(truth))
+    contrary_task = np.repeat(draw.random((simulations, len(starts))) < noise.task, sizes, axis=1)
+    contrary = contrary_task | (draw.random(shape) < noise.cell)
+    succeeds = np.where(truth == 0.5, draw.random(shape) < 0.5, (truth == 1) != contrary)
+    return draw.binomial(runs, np.where(succeeds, 1 - noise.run, noise.run)) / runs
+
+
+def _tasks_that_differ(a: Array, b: Array, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    differ: npt.NDArray[np.bool_] = np.add.reduceat((a != b).astype(np.int64), starts) > 0
+    return differ
+
+
+def _differences(a: Array, b: Array, shares: Array, starts: npt.NDArray[np.int64]) -> Array:
+    """Mean loss of B minus that of A in each task with differing cells, as `pairs.compare` with right and wrong."""
+    counts = np.add.reduceat((a != b).astype(np.float64), starts)
+    sums = np.add.reduceat((a - b) * (2 * shares - 1), starts, axis=1)
+    differences: Array = sums[:, counts > 0] / counts[counts > 0]
+    return differences
+
+
+def _cell_power(share: float, max_runs: int, estimand: Estimand, alpha: float) -> CellPower:
+    undecided, decided = {0: 1.0}, {True: 0.0, False: 0.0}
+    for trials in range(1, max_runs + 1):
+        after: dict[int, float] = {}
+        for successes, mass in undecided.items():
+            after[successes] = after.get(successes, 0.0) + mass * (1 - share)
+            after[successes + 1] = after.get(successes + 1, 0.0) + mass * share
+        undecided = {}
+        for successes, mass in after.items():
+            answer = decides(estimand.evidence(successes, trials), alpha)
+            if answer is None:
+                undecided[successes] = mass
+            else:
+                decided[answer] += mass
+    above, below = decided[True], decided[False]
+    correct = above if share > estimand.value else below
+    return CellPower(share=share, above=above, below=below, verdict=_verdict(correct))
+
+
+def _verdict(power: float) -> str:
+    return "can decide" if power >= ENOUGH else "this set cannot decide"
