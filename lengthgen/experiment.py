@@ -2,6 +2,7 @@
 
 OUT/runs/                                          runs of all experiments
 OUT/PROTOCOL/predictions.json, conjecture.json     predictions and verdicts of one protocol
+OUT/PROTOCOL/frozen.json                           answers from which the seeds of its runs derive
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,10 +26,12 @@ from empirical.runs.run import Run, one_run, plan, saturations
 from empirical.runs.store import RunStore
 from empirical.training.cluster import ray
 from empirical.training.sweep import local, train_all
-from empirical.trial.conjecture import CellEvidence, CellKey, Criteria
-from empirical.trial.outcomes import outcome
+from empirical.trial.conjecture import RULES, CellEvidence, CellKey, Criteria
+from empirical.trial.outcomes import History, outcome
 from empirical.trial.statistics import ALPHA, runs_needed
 from empirical.trial.trial import as_json
+from empirical.verdict.frozen import FILE as FROZEN
+from empirical.verdict.frozen import Frozen, rule_name
 from lengthgen.commands.options import usual_encodings
 from lengthgen.curves import write_curves
 from lengthgen.progress import Progress
@@ -45,6 +48,8 @@ ENGINES = {"local": local, "ray": ray}
 """Engines that train the runs of a sweep."""
 Predictions = Mapping[Cell, Mapping[str, Prediction | None]]
 """Prediction by cell and operator mode; None if there is none."""
+Cells = Mapping[tuple[Cell, Model], Sequence[Run]]
+"""Runs by cell and model size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +68,6 @@ class Experiment:
     def folder(self) -> Path:
         """Folder of this protocol's own results."""
         return self.out / self.protocol.name
-
-    def runs(self) -> dict[tuple[Cell, Model], list[Run]]:
-        """Return every run of every cell and model. Raise as `plan` does."""
-        return plan(self.protocol)
 
 
 def stored_predictions(experiment: Experiment) -> Predictions:
@@ -87,7 +88,7 @@ def stored_predictions(experiment: Experiment) -> Predictions:
             progress.step(f"{task.words}, {task.format}")
         return records
 
-    digests = [runs[0].digest for runs in experiment.runs().values()]
+    digests = [run.digest for [run] in plan(protocol, count=1).values()]
     cells_json = [cell.as_json() for cell in protocol.cells]
     key = [source_digest("theory", "circuits"), cells_json, protocol.train, protocol.test, digests]
     answer = cached(experiment.folder / "predictions.json", key, compute)
@@ -130,14 +131,28 @@ def _prediction(analysis: Analysis, cell: Cell, protocol: Protocol) -> dict[str,
     return prediction.as_json()
 
 
-def sweep_all(experiment: Experiment, backend: Backend, engine: str) -> Predictions:
-    """Store predictions, then train every unfinished run and show the progress.
+def frozen_predictions(experiment: Experiment) -> tuple[Predictions, Frozen]:
+    """Return the predictions, frozen before anything is trained, and say their hash."""
+    predictions = stored_predictions(experiment)
+    frozen = Frozen.of(experiment.protocol, predictions, experiment.folder / FROZEN)
+    tell(f"frozen predictions: {frozen.digest}; publish it before training")
+    return predictions, frozen
+
+
+def sweep_all(experiment: Experiment, backend: Backend, engine: str) -> list[Run]:
+    """Freeze predictions, then train every unfinished run and show the progress; return all runs.
 
     Raises:
         SweepError: as for `train_all`.
     """
-    predictions = stored_predictions(experiment)
-    cells = experiment.runs()
+    predictions, frozen = frozen_predictions(experiment)
+    cells = frozen.runs()
+    _train(experiment, predictions, cells, backend, engine)
+    return [run for cell_runs in cells.values() for run in cell_runs]
+
+
+def _train(experiment: Experiment, predictions: Predictions, cells: Cells, backend: Backend, engine: str) -> None:
+    """Train every unfinished run of the cells and show the progress. Raise as `train_all` does."""
     runs = [run for cell_runs in cells.values() for run in cell_runs]
     predicted = sum(p is not None and p.generalizes is not None for p in _free_mode(predictions))
     if not all(experiment.store.finished(run) for run in runs):
@@ -149,7 +164,6 @@ def sweep_all(experiment: Experiment, backend: Backend, engine: str) -> Predicti
         train_all(
             runs, experiment.store, backend=backend, provenance=provenance, engine=ENGINES[engine], on_done=on_done
         )
-    return predictions
 
 
 def _free_mode(predictions: Predictions) -> Iterator[Prediction | None]:
@@ -176,20 +190,15 @@ def too_few_seeds(seeds: int, cells: int) -> str | None:
     )
 
 
-def log_curves(experiment: Experiment) -> None:
-    """Write the curves of all runs. Raise as `write_curves` does."""
-    runs = [run for cell_runs in experiment.runs().values() for run in cell_runs]
-    write_curves(runs, experiment.store, experiment.out / "tensorboard")
-
-
 def run_conjecture(experiment: Experiment, backend: Backend, engine: str = "local") -> dict[str, Any]:
     """Predict, train unfinished runs, judge, and store conjecture.json; return its content."""
-    predictions = sweep_all(experiment, backend, engine)
+    predictions, frozen = frozen_predictions(experiment)
+    cells = frozen.runs()
+    _train(experiment, predictions, cells, backend, engine)
     profile = experiment.protocol.profile
-    evidence = [
-        _evidence(experiment, cell, model, runs, predictions[cell]) for (cell, model), runs in experiment.runs().items()
-    ]
-    trial = as_json(evidence, Criteria(threshold=profile.evaluation.threshold, size=str(profile.models[0])))
+    evidence = [_evidence(experiment, frozen, key, runs, predictions[key[0]]) for key, runs in cells.items()]
+    criteria = Criteria(threshold=profile.evaluation.threshold, size=str(profile.models[0]))
+    trial = as_json(evidence, criteria, frozen.digest)
     write_sealed_json(experiment.folder / "conjecture.json", trial)
     return trial
 
@@ -204,10 +213,14 @@ def _digests(predictions: Mapping[str, Prediction | None]) -> dict[str, str]:
 
 
 def _evidence(
-    experiment: Experiment, cell: Cell, model: Model, runs: Sequence[Run], predictions: Mapping[str, Prediction | None]
+    experiment: Experiment,
+    frozen: Frozen,
+    key: tuple[Cell, Model],
+    runs: Sequence[Run],
+    predictions: Mapping[str, Prediction | None],
 ) -> CellEvidence:
-    """Return the evidence of one cell: its predictions, its runs, and their order in time."""
-    store, digests = experiment.store, _digests(predictions)
+    """Return the evidence of one cell: its predictions, its runs, and whether the seeds are those that were frozen."""
+    (cell, model), store = key, experiment.store
     for run in runs:
         store.digest(run)  # reads all its files, so that a damaged checkpoint is noticed here
     expected = {mode: p if p and p.generalizes is not None else None for mode, p in predictions.items()}
@@ -215,8 +228,20 @@ def _evidence(
         key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(model)),
         predictions=expected,
         runs=[(run, store.metrics(run)) for run in runs],
-        predicted_before_training=all(digests.items() <= store.environment(run).items() for run in runs),
+        predicted_before_training=all(run.seed == frozen.cells[key].seed(index) for index, run in enumerate(runs)),
+        frozen_rules=frozenset(
+            (mode, rule) for mode in predictions for rule in RULES if rule_name(mode, rule) in frozen.cells[key].rules
+        ),
+        not_frozen=_other_runs(store, runs),
     )
+
+
+def _other_runs(store: RunStore, runs: Sequence[Run]) -> list[History]:
+    """Return the finished runs of a cell that have other seeds than these."""
+    planned, begin = {run.id for run in runs}, runs[0].id.partition("-seed")[0]
+    names = [name for name in store.finished_names() if name.startswith(begin) and name not in planned]
+    found_runs = [stored.run for stored in map(store.look, names) if stored.run is not None]
+    return [(run, store.metrics(run)) for run in found_runs if run.group == runs[0].group]
 
 
 def train_one(experiment: Experiment, seed: int, backend: Backend, *, log: bool = False) -> dict[str, Any]:

@@ -151,4 +151,4 @@ def _group_name(group: Group) -> str:
     """Return a readable name of a group, without hashes."""
     if len(group) == 1:
         return group[0].id.rpartition("-")[0]
-    return f"{group[0].group.rpartition('-')[0]}-seeds{group[0].seed}-{group[-1].seed}"
+    return f"{group[0].group.rpartition('-')[0]}-{len(group)}-runs"

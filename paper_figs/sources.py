@@ -11,11 +11,12 @@ from empirical.runs.measurement import Measurement
 from empirical.runs.profile import Model
 from empirical.runs.protocol import Cell as Condition
 from empirical.runs.protocol import Protocol, load_protocol
-from empirical.runs.run import Run, plan
+from empirical.runs.run import Run
 from empirical.runs.sealed import digest
 from empirical.runs.store import RunStore
 from empirical.text.run import stored_results
 from empirical.trial.outcomes import Checkpoint, outcome
+from empirical.verdict.frozen import stored_runs
 from paper_figs.cells import CellScores
 from paper_figs.stored import read_claims, read_court, read_trial
 from theory.system.digests import file_digest
@@ -94,7 +95,7 @@ class Sources:
     def runs(self, name: str) -> dict[tuple[Condition, Model], list[Run]]:
         """List the runs of a protocol by cell and model size. Raises the errors of `empirical.runs.run.plan`."""
         planned: dict[tuple[Condition, Model], list[Run]] = self._cached(
-            "runs", name, partial(plan, self.protocol(name))
+            "runs", name, partial(stored_runs, self.protocol(name), self.out)
         )
         return planned
 

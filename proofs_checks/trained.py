@@ -3,13 +3,14 @@
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from empirical.runs.protocol import Cell, Protocol, load_protocol
-from empirical.runs.run import Run, plan
+from empirical.runs.run import Run
 from empirical.runs.store import RunStore, StoreError
 from empirical.trial.outcomes import History
+from empirical.verdict.frozen import stored_runs
 from proofs_checks.claim import Unsettled
 
 
@@ -82,7 +83,7 @@ class Runs:
     def _read(self, *arms: Arm) -> Reading:
         """Read the runs without the cache."""
         protocols = {arm.protocol: self._protocol(arm.protocol) for arm in arms}
-        planned = [_planned(arm.cells(protocols[arm.protocol]), protocols[arm.protocol]) for arm in arms]
+        planned = [_planned(arm.cells(protocols[arm.protocol]), protocols[arm.protocol], self.out) for arm in arms]
         store = self._store_with(list(zip(arms, planned, strict=True)))
         try:
             return Reading(
@@ -94,9 +95,8 @@ class Runs:
             raise Unsettled(str(damage)) from damage
 
     def _protocol(self, name: str) -> Protocol:
-        """Protocol with only the first model size of its profile."""
-        protocol = load_protocol(name, self.profile)
-        return replace(protocol, profile=replace(protocol.profile, models=protocol.profile.models[:1]))
+        """Protocol under the profile."""
+        return load_protocol(name, self.profile)
 
     def _store_with(self, planned: Sequence[tuple[Arm, Mapping[Cell, Sequence[Run]]]]) -> RunStore:
         """Return the store if every run is in it. Raises `Unsettled` with the commands that train the missing runs."""
@@ -119,9 +119,10 @@ NONE = Runs(out=None, profile="quick")
 """Default of claims on runs when the user gives no runs."""
 
 
-def _planned(cells: Sequence[Cell], protocol: Protocol) -> dict[Cell, list[Run]]:
-    """Planned runs of each cell."""
-    return {cell: runs for (cell, _), runs in plan(replace(protocol, cells=tuple(cells))).items()}
+def _planned(cells: Sequence[Cell], protocol: Protocol, out: Path | None) -> dict[Cell, list[Run]]:
+    """Planned runs of each cell, of the first model size."""
+    first = protocol.profile.models[0]
+    return {cell: runs for (cell, model), runs in stored_runs(protocol, out, cells).items() if model == first}
 
 
 def _trained(cell: Cell, runs: Sequence[Run], store: RunStore) -> TrainedCell:

@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 from empirical.runs.protocol import load_protocol
-from empirical.runs.run import plan
 from empirical.runs.store import RunStore
+from empirical.verdict.frozen import FILE, stored_runs
 from theory.system.errors import LengthgenError
 from theory.system.files import read_sealed_json, write_json
 
-COPIED = ("predictions.json", "conjecture.json")
+COPIED = ("predictions.json", FILE, "conjecture.json")
 """Files that are copied."""
 ENVIRONMENT_KEYS = ("revision", "device", "python", "versions", "machine")
 """Parts of the training environment that runs can share."""
@@ -30,7 +30,7 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
         OSError: the experiment has no trial yet, or the folder cannot be written.
     """
     store, protocol = RunStore(out / "runs"), load_protocol(name, profile)
-    runs = [run for group in plan(protocol).values() for run in group]
+    runs = [run for group in stored_runs(protocol, out).values() for run in group]
     environments = {run.id: store.environment(run) for run in runs}
     common = [{key: environment[key] for key in ENVIRONMENT_KEYS} for environment in environments.values()]
     content = {

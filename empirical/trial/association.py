@@ -83,6 +83,7 @@ def association(cells: Sequence[JudgedCell]) -> dict[str, Any]:
         },
         "misclassified": [str(cell.key) for cell in misclassified(cells)],
         "refuted_by": [str(cell.key) for cell in cells if cell.verdict == "refuted"],
+        "post_hoc": [str(cell.key) for cell in cells if cell.post_hoc],
     }
 
 

@@ -71,13 +71,17 @@ class CellEvidence:
         predictions: prediction by operator mode. No entry, None, or a prediction without an answer if there is none, as
             for an encoding without a relation or a mode that needs a reference circuit.
         runs: runs with their metrics.
-        predicted_before_training: True if every run names the predictions in its provenance.
+        predicted_before_training: True if the seed of every run derives from the frozen predictions of the cell.
+        frozen_rules: rules with a frozen answer, as (mode, rule); every other rule is post hoc.
+        not_frozen: runs of the cell with other seeds, such as those of another prediction; they decide nothing.
     """
 
     key: CellKey
     predictions: Mapping[str, Prediction | None]
     runs: Sequence[History]
     predicted_before_training: bool
+    frozen_rules: frozenset[tuple[str, str]]
+    not_frozen: Sequence[History] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +113,7 @@ class JudgedCell:
         p_against, p_for: probability of at least so many fitting runs against (for) the prediction, if half of all such
             runs were; None without a prediction or a fitting run.
         p_against_holm, p_for_holm: the same, corrected over the cells.
+        post_hoc: True if the rule answers, but had not answered when the predictions were frozen.
     """
 
     key: CellKey
@@ -124,6 +129,7 @@ class JudgedCell:
     p_against_holm: float | None
     p_for_holm: float | None
     predicted_before_training: bool
+    post_hoc: bool
 
     @property
     def observed(self) -> bool | None:
@@ -180,6 +186,7 @@ def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCe
             p_against_holm=against_holm.get(i),
             p_for_holm=for_holm.get(i),
             predicted_before_training=entry.predicted_before_training,
+            post_hoc=predicted[i] is not None and (criteria.mode, criteria.rule) not in entry.frozen_rules,
         )
         for i, entry in enumerate(chosen)
     ]

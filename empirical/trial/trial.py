@@ -9,13 +9,13 @@ from empirical.trial.association import association
 from empirical.trial.breaking import breaking, breaking_summary
 from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, judge, predicted_by
 from empirical.trial.diagnosis import diagnose, disagreements
-from empirical.trial.outcomes import Checkpoint
+from empirical.trial.outcomes import Checkpoint, outcome
 from empirical.trial.sensitivity import sensitivity
 from empirical.trial.statistics import ALPHA, CONFIDENCE, runs_needed
 
 
-def as_json(evidence: Sequence[CellEvidence], main: Criteria) -> dict[str, Any]:
-    """Evaluate the evidence and return everything as JSON.
+def as_json(evidence: Sequence[CellEvidence], main: Criteria, frozen: str | None = None) -> dict[str, Any]:
+    """Evaluate the evidence and return everything as JSON; `frozen` is the hash of all frozen predictions.
 
     Tables, tests and lists use the main criteria, and so one model size. Cells of other sizes are judged separately and
     listed after those of the main size.
@@ -26,6 +26,7 @@ def as_json(evidence: Sequence[CellEvidence], main: Criteria) -> dict[str, Any]:
     cells = judge(evidence, main)
     others = [size for size in dict.fromkeys(entry.key.size for entry in evidence) if size != main.size]
     return {
+        "frozen": frozen,
         "main": asdict(main),
         "alpha": ALPHA,
         "confidence": CONFIDENCE,
@@ -73,6 +74,18 @@ def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list
             "diagnosis": [asdict(finding) for finding in diagnose(cell, entry, criteria)],
             "outcomes": [asdict(outcome) for outcome in cell.outcomes],
             "predicted_before_training": cell.predicted_before_training,
+            "post_hoc": cell.post_hoc,
+            "not_frozen": _not_frozen(entry, criteria),
         }
         for cell, best, entry in zip(judge(evidence, criteria), published, evidence, strict=True)
     ]
+
+
+def _not_frozen(evidence: CellEvidence, criteria: Criteria) -> dict[str, int]:
+    """Count the runs of a cell whose seeds do not derive from its frozen predictions, by outcome."""
+    outcomes = [outcome(history, threshold=criteria.threshold) for history in evidence.not_frozen]
+    return {
+        "runs": len(outcomes),
+        "fit": sum(result.fits for result in outcomes),
+        "generalize": sum(bool(result.generalizes) for result in outcomes),
+    }

@@ -107,16 +107,17 @@ def sweep(
     The exit code is 0 only if no run is broken.
     """
     from empirical.runs.protocol import load_protocol
-    from lengthgen.experiment import Experiment, log_curves, sweep_all
+    from lengthgen.curves import write_curves
+    from lengthgen.experiment import Experiment, sweep_all
     from lengthgen.stored import runs_answer
 
     backend = Backend(device, compile)
     experiment = Experiment(protocol=load_protocol(protocol, profile), out=out)
     require_ready(out, backend, engine=engine.value, log=log is not None)
-    sweep_all(experiment, backend, engine.value)
+    runs = sweep_all(experiment, backend, engine.value)
     if log:
-        log_curves(experiment)
-    answer = runs_answer(out, names={run.id for cell_runs in experiment.runs().values() for run in cell_runs})
+        write_curves(runs, experiment.store, out / "tensorboard")
+    answer = runs_answer(out, names={run.id for run in runs})
     show(answer, runs_table(answer), as_json)
     if answer["broken"]:
         raise typer.Exit(1)

@@ -38,6 +38,17 @@ def conjecture_table(trial: Mapping[str, Any]) -> Group:
     ]
     title = f"Cells: runs of all runs, exact 95% intervals, {_setting_text(trial['main'])}"
     notes = ["best on test: by the published choice of checkpoint, which selects on the test scales"]
+    notes += [
+        f"{name}: {other['runs']} more stored runs (fit {other['fit']}, generalize {other['generalize']}) are not "
+        "frozen: their seeds do not derive from the predictions, and they decide nothing"
+        for cell, name in zip(trial["cells"], names, strict=True)
+        if (other := cell["not_frozen"])["runs"]
+    ]
+    notes += [
+        f"{name}: not predicted before training"
+        for cell, name in zip(trial["cells"], names, strict=True)
+        if not cell["predicted_before_training"]
+    ]
     if trial["runs_needed"]:
         notes.append(f"a verdict needs {trial['runs_needed']} fitting runs that agree (Holm over the cells)")
     return Group(titled(title, table, *notes), _rules_table(trial), *(Text(line) for line in diagnoses))
@@ -51,7 +62,7 @@ def _rules_table(trial: Mapping[str, Any]) -> Group:
     notes = []
     for (first, *others), result in _equal_results(trial["rules"]):
         counts, tests = result["table"], result["permutation"]
-        rule = RULES[first]
+        rule = RULES[first] + (" (post hoc)" if result["post_hoc"] else "")
         table.add_row(
             rule,
             *(str(counts[key]) for key in ("yes_yes", "yes_no", "no_yes", "no_no")),

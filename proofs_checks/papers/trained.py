@@ -238,6 +238,7 @@ def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> 
         predictions={Mode.FREE: prediction if prediction.generalizes is not None else None},
         runs=trained.histories,
         predicted_before_training=True,
+        frozen_rules=frozenset((Mode.FREE, rule) for rule in conjecture.RULES),
     )
 
 

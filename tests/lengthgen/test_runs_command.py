@@ -9,8 +9,11 @@ import shutil
 
 import pytest
 
+from empirical.model.backend import CPU
 from empirical.runs.store import RunStore
 from empirical.training.train import train
+from empirical.verdict.frozen import stored_runs
+from lengthgen.experiment import chosen, run_conjecture
 from tests.empirical.conftest import smoke_run
 
 SCALES = ("--train", "1-2", "--test", "1-4", "--profile", "smoke")
@@ -32,10 +35,14 @@ DAMAGES = {
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A folder with one finished run, which learned a relation."""
+    """A folder with one finished run, which learned a relation under a frozen prediction."""
     out = tmp_path_factory.mktemp("trained")
-    run = smoke_run("lbpe-sh", "unaligned", task="select-first")
-    train([run], RunStore(out / "runs"))
+    experiment = chosen(
+        "select-first", encodings="lbpe-sh", formats="unaligned", base=None, train="1-2", test="1-4", seeds=1,
+        profile="smoke", out=out,
+    )  # fmt: skip
+    run_conjecture(experiment, CPU)
+    [[run]] = stored_runs(experiment.protocol, out).values()
     return out, run
 
 

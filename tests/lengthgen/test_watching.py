@@ -85,7 +85,7 @@ def test_groups_under_way_have_a_row_with_epochs_and_time_left(store, clock):
     assert head == ["under", "way", "epochs", "left"]
     # Three epochs in 30 s, six to go; parity was seen for the first time.
     assert sorted(groups) == [
-        ["copy-aligned-rpe-w16l2h2-seeds0-1", "4/10", "0:01:00"],
+        ["copy-aligned-rpe-w16l2h2-2-runs", "4/10", "0:01:00"],
         ["parity-aligned-rpe-w16l2h2-seed0", "2/10", "?"],
     ]
     # 10 epochs of 30 in 30 s.
@@ -194,7 +194,7 @@ def test_elsewhere_there_is_a_line_for_each_group_that_ends(store, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "training: 3 runs to do"
     assert [line.partition(" runs")[0] for line in lines[1:]] == ["training: 2/3", "training: 3/3"]
-    assert lines[1].endswith("; ended: copy-aligned-rpe-w16l2h2-seeds0-1")
+    assert lines[1].endswith("; ended: copy-aligned-rpe-w16l2h2-2-runs")
     assert lines[2].endswith("; ended: parity-aligned-rpe-w16l2h2-seed0")
     assert "\x1b" not in "".join(lines)
 
@@ -208,7 +208,7 @@ def test_elsewhere_there_is_a_line_now_and_then_for_what_is_under_way(store, cap
 
         def both_reported():
             lines.extend(capsys.readouterr().err.splitlines())
-            return {"copy-aligned-rpe-w16l2h2-seeds0-1, 3/10", "parity-aligned-rpe-w16l2h2-seed0, 1/10"} <= {
+            return {"copy-aligned-rpe-w16l2h2-2-runs, 3/10", "parity-aligned-rpe-w16l2h2-seed0, 1/10"} <= {
                 line.partition("under way: ")[2].partition(" epochs")[0] for line in lines
             }
 

@@ -9,7 +9,7 @@ from empirical.runs.measurement import Measurement
 from empirical.runs.protocol import load_protocol
 from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
-from empirical.trial.conjecture import CellEvidence, CellKey, Criteria
+from empirical.trial.conjecture import RULES, CellEvidence, CellKey, Criteria
 from empirical.trial.trial import as_json
 from paper_figs.sources import Sources
 from theory.system.files import write_sealed_json
@@ -104,6 +104,7 @@ def sources(folder: Path, text: str = PROTOCOL, *, scores: Score = score, width:
                 predictions={"free": prediction(cell.encoding)},
                 runs=[(run, rows_of(run, scores)) for run in runs],
                 predicted_before_training=True,
+                frozen_rules=frozenset(("free", rule) for rule in RULES),
             )
         )
     evaluation = protocol.profile.evaluation

@@ -1,11 +1,12 @@
 """Hand-made evidence for the trial: runs trained on scales 1-2 and tested on 1-4, whose metrics are written down."""
 
 from dataclasses import replace
+from itertools import product
 from math import inf, nan
 
 from circuits.prediction import Prediction
 from empirical.runs.measurement import Measurement
-from empirical.trial.conjecture import CellEvidence, CellKey, Criteria
+from empirical.trial.conjecture import RULES, CellEvidence, CellKey, Criteria
 
 YES = Prediction(
     encoding="ipe", relation="ideal", scale_hint=False, complexity_train=1, complexity_test=1, labels_covered=True,
@@ -60,6 +61,7 @@ def evidence(runs, prediction=YES, name="t/f/e", size="small", **modes):
         predictions={"free": prediction} | modes,
         runs=runs,
         predicted_before_training=True,
+        frozen_rules=frozenset(product(("free", *modes), RULES)),
     )
 
 
