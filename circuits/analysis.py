@@ -1,10 +1,10 @@
 """Analysis of a task in one format: traces, SRC and a circuit, on which predictions and experiments are based."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from circuits.circuit import Circuit
+from circuits.circuit import Circuit, Wiring
 from circuits.clock import Clock
-from circuits.formats import in_format
+from circuits.formats import FilledTask, in_format, searched
 from circuits.induced import Induced
 from circuits.modes import Mode
 from circuits.sat import SolverFailed
@@ -27,7 +27,9 @@ class Analysis:
         format: name of the format.
         mode: mode of the circuit, one of circuits.modes.Mode.
         traces: traces of all scales up to the largest.
-        result: SRC and circuit; None if no arity up to MAX_ARITY determines every step.
+        result: SRC and circuit; None if no arity up to MAX_ARITY determines every step. In the filled format it is that
+            of the task without filler, and only its circuit has the positions of the filled sequences.
+        searched: traces that the arity and the circuit were searched on: `traces`, or those without filler.
     """
 
     task: Task
@@ -35,6 +37,7 @@ class Analysis:
     mode: str
     traces: tuple[Trace, ...]
     result: SRCResult | None
+    searched: tuple[Trace, ...]
     induced: dict[tuple[Relation, tuple[int, ...], tuple[int, ...], bool, tuple[int, ...]], Induced] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -70,8 +73,11 @@ def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, 
         raise TaskError(f"unknown mode '{mode}': choose one of {', '.join(Mode)}")
     clock = clock or Clock()
     laid_out = in_format(task, format, largest_scale=largest_scale)
+    core = searched(laid_out)
     with clock.phase("traces"):
-        traces = traces_up_to(laid_out, largest_scale)
+        traces = shown = traces_up_to(core, largest_scale)
+        if isinstance(laid_out, FilledTask):
+            shown = [laid_out.filled_trace(each) for each in traces]
     if mode == Mode.DECLARED:
         if task.reference is None:
             raise TaskError(f"task '{task.name}': mode 'declared' needs a reference circuit; use mode 'free'")
@@ -79,9 +85,25 @@ def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, 
     else:
         with clock.phase("arity"):
             arity = minimal_arity(traces)
-    result = None if arity is None else src(laid_out, traces, arity, mode=mode, clock=clock)
+    result = None if arity is None else src(core, traces, arity, mode=mode, clock=clock)
     if result and result.failed:
         raise SolverFailed(f"task '{task.name}', mode '{mode}': {result.stopped}")
     if result and result.stopped:
         raise SearchStopped(f"task '{task.name}': no circuit of mode '{mode}' found: {result.stopped}")
-    return Analysis(task=laid_out, format=format, mode=mode, traces=tuple(traces), result=result)
+    if result and result.circuit and isinstance(laid_out, FilledTask):
+        result = replace(result, circuit=_moved(result.circuit, laid_out))
+    return Analysis(task=laid_out, format=format, mode=mode, traces=tuple(shown), result=result, searched=tuple(traces))
+
+
+def _moved(circuit: Circuit, task: FilledTask) -> Circuit:
+    """Return a circuit of the task's core with the positions of the filled sequences."""
+
+    def moved(scale: int, wiring: Wiring) -> Wiring:
+        position, *arguments = (task.place(scale, each) for each in (wiring.position, *wiring.arguments))
+        return Wiring(position=position, arguments=tuple(arguments), operator=wiring.operator)
+
+    wirings = {
+        scale: tuple(moved(scale, wiring) for wiring in scale_wirings)
+        for scale, scale_wirings in circuit.wirings.items()
+    }
+    return replace(circuit, task=task, wirings=wirings)

@@ -318,9 +318,9 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
         NoRelation: the encoding is the relation of a circuit.
     """
     relation = relation_of(spec, None)
-    arity = minimal_arity(analysis.traces[: max(train)])
+    arity = minimal_arity(analysis.searched[: max(train)])
     enough = arity or MAX_ARITY
-    minimal_arities = ((n, minimal_arity([analysis.traces[n - 1]])) for n in sorted(test))
+    minimal_arities = ((n, minimal_arity([analysis.searched[n - 1]])) for n in sorted(test))
     breaks_at = next(n for n, slots in minimal_arities if slots is None or slots > enough)
     needs = "" if arity is None else f"; in training {arity} are enough, and at scale {breaks_at} they are not"
     why = f"some step needs more than {MAX_ARITY} arguments, so that no operators compute the task{needs}"

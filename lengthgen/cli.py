@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from lengthgen.commands import circuits, court, figures, language, published, report, strata, theory, training
+from lengthgen.commands import circuits, court, figures, language, published, report, strata, theory, training, verdict
 from lengthgen.commands.options import INTERRUPTED
 from lengthgen.interrupts import interrupts_heeded
 from lengthgen.preconditions import TRAINING, missing_training
@@ -46,6 +46,7 @@ for command in (
     published.published,
     court.court,
     strata.strata,
+    verdict.verdict,
     figures.figures,
     report.report,
     training.reproduce,

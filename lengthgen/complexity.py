@@ -14,7 +14,7 @@ from circuits.certificate import certificate
 from circuits.checker import SCALE, CertificateError, bounds_sentence, check
 from circuits.circuit import Circuit
 from circuits.clock import Clock
-from circuits.formats import in_format
+from circuits.formats import in_format, searched
 from circuits.questions.composition import after
 from circuits.questions.right_outputs import choice_src
 from circuits.roles import changing_pairs, role_labels, unread_positions
@@ -54,15 +54,15 @@ class Question:
     after: TaskSpec | None = None
 
     def task(self) -> Task:
-        """Return the task in its format.
+        """Return the task in its format, without the filler of the filled one, which no step needs.
 
         Raises:
             TaskError: as `TaskSpec.laid_out` and `circuits.questions.composition.after`.
         """
         if self.after is None:
-            return self.spec.laid_out(self.scales[-1])
+            return searched(self.spec.laid_out(self.scales[-1]))
         composed = after(self.spec.plain(), self.after.plain())
-        return in_format(composed, self.spec.format, largest_scale=self.scales[-1])
+        return searched(in_format(composed, self.spec.format, largest_scale=self.scales[-1]))
 
     @property
     def words(self) -> str:
@@ -117,7 +117,8 @@ class SRCAnswer:
         lower, upper = result.bounds[scale]
         if result.mode == "typed" and self._sampled():  # on some prompts fewer positions may seem to be needed
             lower = max((result.bounds[n][0] for n in range(1, result.exhaustive_to + 1)), default=1)
-        layout = f", aligned to scale {scale}" if self.question.spec.format == "aligned" else ""
+        form = self.question.spec.format
+        layout = "" if form == "unaligned" else f", {form} to scale {scale}"
         return bounds_sentence(
             f"SRC({self.question.words}, {scale})",
             f"at arity {result.arity}, {result.mode}{layout}",
@@ -287,7 +288,7 @@ def _verdict(content: Any, spec: str | None, where: Path, seed: int) -> dict[str
             )
         if not (base is None or type(base) is int):
             raise CertificateError("certificate: base must be a number or null")
-        task = TaskSpec(name=spec or name, base=base, format=layout).laid_out(largest)
+        task = searched(TaskSpec(name=spec or name, base=base, format=layout).laid_out(largest))
         verdict = check(content | {"task": spec or name}, task, seed=seed)
     except (CertificateError, TaskError) as error:
         raise LengthgenError(f"{where} proves nothing: {error}") from error

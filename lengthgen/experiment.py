@@ -28,10 +28,10 @@ from empirical.runs.store import RunStore
 from empirical.training.cluster import ray
 from empirical.training.sweep import local, train_all
 from empirical.trial.conjecture import FEWEST, RULES, CellEvidence, CellKey, Criteria, judge, unanimous_runs
+from empirical.trial.frozen import FILE as FROZEN
+from empirical.trial.frozen import Frozen, FrozenCell, rule_name
 from empirical.trial.outcomes import History, outcome
 from empirical.trial.trial import as_json
-from empirical.verdict.frozen import FILE as FROZEN
-from empirical.verdict.frozen import Frozen, FrozenCell, rule_name
 from lengthgen.commands.options import usual_encodings
 from lengthgen.curves import write_curves
 from lengthgen.progress import Progress

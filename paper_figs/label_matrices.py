@@ -6,6 +6,7 @@ stands the number of operators that the encoding induces on that circuit.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
@@ -174,7 +175,7 @@ def _rows(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[st
 
 def _caption(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[str]]) -> str:
     first = next(iter(instances.values()))
-    name, analysed = first.analysis.task.name.partition("-aligned-")[0], len(first.analysis.traces)
+    name, analysed = re.sub(r"-(aligned|filled)-\d+$", "", first.analysis.task.name), len(first.analysis.traces)
     look_of = looks(_all_encodings(encodings))
     hinted = {
         look_of[encoding].label
@@ -206,7 +207,8 @@ def _caption(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence
                 f"{look_of[encoding].label}{pair and f' {pair}'} ({_count_text(instance.operators(encoding))})"
             )
         target = names[instance.position - 1]
-        padded = f" (operands padded up to scale {len(instance.analysis.traces)})" * (panel == "aligned")
+        how = {"aligned": "padded", "filled": "filled"}.get(panel)
+        padded = f" (operands {how} up to scale {len(instance.analysis.traces)})" if how else ""
         marked_step = (
             f"{marked} {'are' if len(arguments) > 1 else 'is'} marked, from which {target} is computed;"
             if marked

@@ -15,8 +15,8 @@ from empirical.runs.run import Run
 from empirical.runs.sealed import digest
 from empirical.runs.store import RunStore
 from empirical.text.run import stored_results
+from empirical.trial.frozen import stored_runs
 from empirical.trial.outcomes import Checkpoint, outcome
-from empirical.verdict.frozen import stored_runs
 from paper_figs.cells import CellScores
 from paper_figs.stored import read_claims, read_court, read_trial
 from theory.system.digests import file_digest

@@ -9,28 +9,36 @@ from pathlib import Path
 from empirical.runs.protocol import Cell, Protocol, load_protocol
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore, StoreError
+from empirical.trial.frozen import stored_runs
 from empirical.trial.outcomes import History
-from empirical.verdict.frozen import stored_runs
 from proofs_checks.claim import Unsettled
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """Cells of a protocol: all of them, or only those of the named encodings and tasks."""
+    """Cells of a protocol: all of them, or only those of the named encodings, tasks and formats."""
 
     protocol: str
     encodings: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
 
     def cells(self, protocol: Protocol) -> list[Cell]:
         """Return the cells of the arm, in the order of the named encodings.
 
-        Raises `ValueError` if no cell has a named encoding or task.
+        Raises `ValueError` if no cell has a named encoding, task or format.
         """
-        of_tasks = [cell for cell in protocol.cells if not self.tasks or cell.task.name in self.tasks]
+        of_tasks = [
+            cell
+            for cell in protocol.cells
+            if (not self.tasks or cell.task.name in self.tasks)
+            and (not self.formats or cell.task.format in self.formats)
+        ]
         encodings = self.encodings or tuple(dict.fromkeys(cell.encoding for cell in of_tasks))
         chosen = [cell for encoding in encodings for cell in of_tasks if cell.encoding == encoding]
-        missing = {*encodings, *self.tasks} - {part for cell in chosen for part in (cell.encoding, cell.task.name)}
+        missing = {*encodings, *self.tasks, *self.formats} - {
+            part for cell in chosen for part in (cell.encoding, cell.task.name, cell.task.format)
+        }
         if missing:
             raise ValueError(f"protocol {self.protocol} has no such cell: {', '.join(sorted(missing))}")
         return chosen

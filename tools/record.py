@@ -11,7 +11,7 @@ from pathlib import Path
 
 from empirical.runs.protocol import load_protocol
 from empirical.runs.store import RunStore
-from empirical.verdict.frozen import FILE, stored_runs
+from empirical.trial.frozen import FILE, stored_runs
 from theory.system.errors import LengthgenError
 from theory.system.files import read_sealed_json, write_json
 

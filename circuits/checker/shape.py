@@ -7,7 +7,7 @@ SHAPES: dict[str, tuple[Any, ...]] = {
     "format": (1,),
     "task": (str,),
     "base": (None, PLACE),
-    "layout": ("unaligned", "aligned"),
+    "layout": ("unaligned", "aligned", "filled"),
     "largest_scale": (SCALE,),
     "arity": (ARITY,),
     "mode": ("free", "declared", "typed"),

@@ -91,7 +91,7 @@ def check(certificate: Mapping[str, Any], task: Any, *, seed: int) -> Certificat
     checked_to, sampled = (0, 0) if c["circuit"] is None else check_upper(problem, c, seed)
 
     base = f" base {c['base']}" if c["base"] else ""
-    layout = f", aligned to scale {c['largest_scale']}" if c["layout"] == "aligned" else ""
+    layout = "" if c["layout"] == "unaligned" else f", {c['layout']} to scale {c['largest_scale']}"
     own = c["circuit"] == {"reference": True}
     statement = bounds_sentence(
         f"SRC({c['task']}{base}, {c['scale']})",

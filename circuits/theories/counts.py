@@ -75,15 +75,27 @@ def guess(question: Question) -> Guess:
     except Unanswered as reason:
         return abstain(str(reason))
     scales = scales_of(question)
-    window = _window(question, analysis)
-    for largest in (EARLY, scales.test):  # small scales refute most tasks, and cost little
+    window = window_of(question.encoding, analysis)
+    return by_counts(analysis.traces, window, scales.train, words=scales.words)
+
+
+def by_counts(traces: Sequence[Trace], window: int, train: int, *, words: str = "") -> Guess:
+    """Return the answer for operators that read counts next to the tokens of the last positions.
+
+    Args:
+        traces: traces of all scales up to the largest of the test.
+        window: number of last positions.
+        train: largest scale of training.
+        words: end of each reason of a yes or a no.
+    """
+    for largest in (EARLY, len(traces)):  # small scales refute most tasks, and cost little
         try:
-            why = failure(samples_of(analysis.traces[:largest], window), scales.train)
+            why = failure(samples_of(traces[:largest], window), train)
         except Unanswered as reason:
             return abstain(str(reason))
         if why is not None:
-            return no(why + scales.words)
-    return yes("in every step the largest affine function of the counts of tokens is the output" + scales.words)
+            return no(why + words)
+    return yes("in every step the largest affine function of the counts of tokens is the output" + words)
 
 
 def failure(samples: Samples, train: int) -> str | None:
@@ -222,10 +234,10 @@ def _first_rows(table: NDArray[Any]) -> NDArray[np.intp]:
     return np.unique(rows, return_index=True)[1]
 
 
-def _window(question: Question, analysis: Analysis) -> int:
+def window_of(encoding: str, analysis: Analysis) -> int:
     """Return the number of last positions that the encoding tells apart, at most WINDOW; the query is always one."""
     try:
-        relation = relation_of(parse_encoding(question.encoding), analysis.circuit if analysis.result else None)
+        relation = relation_of(parse_encoding(encoding), analysis.circuit if analysis.result else None)
     except NoRelation:
         return 1
     if relation.scale_hint:

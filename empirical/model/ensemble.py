@@ -1,4 +1,6 @@
-"""Ensemble: runs that differ in their seed, trained side by side with data, models and optimiser on one model axis.
+"""Ensemble: runs trained side by side with data, models and optimiser on one model axis.
+
+The runs differ in their seed, or also in their task if its sequences have the same lengths.
 
 Shapes: M runs, N samples of a training set, B samples of a batch, L length, T steps of an epoch.
 """
@@ -16,6 +18,7 @@ from torch import Tensor
 
 from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder
+from empirical.model.geometry import Geometry
 from empirical.model.mapped import MappedEncoding, stack_models
 from empirical.model.optimizer import ModelwiseAdamW
 from empirical.model.setup import Setup
@@ -24,19 +27,31 @@ from empirical.runs.run import Run
 
 
 class Ensemble:
-    """Models of the runs of one group, with their training sets and their optimiser."""
+    """Models of runs, with their training sets and their optimiser."""
 
-    def __init__(self, runs: Sequence[Run], setup: Setup, backend: Backend) -> None:
-        """Draw each model and training set from its run's seed, exactly as for that run alone."""
-        self.runs, self.setup = tuple(runs), setup
+    def __init__(self, runs: Sequence[Run], setups: Setup | Sequence[Setup], backend: Backend) -> None:
+        """Draw each model and training set from its run's seed, exactly as for that run alone.
+
+        Args:
+            runs: runs with the same encoding, model, training and scales.
+            setups: setup of all runs, or the setup of each.
+            backend: device and compilation.
+
+        Raises:
+            ValueError: the sequences of the tasks have different lengths.
+        """
+        self.runs = tuple(runs)
+        self.setups = [setups] * len(runs) if isinstance(setups, Setup) else list(setups)
+        self.geometry = Geometry.joined([setup.geometry for setup in self.setups])
         device = backend.device
         run = runs[0]
         self.train_sets = [
-            setup.examples(run.train, run.training.samples, split=TRAIN, seed=member.seed) for member in runs
+            setup.examples(run.train, run.training.samples, split=TRAIN, seed=member.seed)
+            for member, setup in zip(self.runs, self.setups, strict=True)
         ]
-        traces = [setup.analysis.traces[scale - 1] for scale in run.train]
+        traces = [setup.analysis.traces[scale - 1] for setup in self.setups for scale in run.train]
         self.first_query = min(trace.steps[0] for trace in traces) - 2
-        self.decoder = stack_models([self._initial_model(member) for member in runs]).to(device)
+        self.decoder = stack_models(list(map(_initial_model, self.runs, self.setups))).to(device)
         self.forward = backend.forward_of(self.decoder)
         self.optimizer = ModelwiseAdamW(self.decoder, run.training)
         length = max(trace.length for trace in traces)
@@ -44,7 +59,7 @@ class Ensemble:
             torch.from_numpy(_stack_arrays(self.train_sets, name, length)).flatten(0, 1).to(device)
             for name in ("tokens", "is_step")
         )
-        rows = np.concatenate([setup.geometry.rows(data.scales) for data in self.train_sets])
+        rows = np.concatenate([self.geometry.rows(data.scales) for data in self.train_sets])
         self.rows = torch.from_numpy(rows).to(device)
         self.scales = torch.from_numpy(np.concatenate([data.scales for data in self.train_sets])).to(device)
 
@@ -81,7 +96,7 @@ class Ensemble:
         """Auxiliary loss of each model's encoding at a training step: [M]."""
         training = self.runs[0].training
         counters = [(run.seed, TRAIN, step) for run in self.runs]
-        positions = self.setup.geometry.positions(self.tokens.shape[-1] - 1, counters)
+        positions = self.geometry.positions(self.tokens.shape[-1] - 1, counters)
         progress = step / (training.epochs * (training.samples // training.batch))
         return auxiliary_losses(self.decoder.encoding, positions, counters, progress)
 
@@ -92,7 +107,7 @@ class Ensemble:
             samples_MB: int64 indices of the samples, counted through all training sets.
             step: training step; it determines the drawn positions, if positions are drawn.
         """
-        geometry = self.setup.geometry
+        geometry = self.geometry
         tokens = self.tokens[samples_MB].long()
         positions = geometry.positions(tokens.shape[-1] - 1, [(run.seed, TRAIN, step) for run in self.runs])
         logits = self.forward(
@@ -125,12 +140,25 @@ class Ensemble:
             self.optimizer.numbers.copy_(state.pop("numbers"))
         self.optimizer.load(state)
 
-    def _initial_model(self, run: Run) -> Decoder:
-        """Make the initial model of a run."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(run.seed)
-            encoding = self.setup.encoding()
-            return Decoder(symbols=len(self.setup.task.alphabet), encoding=encoding, **asdict(run.model))
+    def keep(self, models: Sequence[int]) -> None:
+        """Go on with some of the models only, by number; their next steps are the same as with the others."""
+        samples = self.runs[0].training.samples
+        rows = torch.as_tensor(models)[:, None] * samples + torch.arange(samples)
+        self.runs = tuple(self.runs[model] for model in models)
+        self.setups = [self.setups[model] for model in models]
+        self.train_sets = [self.train_sets[model] for model in models]
+        self.geometry = self.geometry.of_models(models)
+        for name in ("tokens", "is_step", "rows", "scales"):
+            setattr(self, name, getattr(self, name)[rows.flatten()])
+        self.optimizer.keep(models)
+        self.decoder.encoding.models = len(models)
+
+
+def _initial_model(run: Run, setup: Setup) -> Decoder:
+    """Make the initial model of a run."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(run.seed)
+        return Decoder(symbols=len(setup.task.alphabet), encoding=setup.encoding(), **asdict(run.model))
 
 
 def auxiliary_losses(

@@ -1,9 +1,12 @@
 """Positions of the tokens of a batch, and labels of a relation for their pairs, as tensors.
 
-Shapes: M models, B batch, L length, S scales, J queries, I keys.
+Shapes: M models, B batch, L length, S scales, J queries, I keys. The model axis of labels has size 1 if models share
+them.
 """
 
+import copy
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 import numpy as np
 import torch
@@ -45,7 +48,7 @@ class Geometry:
             require_positions(self.length, longest)
         self.relation, self.longest, self.consecutive, self.device = relation, longest, consecutive, device
         self._row = dict.fromkeys(lengths, 0)
-        self.labels_SJI: Tensor | None = None
+        self.labels_MSJI: Tensor | None = None
         if relation is None:
             return
         if relation.scale_hint:
@@ -53,15 +56,39 @@ class Geometry:
             matrices = [relation.labels(length, scale) for scale, length in lengths.items()]
         else:
             matrices = [relation.labels(self.length if longest is None else longest)]
-        self.labels_SJI = torch.from_numpy(np.stack([_padded_labels(matrix, self.length) for matrix in matrices])).to(
-            device
-        )
+        padded = np.stack([_padded_labels(matrix, self.length) for matrix in matrices])
+        self.labels_MSJI = torch.from_numpy(padded[None]).to(device)
+
+    @classmethod
+    def joined(cls, geometries: Sequence[Self]) -> Self:
+        """Return the geometry of models of different tasks, whose sequences have equal lengths.
+
+        Raises:
+            ValueError: lengths, drawn positions or the dependence on the scale differ.
+        """
+        first, distinct = geometries[0], {id(geometry): geometry for geometry in geometries}.values()
+        if len({(each.length, each.longest, each.consecutive, *each._row.items()) for each in distinct}) > 1:
+            raise ValueError("models that are trained together need sequences of equal lengths at every scale")
+        labels = [each.labels_MSJI for each in distinct]
+        if first.labels_MSJI is None or all(torch.equal(labels[0], other) for other in labels[1:]):
+            return first
+        joined = copy.copy(first)
+        joined.labels_MSJI = torch.cat([each.labels_MSJI for each in geometries])
+        return joined
+
+    def of_models(self, models: Sequence[int]) -> Self:
+        """Return the geometry of some of the models, by number."""
+        if self.labels_MSJI is None or len(self.labels_MSJI) == 1:
+            return self
+        part = copy.copy(self)
+        part.labels_MSJI = self.labels_MSJI[list(models)]
+        return part
 
     @property
     def count(self) -> int:
         """Number of labels in use, 0 .. count - 1."""
-        assert self.labels_SJI is not None
-        return int(self.labels_SJI.max()) + 1
+        assert self.labels_MSJI is not None
+        return int(self.labels_MSJI.max()) + 1
 
     def rows(self, scales: NDArray[np.int64]) -> NDArray[np.int64]:
         """Index of each scale's label matrix."""
@@ -83,21 +110,25 @@ class Geometry:
 
     def labels(self, rows_MB: Tensor, positions: Tensor) -> Tensor | None:
         """Labels, queries by keys: int64 [1, J, I] if all instances share them, else [M, B or 1, J, I]."""
-        if self.labels_SJI is None or len(self.labels_SJI) == 1:
+        if self.labels_MSJI is None or self.labels_MSJI.shape[1] == 1:
             return self._labels_at(0, positions)
-        return self.labels_SJI[:, : len(positions), : len(positions)][rows_MB]
+        models = torch.arange(len(self.labels_MSJI), device=rows_MB.device)[:, None]
+        return self.labels_MSJI[:, :, : len(positions), : len(positions)][models, rows_MB]
 
     def labels_of_scale(self, scale: int, positions: Tensor) -> Tensor | None:
         """Labels for instances of one scale; shape as in `labels`."""
         return self._labels_at(self._row[scale], positions)
 
     def _labels_at(self, row: int, positions: Tensor) -> Tensor | None:
-        """Labels of one matrix at these positions."""
-        if self.labels_SJI is None:
+        """Labels of the matrices of one scale at these positions."""
+        if self.labels_MSJI is None:
             return None
+        labels_MJI = self.labels_MSJI[:, row]
         if self.longest is not None:
-            return self.labels_SJI[row, positions[:, :, None], positions[:, None, :]][:, None]
-        return self.labels_SJI[row, : len(positions), : len(positions)][None]
+            models = torch.arange(len(labels_MJI), device=labels_MJI.device)[:, None, None]
+            return labels_MJI[models, positions[:, :, None], positions[:, None, :]][:, None]
+        labels_MJI = labels_MJI[:, : len(positions), : len(positions)]
+        return labels_MJI if len(labels_MJI) == 1 else labels_MJI[:, None]
 
     def _draw_positions(self, length: int, counter: Sequence[int]) -> Tensor:
         """Positions drawn by a counter, int64 [length]."""

@@ -29,7 +29,11 @@ class MappedEncoding(nn.Module):
     """Hooks of `PositionEncoding` over M models."""
 
     def __init__(self, members: Sequence[PositionEncoding]) -> None:
-        """Stack encodings that differ only in their parameters, one for each model."""
+        """Stack encodings that differ only in their parameters, one for each model.
+
+        Tables of different numbers of labels are padded with rows of zeros, which no pair of tokens uses and which
+        training leaves as they are.
+        """
         super().__init__()
         self.models = len(members)
         self.looped = False
@@ -37,7 +41,7 @@ class MappedEncoding(nn.Module):
         self._shared = (_Callable(members[0]),)  # a tuple hides its parameters from this module
         self._names = {name: name.replace(".", "__") for name, _ in members[0].named_parameters()}
         for name, stacked_name in self._names.items():
-            stacked = torch.stack([member.get_parameter(name).detach() for member in members])
+            stacked = _stack_padded([member.get_parameter(name).detach() for member in members])
             self.register_parameter(stacked_name, nn.Parameter(stacked))
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "MappedEncoding":
@@ -200,6 +204,16 @@ def stack_models(members: Sequence[N]) -> N:
         for name, parameter in stacked.named_parameters():
             if not name.startswith("encoding."):
                 parameter.data = torch.cat([member.get_parameter(name) for member in members])
+    return stacked
+
+
+def _stack_padded(tensors: Sequence[Tensor]) -> Tensor:
+    """Stack tensors of the same number of axes; smaller ones are padded with zeros at the end of every axis."""
+    if all(tensor.shape == tensors[0].shape for tensor in tensors):
+        return torch.stack(list(tensors))
+    stacked = tensors[0].new_zeros(len(tensors), *map(max, zip(*(tensor.shape for tensor in tensors), strict=True)))
+    for tensor, place in zip(tensors, stacked, strict=True):
+        place[tuple(map(slice, tensor.shape))] = tensor
     return stacked
 
 

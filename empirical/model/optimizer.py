@@ -1,5 +1,7 @@
 """AdamW for M models at once: all parameters of a model are one row of a matrix, updated by one fused call."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch.optim.adamw import adamw
@@ -19,15 +21,18 @@ class ModelwiseAdamW:
         self.settings = settings
         self.rate = settings.learning_rate
         self.numbers = torch.cat([_rows(parameter.detach()) for parameter in self.parameters], dim=1)
-        start = 0
-        for parameter in self.parameters:
-            columns = slice(start, start := start + parameter[0].numel())
-            parameter.data = self.numbers[:, columns].view(parameter.shape)
+        hold(self.parameters, self.numbers)
         self.moments = {
             "step": torch.zeros((), device=self.numbers.device),
             "exp_avg": torch.zeros_like(self.numbers),
             "exp_avg_sq": torch.zeros_like(self.numbers),
         }
+
+    def keep(self, models: Sequence[int]) -> None:
+        """Go on with some of the models only, by number."""
+        self.numbers = self.numbers.detach()[list(models)]
+        hold(self.parameters, self.numbers)
+        self.moments = {name: moment[list(models)] if moment.dim() else moment for name, moment in self.moments.items()}
 
     def set_rate(self, rate: float) -> None:
         """Set the learning rate."""
@@ -69,3 +74,11 @@ class ModelwiseAdamW:
 def _rows(tensor: Tensor) -> Tensor:
     """Flatten [M, ...] to [M, parameters of a model]."""
     return tensor.reshape(len(tensor), -1)
+
+
+def hold(parameters: Sequence[nn.Parameter], numbers_MP: Tensor) -> None:
+    """Make the parameters of M models views of the rows of one matrix, float [M, parameters of a model]."""
+    start = 0
+    for parameter in parameters:
+        shape, columns = parameter.shape[1:], slice(start, start := start + parameter[0].numel())
+        parameter.data = numbers_MP[:, columns].view(len(numbers_MP), *shape)

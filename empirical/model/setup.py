@@ -101,9 +101,9 @@ class Setup:
         return max(self.analysis.traces[scale - 1].length - 1 for scale in self.run.train)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _analysis(task: TaskSpec, digest: str, largest_scale: int) -> Analysis:
-    """Analysis of the task, cached for the runs of one cell; `digest` is the hash of what the task generates."""
+    """Analysis of the task, cached for the runs of a few tasks; `digest` is the hash of what the task generates."""
     return analyse(task.plain(), task.format, largest_scale)
 
 

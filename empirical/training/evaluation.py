@@ -4,6 +4,8 @@ The first wrong token is wrong in free running as well, so one teacher-forced pa
 Shapes: M models, B samples, L length, J steps.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -20,27 +22,37 @@ AT_ONE_DRAW = 50
 
 
 @torch.no_grad()
-def teacher_forced(decoder: Decoder, geometry: Geometry, data: Examples, *, seed: int = 0) -> NDArray[np.bool_]:
+def teacher_forced(
+    decoder: Decoder, geometry: Geometry, data: Examples | Sequence[Examples], *, seed: int = 0
+) -> NDArray[np.bool_]:
     """Test which steps each model gets right, given all earlier right tokens.
 
     Args:
         decoder: decoder of M models.
         geometry: geometry of the run.
-        data: examples of one scale.
+        data: examples of one scale, for all models or for each; then they have the same steps.
         seed: determines the drawn positions, if positions are drawn; all models share them.
 
     Returns:
         True where the step is right, and after the end of a sample: bool [M, B, J].
     """
-    tokens = torch.from_numpy(data.tokens.astype(np.int64)).to(geometry.device)
-    steps = np.flatnonzero(data.is_step.any(axis=0))
+    first_data, *others = [data] if isinstance(data, Examples) else data
+    tokens = _tokens([first_data, *others], geometry)
+    steps = np.flatnonzero(first_data.is_step.any(axis=0))
     first = int(steps[0])
     parts = []
-    for rows in _blocks(decoder, geometry, tokens):
-        logits = _logits(decoder, geometry, tokens[rows, :-1], data, rows, first - 1, seed)
-        right = (logits.argmax(-1) == tokens[rows, first:]).cpu().numpy()
-        parts.append((right | ~data.is_step[rows, first:])[..., steps - first])
+    for rows in _blocks(decoder, geometry, tokens[0]):
+        logits = _logits(decoder, geometry, tokens[:, rows, :-1], first_data, rows, first - 1, seed)
+        right = (logits.argmax(-1) == tokens[:, rows, first:]).cpu().numpy()
+        parts.append((right | ~first_data.is_step[rows, first:])[..., steps - first])
     return np.concatenate(parts, axis=1)
+
+
+def _tokens(data: Sequence[Examples], geometry: Geometry) -> Tensor:
+    """Tokens of examples with the same steps: int64 [M or 1, B, L]."""
+    if any(not np.array_equal(each.is_step, data[0].is_step) for each in data[1:]):
+        raise ValueError("the examples of models that are tested together differ in their steps")
+    return torch.from_numpy(np.stack([each.tokens for each in data]).astype(np.int64)).to(geometry.device)
 
 
 @torch.no_grad()

@@ -34,9 +34,9 @@ def load_trained(run: Run, store: RunStore, scales: Sequence[int], device: str) 
     """
     Backend(device).require()
     largest_scale = max(*run.train, *run.test)
-    if run.task.format == "aligned" and max(scales) > largest_scale:
+    if run.task.format != "unaligned" and max(scales) > largest_scale:
         raise ScaleError(
-            f"the operands of {run.id} are padded to scale {largest_scale}: train with --test up to {max(scales)}"
+            f"the operands of {run.id} have the width of scale {largest_scale}: train with --test up to {max(scales)}"
         )
     setup = Setup.of(replace(run, test=tuple(sorted({*run.train, *run.test, *scales}))), device)
     if not same_labels(Setup.of(run, device).geometry, setup.geometry, run.train):
@@ -77,8 +77,8 @@ def _weights(run: Run, store: RunStore, expected: Mapping[str, Tensor], scale: i
 
 def same_labels(first: Geometry, second: Geometry, scales: Sequence[int]) -> bool:
     """True if both geometries have the same labels at these scales."""
-    if first.labels_SJI is None or second.labels_SJI is None:
-        return first.labels_SJI is second.labels_SJI
+    if first.labels_MSJI is None or second.labels_MSJI is None:
+        return first.labels_MSJI is second.labels_MSJI
     positions = torch.arange(min(first.length, second.length), device=first.device)
     return all(
         bool((first.labels_of_scale(scale, positions) == second.labels_of_scale(scale, positions)).all())

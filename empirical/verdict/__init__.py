@@ -1,1 +1,1 @@
-"""Verdicts on predictions: seeds that derive from what was frozen, and evidence that stays valid as runs are added."""
+"""Verdicts on predictions: seeds that derive from frozen predictions, and evidence that may grow with each run."""

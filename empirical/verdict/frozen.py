@@ -1,211 +1,197 @@
-"""Frozen predictions: what was fixed of each cell before training, and the seeds of its runs, which derive from it.
+"""Frozen predictions: the answers of all rules for every cell of a preregistration, with a digest, before any run."""
 
-    OUT/PROTOCOL/frozen.json    what was frozen, one record for each time that something new was; the last one counts
-
-Frozen are the protocol without its texts and its number of runs, and for each cell and model size the answers of all
-rules that have one ([F]). Explanations and versions of the code are left out, so that only a changed answer changes
-seeds. A rule without a frozen answer is post hoc: what it says of these runs is no prediction.
-"""
-
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import as_completed
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from circuits.prediction import VARIANTS, Prediction
-from empirical.runs.profile import Model
-from empirical.runs.protocol import Cell, Protocol
-from empirical.runs.run import Run, plan
-from empirical.trial.conjecture import RULES, predicted_by
-from empirical.verdict.seeds import derived_seed, frozen_digest
-from theory.system.files import DamagedFile, read_sealed_json, write_sealed_json
+from circuits.tasks import TaskSpec, parse_task
+from empirical.runs.data import TEST, examples
+from empirical.verdict.population import DrawnTask, draw
+from empirical.verdict.preregistration import Preregistration
+from empirical.verdict.rules import answers
+from empirical.verdict.seeds import frozen_digest
+from empirical.verdict.tables import TableError, read_rows, write_rows
+from theory.system.cache import cached
+from theory.system.processes import interrupts_left, pool
 
-FILE = "frozen.json"
-Modes = Mapping[str, Prediction | None]
-"""Predictions of one cell by operator mode."""
-CellOfSize = tuple[Cell, Model]
+CELLS = "cells.parquet"
+"""File of the frozen answers in the folder of a verdict."""
+Answer = tuple[float | None, int | None]
+"""Probability that a fitting run generalizes, None for an abstention; first scale of a failure, None if not said."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrozenCell:
-    """Cell of one model size with everything that its seeds derive from.
+    """Cell with the answers that were frozen before its runs.
 
     Attributes:
-        preregistration: the protocol, as `preregistration` gives it.
-        cell: cell and model size, and the hash of what its task generates.
-        rules: rule, as `rule_name` writes it -> its answer.
+        task: name of the task (`circuits.tasks.parse_task`).
+        format: format of the task.
+        encoding: text of the encoding.
+        stratum, half, rises_at: as in `DrawnTask`.
+        shape: hash of the alphabet's size and of all lengths; tasks of one shape can be trained together.
+        answers: rule -> answer.
     """
 
-    preregistration: Mapping[str, Any]
-    cell: Mapping[str, Any]
-    rules: Mapping[str, Any]
+    task: str
+    format: str
+    encoding: str
+    stratum: str
+    half: str
+    rises_at: int | None
+    shape: str
+    answers: Mapping[str, Answer]
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of all the above."""
-        return frozen_digest({"protocol": self.preregistration, "cell": self.cell, "rules": self.rules})
-
-    @cached_property
+    @property
     def name(self) -> str:
-        """Name of the cell in its seeds."""
-        return "/".join(str(self.cell[key]) for key in ("task", "base", "format", "encoding", "model"))
+        """Name of the cell."""
+        return f"{self.task}/{self.format}/{self.encoding}"
 
-    def seed(self, index: int) -> int:
-        """Seed of the run with this index, from 0."""
-        return derived_seed(self.digest, self.name, index)
-
-    def runs(self, any_run: Run, count: int) -> list[Run]:
-        """Return the first runs of the cell, given any run of it."""
-        return [replace(any_run, seed=self.seed(index)) for index in range(count)]
+    def digest(self, preregistration: Preregistration) -> str:
+        """SHA-256 of the preregistration and of this cell's answers, from which the seeds of its runs derive."""
+        return frozen_digest([preregistration.digest, self.name, _plain(self.answers)])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frozen:
-    """Frozen cells of a protocol."""
+class FrozenCells:
+    """Frozen answers for all cells of a preregistration, in the order in which tasks are trained."""
 
-    protocol: Protocol
-    cells: Mapping[CellOfSize, FrozenCell]
+    preregistration: Preregistration
+    cells: tuple[FrozenCell, ...]
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of everything frozen: published before training, it binds whoever published it."""
-        return frozen_digest([cell.digest for cell in self.cells.values()])
-
-    def runs(self) -> dict[CellOfSize, list[Run]]:
-        """Plan the runs of each cell, as many as the profile says, with their derived seeds."""
-        return {
-            key: self.cells[key].runs(first, self.protocol.profile.seeds)
-            for key, [first] in plan(self.protocol, count=1).items()
-        }
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what is stored: the protocol once, and each cell with its rules."""
-        return {
-            "hash": self.digest,
-            "protocol": preregistration(self.protocol),
-            "cells": [{"cell": dict(cell.cell), "rules": dict(cell.rules)} for cell in self.cells.values()],
-        }
-
-    @classmethod
-    def of(cls, protocol: Protocol, predictions: Mapping[Cell, Modes], path: Path) -> Self:
-        """Freeze the predictions in a file; what the file holds already stays as it is.
-
-        A cell whose stored answers are all given today too keeps exactly these rules, whatever rules were added since.
-        Any other cell is frozen anew, with all rules, and so gets other seeds.
-
-        Raises:
-            DamagedFile: the file has changed since it was written.
-        """
-        records = _records(path)
-        stored = _stored_rules(records, protocol)
-        fixed = preregistration(protocol)
-        cells = {}
-        for (cell, model), [run] in plan(protocol, count=1).items():
-            description = _description(cell, model, run)
-            present = answers(predictions[cell])
-            rules = stored.get(frozen_digest(description), {})
-            kept = rules if rules and rules.items() <= present.items() else present
-            cells[cell, model] = FrozenCell(preregistration=fixed, cell=description, rules=kept)
-        frozen = cls(protocol=protocol, cells=cells)
-        if frozen.as_json() not in records[-1:]:
-            write_sealed_json(path, {"frozen": [*records, frozen.as_json()]})
-        return frozen
+        """SHA-256 of the preregistration and of all answers: to be published before the first run."""
+        return frozen_digest([self.preregistration.digest, {cell.name: _plain(cell.answers) for cell in self.cells}])
 
 
-def preregistration(protocol: Protocol) -> dict[str, Any]:
-    """Return the parts of a protocol that decide what is trained and how it is judged, as JSON."""
-    training = asdict(protocol.profile.training)
-    if not training["stop_when_solved"]:
-        del training["stop_when_solved"]  # as in the configs of runs
-    content: dict[str, Any] = json.loads(
-        json.dumps(
-            {
-                "train": protocol.train,
-                "test": protocol.test,
-                "cells": [cell.as_json() for cell in protocol.cells],
-                "models": [str(model) for model in protocol.profile.models],
-                "training": training,
-                "evaluation": asdict(protocol.profile.evaluation),
-            }
+def spec_of(task: str, form: str) -> TaskSpec:
+    """Return a task of the population in a format."""
+    parsed = parse_task(task)
+    return TaskSpec(name=parsed.name, base=parsed.base, format=form)
+
+
+def task_order(task: str) -> str:
+    """Key by which tasks are ordered: a hash, so that the first tasks are a random sample of all."""
+    return hashlib.sha256(task.encode()).hexdigest()
+
+
+def freeze(
+    preregistration: Preregistration, folder: Path, *, workers: int, progress: Callable[[int, int], None]
+) -> FrozenCells:
+    """Draw the tasks, and let all rules answer for every cell; what was answered before is not asked again.
+
+    Args:
+        preregistration: what is fixed.
+        folder: folder of the verdict, which gets CELLS.
+        workers: number of processes.
+        progress: called with (tasks and formats that are answered, all of them).
+    """
+    if (folder / CELLS).is_file():
+        return load_frozen(preregistration, folder)
+    tasks = preregistration.tasks
+    drawn = [
+        DrawnTask(**content)
+        for content in cached(
+            folder / "tasks.json",
+            asdict(tasks),
+            lambda: [asdict(task) for task in draw(tasks.seed, tasks.count)],
         )
+    ]
+    jobs = [
+        (task, form)
+        for task in sorted(drawn, key=lambda task: task_order(task.name))
+        for form in (preregistration.formats if len(task.formats) > 1 else task.formats)
+    ]
+    answered: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    with pool(workers) as processes:
+        with interrupts_left():
+            futures = {
+                processes.submit(_cells_of, preregistration, task, form, folder / "answers"): (task.name, form)
+                for task, form in jobs
+            }
+        for future in as_completed(futures):
+            answered[futures[future]] = future.result()
+            progress(len(answered), len(jobs))
+    rows = [row for task, form in jobs for row in answered[task.name, form]]
+    write_rows(folder / CELLS, rows)
+    return load_frozen(preregistration, folder)
+
+
+def load_frozen(preregistration: Preregistration, folder: Path) -> FrozenCells:
+    """Read the frozen answers.
+
+    Raises:
+        TableError: the file is missing or damaged, or lacks a rule of the preregistration.
+    """
+    cells = []
+    for row in read_rows(folder / CELLS):
+        try:
+            answers_of_cell = {rule: (row.pop(rule), row.pop(_breaks(rule))) for rule in preregistration.rules}
+            cells.append(FrozenCell(**row, answers=answers_of_cell))
+        except (KeyError, TypeError) as error:
+            raise TableError(f"{folder / CELLS} does not fit its preregistration ({error}): freeze it anew") from error
+    return FrozenCells(preregistration=preregistration, cells=tuple(cells))
+
+
+def answers_of(preregistration: Preregistration, task: str, form: str) -> dict[str, dict[str, Answer]]:
+    """Return encoding -> rule -> answer, computed now."""
+    guesses = answers(
+        spec_of(task, form), preregistration.encodings, preregistration.train_scales, preregistration.test_scales
     )
-    return content
-
-
-def answers(predictions: Modes) -> dict[str, Any]:
-    """Return the answer of every rule that has one: does the cell generalize, and at which scale does it break?"""
     return {
-        rule_name(mode, rule): {"generalizes": answer, "breaks_at": _breaks_at(prediction, rule)}
-        for mode, prediction in sorted(predictions.items())
-        for rule in RULES
-        if prediction is not None and (answer := predicted_by(prediction, rule)) is not None
+        encoding: {rule: (of_rules[rule].probability, of_rules[rule].breaks_at) for rule in preregistration.rules}
+        for encoding, of_rules in guesses.items()
     }
 
 
-def rule_name(mode: str, rule: str) -> str:
-    """Name of a rule under an operator mode."""
-    return f"{mode}/{rule}"
+def _cells_of(preregistration: Preregistration, task: DrawnTask, form: str, folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of all cells of a task in a format; runs in a worker process."""
+
+    def compute() -> list[dict[str, Any]]:
+        shape = _shape(preregistration, task.name, form)
+        return [
+            {
+                "task": task.name,
+                "format": form,
+                "encoding": encoding,
+                "stratum": task.stratum,
+                "half": task.half,
+                "rises_at": task.rises_at,
+                "shape": shape,
+            }
+            | {rule: probability for rule, (probability, _) in of_rules.items()}
+            | {_breaks(rule): breaks_at for rule, (_, breaks_at) in of_rules.items()}
+            for encoding, of_rules in answers_of(preregistration, task.name, form).items()
+        ]
+
+    name = hashlib.sha256(f"{task.name}/{form}".encode()).hexdigest()[:16]
+    rows: list[dict[str, Any]] = cached(folder / f"{name}.json", preregistration.digest, compute)
+    return rows
 
 
-def stored_runs(
-    protocol: Protocol, out: Path | None, cells: Sequence[Cell] | None = None
-) -> dict[CellOfSize, list[Run]]:
-    """Plan the runs of a protocol as they are stored in a folder of results.
-
-    Runs of cells that were frozen there have the derived seeds. Runs stored before predictions were frozen, and those
-    of an experiment that was not begun, have the seeds 0, 1, ...
-
-    Args:
-        protocol: the whole protocol.
-        out: folder of results; None if there is none.
-        cells: cells to plan; without it, all.
-
-    Raises:
-        DamagedFile: the record of what was frozen has changed since it was written.
-        ProfileError, TaskError: as for `plan`.
-    """
-    stored = {} if out is None else _stored_rules(_records(out / protocol.name / FILE), protocol)
-    fixed = preregistration(protocol)
-    runs = plan(protocol, cells=cells)
-    for (cell, model), cell_runs in runs.items():
-        description = _description(cell, model, cell_runs[0])
-        if rules := stored.get(frozen_digest(description)):
-            frozen = FrozenCell(preregistration=fixed, cell=description, rules=rules)
-            runs[cell, model] = frozen.runs(cell_runs[0], len(cell_runs))
-    return runs
+def _shape(preregistration: Preregistration, task: str, form: str) -> str:
+    """Return the hash of the size of a task's alphabet and of the lengths of its sequences and prompts."""
+    laid_out = spec_of(task, form).laid_out(preregistration.test[1])
+    lengths = []
+    for scale in preregistration.test_scales:
+        drawn = examples(laid_out, [scale], 1, split=TEST, seed=0)
+        lengths.append([drawn.tokens.shape[1], int(drawn.is_step[0].argmax())])
+    return frozen_digest([len(laid_out.alphabet), lengths])[:8]
 
 
-def _description(cell: Cell, model: Model, run: Run) -> dict[str, Any]:
-    """Describe a cell of one model size as JSON."""
-    return cell.as_json() | {"model": str(model), "digest": run.digest}
+def _breaks(rule: str) -> str:
+    """Return the name of the column that holds the breaking scales of a rule."""
+    return f"{rule} breaks at"
 
 
-def _breaks_at(prediction: Prediction, rule: str) -> int | None:
-    """Scale at which a rule expects the cell to break; the literal rule names none."""
-    if rule in VARIANTS:
-        return None if getattr(prediction, rule) is None else getattr(prediction, rule).breaks_at
-    return prediction.breaks_at if rule == "coverage" else None
-
-
-def _records(path: Path) -> list[dict[str, Any]]:
-    """Records of what was frozen, the oldest first; none if nothing was."""
-    try:
-        records = read_sealed_json(path).get("frozen")
-    except FileNotFoundError:
-        return []
-    if not isinstance(records, list):
-        raise DamagedFile(f"{path} holds no list of what was frozen: remove it, and new runs are trained")
-    return records
-
-
-def _stored_rules(records: Sequence[Mapping[str, Any]], protocol: Protocol) -> dict[str, dict[str, Any]]:
-    """Hash of a cell's description -> the rules in the last record of this protocol that has the cell."""
-    fixed = preregistration(protocol)
+def _plain(of_rules: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Return answers as JSON; probabilities as whole thousandths, so that no rounding changes a digest."""
     return {
-        frozen_digest(entry["cell"]): dict(entry["rules"])
-        for record in records
-        if record["protocol"] == fixed
-        for entry in record["cells"]
+        rule: [None if probability is None else round(1000 * probability), breaks_at]
+        for rule, (probability, breaks_at) in of_rules.items()
     }

@@ -28,7 +28,12 @@ TaskArgument = Annotated[
 ]
 Base = Annotated[int | None, typer.Option(min=2, help="Number base of a named task; its digits are 0 to BASE - 1.")]
 Format = Annotated[
-    str, typer.Option("--format", help="Format of the task: aligned (operands padded to one width) or unaligned.")
+    str,
+    typer.Option(
+        "--format",
+        help="Format of the task: aligned (operands padded to one width), filled (aligned, with random symbols in "
+        "place of the padding) or unaligned.",
+    ),
 ]
 Encodings = Annotated[
     str | None,
@@ -38,8 +43,8 @@ Encodings = Annotated[
         "ideal encoding, rpe, ape and nope.",
     ),
 ]
-IDEAL = {"aligned": "ipe", "unaligned": "ipe-sh"}
-"""Ideal encoding of a format: without padding it needs a scale hint."""
+IDEAL = {"aligned": "ipe", "unaligned": "ipe-sh", "filled": "ipe-sh"}
+"""Ideal encoding of a format: if operands move with the scale, it needs a scale hint."""
 
 
 def usual_encodings(format: str) -> str:

@@ -128,7 +128,9 @@ def conjecture(
     encoding: Encodings = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", help="For a task: formats, comma-separated (aligned,unaligned). Without it: aligned."),
+        typer.Option(
+            "--format", help="For a task: formats, comma-separated (aligned,unaligned,filled). Without it: aligned."
+        ),
     ] = None,
     base: Base = None,
     train: Annotated[str | None, typer.Option("--train", help="For a task: training scales. Without it: 1-5.")] = None,

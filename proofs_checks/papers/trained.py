@@ -34,10 +34,11 @@ SURVEY = Source(
     place="on absolute encodings; the tasks are ours",
 )
 
-_IDEAL = Arm(protocol="fig2", encodings=("ipe", "ipe-sh"))
-_ABSOLUTE = Arm(protocol="fig2", encodings=("ape",))
-_ABSOLUTE_OF_THREE = Arm(protocol="fig2", encodings=("ape",), tasks=("copy", "shift", "parity"))
-_COPY = Arm(protocol="fig2", encodings=("ipe",), tasks=("copy",))
+_PADDED = ("aligned",)
+_IDEAL = Arm(protocol="fig2", encodings=("ipe", "ipe-sh"), formats=_PADDED)
+_ABSOLUTE = Arm(protocol="fig2", encodings=("ape",), formats=_PADDED)
+_ABSOLUTE_OF_THREE = Arm(protocol="fig2", encodings=("ape",), tasks=("copy", "shift", "parity"), formats=_PADDED)
+_COPY = Arm(protocol="fig2", encodings=("ipe",), tasks=("copy",), formats=_PADDED)
 """Control that the same check must find to generalize: a task with constant SRC, under its ideal encoding."""
 _MOST_FAIL = r"\Pr(\text{all scales}\mid\text{training scales})<\tfrac12"
 _MOST_SUCCEED = r"\Pr(\text{all scales}\mid\text{training scales})>\tfrac12"
@@ -343,7 +344,9 @@ CLAIMS = (
             "does": f"are at most {MARGIN:g} apart",
         },
         falsifiers={
-            "learned absolute codes match it": {"arm": Arm(protocol="fig2", encodings=("ape",), tasks=_ARITHMETIC)},
+            "learned absolute codes match it": {
+                "arm": Arm(protocol="fig2", encodings=("ape",), formats=_PADDED, tasks=_ARITHMETIC)
+            },
             "the hint is better by more than the margin": {
                 "wins": lambda difference: difference > MARGIN,
                 "does": f"are more than {MARGIN:g} better",

@@ -80,6 +80,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "published": ("--task", "count"),
     "court": ("--evidence", "runs"),
     "strata": ("--questions", "2"),
+    "verdict": ("none",),
     "figures": ("accuracy-small", "--protocol", "small.toml", "--profile", "smoke"),
     "report": ("--profile", "none"),
     "reproduce": ("--profile", "none"),

@@ -76,7 +76,7 @@ def test_alignment_can_be_named_by_format() -> None:
     task = parity()
     assert in_format(task, "unaligned", largest_scale=4) is task
     assert len(in_format(parity(), "aligned", largest_scale=6).prompt(1)) == 9
-    with pytest.raises(TaskError, match="unknown format 'diagonal': choose one of aligned, unaligned"):
+    with pytest.raises(TaskError, match="unknown format 'diagonal': choose one of aligned, unaligned, filled"):
         in_format(parity(), "diagonal", largest_scale=4)
 
 

@@ -57,7 +57,7 @@ def test_a_text_names_a_task(text, spec):
         ("parity[base=3]", "task 'parity' has no base to choose; these have: copy, reverse"),
         ("mine.py:task[base=3]", "task 'mine.py:task' has no base to choose"),
         ("copy[base=1]", "task 'copy': the base must be 2 to 252, not 1"),
-        ("copy[format=diagonal]", "unknown format 'diagonal': choose one of aligned, unaligned"),
+        ("copy[format=diagonal]", "unknown format 'diagonal': choose one of aligned, unaligned, filled"),
         ("copy[base=3,base=4]", "is no task: write NAME or NAME[base=DIGITS,format=FORMAT]"),
         ("copy[]", "is no task"),
         ("copy[base=x]", "is no task"),

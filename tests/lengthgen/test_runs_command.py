@@ -12,7 +12,7 @@ import pytest
 from empirical.model.backend import CPU
 from empirical.runs.store import RunStore
 from empirical.training.train import train
-from empirical.verdict.frozen import stored_runs
+from empirical.trial.frozen import stored_runs
 from lengthgen.experiment import chosen, run_conjecture
 from tests.empirical.conftest import smoke_run
 

@@ -69,6 +69,7 @@ def test_arms_that_are_compared_hold_the_same_tasks_in_the_same_order():
     [
         Arm(protocol="fig2", encodings=("lbpe",)),
         Arm(protocol="fig2", tasks=("reverse",)),
+        Arm(protocol="fig2", formats=("unaligned",)),
         Arm(protocol="fig2", encodings=("ipe-sh",), tasks=("copy",)),
     ],
 )
@@ -305,12 +306,12 @@ class TestTheConjecture:
         predict(tmp_path, opposite)
         result = settled("conjecture-coverage", tmp_path)
         assert result.verdict is Verdict.REFUTED
-        assert result.reason.startswith("0 of 24 observed cells do as predicted, fewer than by chance: p = ")
+        assert result.reason.startswith("0 of 66 observed cells do as predicted, fewer than by chance: p = ")
 
     def test_where_all_runs_do_the_same_nothing_is_decided(self, tmp_path):
         predict(tmp_path, by_encoding(()))
         reason = settled("conjecture-coverage", tmp_path).reason
-        assert reason.startswith("not decided: 15 of 24 observed cells do as predicted, p = ")
+        assert reason.startswith("not decided: 51 of 66 observed cells do as predicted, p = ")
 
     def test_runs_that_were_trained_without_their_predictions_decide_nothing(self, world, tmp_path):
         fill(tmp_path, "fig2", by_encoding(IDEAL))

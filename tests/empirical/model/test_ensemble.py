@@ -21,7 +21,7 @@ def ensemble() -> Ensemble:
 
 
 def test_the_loss_is_the_mean_over_generated_tokens_and_over_no_others(ensemble: Ensemble) -> None:
-    task, draw = ensemble.setup.task, np.random.default_rng(0)
+    task, draw = ensemble.setups[0].task, np.random.default_rng(0)
     first_queries: list[int] = []
     tables = []
 

@@ -13,8 +13,8 @@ from empirical.runs.profile import load_profile
 from empirical.runs.protocol import Cell, checked_protocol
 from empirical.runs.store import RunStore
 from empirical.trial import conjecture
-from empirical.verdict import frozen as frozen_module
-from empirical.verdict.frozen import FILE, Frozen, stored_runs
+from empirical.trial import frozen as frozen_module
+from empirical.trial.frozen import FILE, Frozen, stored_runs
 from lengthgen import experiment as experiment_module
 from lengthgen.experiment import Experiment, run_conjecture
 from tests.empirical.trial.trials import NO, YES, rows_of

@@ -1,0 +1,211 @@
+"""Frozen predictions: what was fixed of each cell before training, and the seeds of its runs, which derive from it.
+
+    OUT/PROTOCOL/frozen.json    what was frozen, one record for each time that something new was; the last one counts
+
+Frozen are the protocol without its texts and its number of runs, and for each cell and model size the answers of all
+rules that have one ([F]). Explanations and versions of the code are left out, so that only a changed answer changes
+seeds. A rule without a frozen answer is post hoc: what it says of these runs is no prediction.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from circuits.prediction import VARIANTS, Prediction
+from empirical.runs.profile import Model
+from empirical.runs.protocol import Cell, Protocol
+from empirical.runs.run import Run, plan
+from empirical.trial.conjecture import RULES, predicted_by
+from empirical.verdict.seeds import derived_seed, frozen_digest
+from theory.system.files import DamagedFile, read_sealed_json, write_sealed_json
+
+FILE = "frozen.json"
+Modes = Mapping[str, Prediction | None]
+"""Predictions of one cell by operator mode."""
+CellOfSize = tuple[Cell, Model]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrozenCell:
+    """Cell of one model size with everything that its seeds derive from.
+
+    Attributes:
+        preregistration: the protocol, as `preregistration` gives it.
+        cell: cell and model size, and the hash of what its task generates.
+        rules: rule, as `rule_name` writes it -> its answer.
+    """
+
+    preregistration: Mapping[str, Any]
+    cell: Mapping[str, Any]
+    rules: Mapping[str, Any]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all the above."""
+        return frozen_digest({"protocol": self.preregistration, "cell": self.cell, "rules": self.rules})
+
+    @cached_property
+    def name(self) -> str:
+        """Name of the cell in its seeds."""
+        return "/".join(str(self.cell[key]) for key in ("task", "base", "format", "encoding", "model"))
+
+    def seed(self, index: int) -> int:
+        """Seed of the run with this index, from 0."""
+        return derived_seed(self.digest, self.name, index)
+
+    def runs(self, any_run: Run, count: int) -> list[Run]:
+        """Return the first runs of the cell, given any run of it."""
+        return [replace(any_run, seed=self.seed(index)) for index in range(count)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frozen:
+    """Frozen cells of a protocol."""
+
+    protocol: Protocol
+    cells: Mapping[CellOfSize, FrozenCell]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything frozen: published before training, it binds whoever published it."""
+        return frozen_digest([cell.digest for cell in self.cells.values()])
+
+    def runs(self) -> dict[CellOfSize, list[Run]]:
+        """Plan the runs of each cell, as many as the profile says, with their derived seeds."""
+        return {
+            key: self.cells[key].runs(first, self.protocol.profile.seeds)
+            for key, [first] in plan(self.protocol, count=1).items()
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is stored: the protocol once, and each cell with its rules."""
+        return {
+            "hash": self.digest,
+            "protocol": preregistration(self.protocol),
+            "cells": [{"cell": dict(cell.cell), "rules": dict(cell.rules)} for cell in self.cells.values()],
+        }
+
+    @classmethod
+    def of(cls, protocol: Protocol, predictions: Mapping[Cell, Modes], path: Path) -> Self:
+        """Freeze the predictions in a file; what the file holds already stays as it is.
+
+        A cell whose stored answers are all given today too keeps exactly these rules, whatever rules were added since.
+        Any other cell is frozen anew, with all rules, and so gets other seeds.
+
+        Raises:
+            DamagedFile: the file has changed since it was written.
+        """
+        records = _records(path)
+        stored = _stored_rules(records, protocol)
+        fixed = preregistration(protocol)
+        cells = {}
+        for (cell, model), [run] in plan(protocol, count=1).items():
+            description = _description(cell, model, run)
+            present = answers(predictions[cell])
+            rules = stored.get(frozen_digest(description), {})
+            kept = rules if rules and rules.items() <= present.items() else present
+            cells[cell, model] = FrozenCell(preregistration=fixed, cell=description, rules=kept)
+        frozen = cls(protocol=protocol, cells=cells)
+        if frozen.as_json() not in records[-1:]:
+            write_sealed_json(path, {"frozen": [*records, frozen.as_json()]})
+        return frozen
+
+
+def preregistration(protocol: Protocol) -> dict[str, Any]:
+    """Return the parts of a protocol that decide what is trained and how it is judged, as JSON."""
+    training = asdict(protocol.profile.training)
+    if not training["stop_when_solved"]:
+        del training["stop_when_solved"]  # as in the configs of runs
+    content: dict[str, Any] = json.loads(
+        json.dumps(
+            {
+                "train": protocol.train,
+                "test": protocol.test,
+                "cells": [cell.as_json() for cell in protocol.cells],
+                "models": [str(model) for model in protocol.profile.models],
+                "training": training,
+                "evaluation": asdict(protocol.profile.evaluation),
+            }
+        )
+    )
+    return content
+
+
+def answers(predictions: Modes) -> dict[str, Any]:
+    """Return the answer of every rule that has one: does the cell generalize, and at which scale does it break?"""
+    return {
+        rule_name(mode, rule): {"generalizes": answer, "breaks_at": _breaks_at(prediction, rule)}
+        for mode, prediction in sorted(predictions.items())
+        for rule in RULES
+        if prediction is not None and (answer := predicted_by(prediction, rule)) is not None
+    }
+
+
+def rule_name(mode: str, rule: str) -> str:
+    """Name of a rule under an operator mode."""
+    return f"{mode}/{rule}"
+
+
+def stored_runs(
+    protocol: Protocol, out: Path | None, cells: Sequence[Cell] | None = None
+) -> dict[CellOfSize, list[Run]]:
+    """Plan the runs of a protocol as they are stored in a folder of results.
+
+    Runs of cells that were frozen there have the derived seeds. Runs stored before predictions were frozen, and those
+    of an experiment that was not begun, have the seeds 0, 1, ...
+
+    Args:
+        protocol: the whole protocol.
+        out: folder of results; None if there is none.
+        cells: cells to plan; without it, all.
+
+    Raises:
+        DamagedFile: the record of what was frozen has changed since it was written.
+        ProfileError, TaskError: as for `plan`.
+    """
+    stored = {} if out is None else _stored_rules(_records(out / protocol.name / FILE), protocol)
+    fixed = preregistration(protocol)
+    runs = plan(protocol, cells=cells)
+    for (cell, model), cell_runs in runs.items():
+        description = _description(cell, model, cell_runs[0])
+        if rules := stored.get(frozen_digest(description)):
+            frozen = FrozenCell(preregistration=fixed, cell=description, rules=rules)
+            runs[cell, model] = frozen.runs(cell_runs[0], len(cell_runs))
+    return runs
+
+
+def _description(cell: Cell, model: Model, run: Run) -> dict[str, Any]:
+    """Describe a cell of one model size as JSON."""
+    return cell.as_json() | {"model": str(model), "digest": run.digest}
+
+
+def _breaks_at(prediction: Prediction, rule: str) -> int | None:
+    """Scale at which a rule expects the cell to break; the literal rule names none."""
+    if rule in VARIANTS:
+        return None if getattr(prediction, rule) is None else getattr(prediction, rule).breaks_at
+    return prediction.breaks_at if rule == "coverage" else None
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    """Records of what was frozen, the oldest first; none if nothing was."""
+    try:
+        records = read_sealed_json(path).get("frozen")
+    except FileNotFoundError:
+        return []
+    if not isinstance(records, list):
+        raise DamagedFile(f"{path} holds no list of what was frozen: remove it, and new runs are trained")
+    return records
+
+
+def _stored_rules(records: Sequence[Mapping[str, Any]], protocol: Protocol) -> dict[str, dict[str, Any]]:
+    """Hash of a cell's description -> the rules in the last record of this protocol that has the cell."""
+    fixed = preregistration(protocol)
+    return {
+        frozen_digest(entry["cell"]): dict(entry["rules"])
+        for record in records
+        if record["protocol"] == fixed
+        for entry in record["cells"]
+    }

@@ -1,0 +1,181 @@
+"""Population of random tasks on which the rules are judged: stratified, without repetition, in two halves.
+
+A stratum is where the task comes from (a wiring of a random circuit, or a regular language that writes its states) and
+how its SRC goes on beyond training: it stays the same, rises once, or rises again and again.  The profile is computed,
+since a name promises only what was drawn: another circuit may need fewer operators.  Languages have the stratum
+"invariant" alone, as one automaton's step serves every scale.
+"""
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from circuits.analysis import Analysis, SearchStopped, analyse
+from circuits.clock import Clock
+from circuits.task import TaskError
+from circuits.tasks import parse_task
+from circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
+from circuits.tasks.random_circuits import WIRINGS
+from circuits.theories.scaled import MAX_STEPS
+
+TRAIN, TEST = 5, 20
+"""Largest scales of training and of the test."""
+RISES = (6, 15)
+"""First and last step at which a circuit of growth "rises" may get its second operator."""
+BASES = (2, 3)
+"""Bases of random circuits; each is drawn with the same probability."""
+STATES, SYMBOLS, LANGUAGES = (2, 5), 2, 50
+"""Fewest and most states of a language, its number of symbols, and languages of one seed among which one is drawn."""
+DRAWS = 4
+"""Largest number of draws for each task that is asked for."""
+INVARIANT, ONCE, GROWS = "invariant", "rises", "grows"
+"""Profiles of SRC beyond training: it stays the same, rises at one scale, or at several."""
+LANGUAGE = "language"
+"""Source of a task that is a language."""
+STRATA = (*((wiring, profile) for wiring in WIRINGS for profile in (INVARIANT, ONCE, GROWS)), (LANGUAGE, INVARIANT))
+"""Source and profile of every stratum."""
+ENCODINGS = ("ipe-sh", "ipe", "rpe", "clipped", "t5", "alibi", "rope", "ape", "offset-ape", "nope")
+"""Encodings of the cells; all have a relation, and ipe only where roles do not change with the scale."""
+HALVES = ("amendment", "judgement")
+"""Halves of the population: the first may be looked at to amend the rules, the second judges them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnTask:
+    """Task of the population.
+
+    Attributes:
+        name: name that `circuits.tasks.parse_task` reads; it names no format.
+        source: wiring of the circuit, or LANGUAGE.
+        profile: one of INVARIANT, ONCE, GROWS.
+        rises_at: first scale above TRAIN at which SRC is larger than at TRAIN; None if there is none up to TEST.
+    """
+
+    name: str
+    source: str
+    profile: str
+    rises_at: int | None
+
+    @property
+    def stratum(self) -> str:
+        """Name of the stratum."""
+        return f"{self.source} {self.profile}"
+
+    @property
+    def half(self) -> str:
+        """Half to which the task belongs."""
+        return half_of(self.name)
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Formats of its cells; a language writes outputs between the symbols of its word, so nothing is padded."""
+        return formats_of(self.source)
+
+
+def formats_of(source: str) -> tuple[str, ...]:
+    """Return the formats in which tasks of a source are trained."""
+    return ("unaligned",) if source == LANGUAGE else ("aligned", "filled")
+
+
+def half_of(name: str) -> str:
+    """Return the half of the population to which a task's name belongs, by its hash."""
+    return HALVES[hashlib.sha256(name.encode()).digest()[0] % 2]
+
+
+def draw(seed: int, count: int) -> list[DrawnTask]:
+    """Return at most `count` different tasks, as evenly over STRATA as at most DRAWS * count draws allow.
+
+    Each draw aims at an open stratum, those with fewest tasks first.  A task is left out if it was drawn before under
+    another name, if its outputs depend on no prompt, if its SRC is not settled, or if its stratum is full.
+    """
+    source = random.Random(seed)
+    quotas = {stratum: count // len(STRATA) + (place < count % len(STRATA)) for place, stratum in enumerate(STRATA)}
+    tasks: list[DrawnTask] = []
+    counts: Counter[tuple[str, str]] = Counter()
+    aimed: Counter[tuple[str, str]] = Counter()
+    digests: set[str] = set()
+    for _ in range(DRAWS * count):
+        open_strata = [stratum for stratum in STRATA if counts[stratum] < quotas[stratum]]
+        if not open_strata:
+            break
+        aim = min(open_strata, key=lambda stratum: (aimed[stratum], STRATA.index(stratum)))
+        aimed[aim] += 1
+        name = _name(source, *aim)
+        analysis = _analysis(name, aim[0])
+        if analysis is None or is_constant(analysis):
+            continue
+        profile = profile_of(analysis)
+        digest = digest_of(analysis)
+        if profile is None or digest in digests:
+            continue
+        stratum = (aim[0], profile[0])
+        if counts[stratum] < quotas.get(stratum, 0):
+            digests.add(digest)
+            counts[stratum] += 1
+            tasks.append(DrawnTask(name=name, source=aim[0], profile=profile[0], rises_at=profile[1]))
+    return tasks
+
+
+def counts_of(tasks: Sequence[DrawnTask]) -> Mapping[str, Mapping[str, int]]:
+    """Return stratum -> half -> number of tasks, for every stratum, also an empty one."""
+    counts = Counter((task.stratum, task.half) for task in tasks)
+    names = [f"{source} {profile}" for source, profile in STRATA]
+    return {name: {half: counts[name, half] for half in HALVES} for name in names}
+
+
+def _name(source: random.Random, origin: str, profile: str) -> str:
+    """Return a random name of a task that aims at a stratum."""
+    if origin == LANGUAGE:
+        states, seed, index = source.randint(*STATES), source.randrange(10**6), source.randrange(LANGUAGES)
+        return f"{RANDOM_LANGUAGE}{states}-{SYMBOLS}-{seed}-{index}{WITH_STATES}"
+    growth = f"rises{source.randint(*RISES)}" if profile == ONCE else profile
+    return f"random-{origin}-{growth}-{source.randrange(10**9)}[base={source.choice(BASES)}]"
+
+
+def _analysis(name: str, origin: str) -> Analysis | None:
+    """Return the analysis of a task up to TEST, in the first of its formats.
+
+    None if it is stopped, if there is no such language, or if the language has no words of some scale.
+    """
+    try:
+        return analyse(parse_task(name).plain(), formats_of(origin)[0], TEST, clock=Clock(steps=MAX_STEPS))
+    except SearchStopped:
+        return None
+    except TaskError:
+        if origin == LANGUAGE:
+            return None
+        raise
+
+
+def is_constant(analysis: Analysis) -> bool:
+    """True if all outputs of the first scale beyond training are the same for every prompt."""
+    trace = analysis.traces[TRAIN]
+    outputs = trace.tokens[[position - 1 for position in trace.steps]]
+    return bool((outputs == outputs[:, :1]).all())
+
+
+def profile_of(analysis: Analysis) -> tuple[str, int | None] | None:
+    """Return the profile of SRC beyond TRAIN, and the first scale at which it is larger; None if it is not settled."""
+    if analysis.result is None:
+        return None
+    values = [analysis.result.values[scale] for scale in range(TRAIN, TEST + 1)]
+    if None in values:
+        return None
+    rises = [TRAIN + 1 + place for place in range(len(values) - 1) if values[place] != values[place + 1]]
+    if not rises:
+        return INVARIANT, None
+    return (ONCE if len(rises) == 1 else GROWS), rises[0]
+
+
+def digest_of(analysis: Analysis) -> str:
+    """Return a digest of all tokens of the traces up to TEST: equal for names of one task in one format.
+
+    All scales count, since two circuits may differ from the step of a rise on only.
+    """
+    digest = hashlib.sha256()
+    for trace in analysis.traces:
+        digest.update(repr(trace.tokens.shape).encode())
+        digest.update(trace.tokens.tobytes())
+    return digest.hexdigest()

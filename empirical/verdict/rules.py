@@ -1,0 +1,359 @@
+"""Rules of prediction that are stored for every cell before it is trained: each gives a probability or abstains.
+
+The rules of circuits.prediction are asked with the circuit that the search finds first (mode free).  `minimised` asks
+the rule coverage with other right circuits too, since a task may have a circuit that serves an encoding better.  Its
+set of circuits is bounded ([F]): that of mode free, the reference circuit (mode declared), that of mode typed, and one
+made in favour of the encoding's relation (`favoured_circuit`).  The relation is the same for all of them: that by
+which the model is trained.  So a yes of `minimised` is sound, and a no means that none of these circuits serves.
+`minimised-distractors` is the same for the rule distractors.
+
+Of the rivals, src-counts, k-sparse and encodings-order answer; src-counts uses the analysis of the cell.  Left out are
+rasp-l, depth, min-degree and c-rasp, which abstain on random circuits and on languages with states.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from circuits.analysis import Analysis, SearchStopped, analyse
+from circuits.circuit import Circuit, Wiring
+from circuits.clock import Clock, OutOfTime
+from circuits.distractors import unseen_distractors
+from circuits.encodings import EncodingError, EncodingSpec, HintNeeded, NoRelation, parse_encoding, relation_of
+from circuits.induced import induced_complexity
+from circuits.modes import Mode, as_array
+from circuits.prediction import Prediction, predict
+from circuits.src import src
+from circuits.task import Task
+from circuits.tasks import TaskSpec
+from circuits.tasks.published.subject import Subject
+from circuits.theories import encodings_order, k_sparse
+from circuits.theories.counts import by_counts, window_of
+from circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
+from circuits.theories.theory import Guess, Question, abstain, no, yes
+from circuits.trace import Trace
+from circuits.wirings import determining_sets, table_of
+from theory.relation import Relation
+
+RULES = (
+    "always-no",
+    "name",
+    "arity",
+    "labels",
+    "literal",
+    "coverage",
+    "distractors",
+    "selection",
+    "selection-with-token",
+    "minimised",
+    "minimised-distractors",
+    "src-counts",
+    "k-sparse",
+    "encodings-order",
+)
+"""Names of the rules, in the order of tables."""
+NEAR = 2
+"""Number of tested scales beyond training that are tried first with another circuit; most circuits fail there."""
+OTHER_STEPS = 300_000_000
+"""Largest number of counted steps of the search for one other circuit: well below a second on one core."""
+
+Signature = tuple[int, ...]
+"""Labels of the keys of a step, ascending, each once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Scales:
+    """Trained scales, and the other tested scales, ascending."""
+
+    train: tuple[int, ...]
+    later: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shared:
+    """Results that encodings share.
+
+    Attributes:
+        others: circuits of other modes.
+        counts: window -> answer of operators that read counts.
+        breaks: relation -> `first_breaks` of the other circuits, up to one that never fails.
+    """
+
+    others: Sequence[Circuit]
+    counts: dict[int, Guess] = field(default_factory=dict)
+    breaks: dict[Relation, list[tuple[int | None, int | None]]] = field(default_factory=dict)
+
+
+def answers(
+    task: TaskSpec, encodings: Sequence[str], train: Sequence[int], test: Sequence[int]
+) -> dict[str, dict[str, Guess]]:
+    """Return encoding -> rule of RULES -> answer, for models trained on `train` and tested on `test`.
+
+    A rule abstains with its reason if no circuit is found within `MAX_STEPS` counted steps of one search, or if the
+    encoding has no relation on the circuit.
+
+    Raises:
+        TaskError: the task cannot have its format.
+        EncodingError: an encoding is unknown.
+    """
+    specs = [parse_encoding(text) for text in encodings]
+    scales = _Scales(train=tuple(sorted(set(train))), later=tuple(sorted(set(test) - set(train))))
+    largest = max(*train, *test)
+    subject = Subject(name=str(task), words="", arxiv="", task=partial(task.laid_out, largest))
+    analysis: Analysis | None = None
+    stopped = ""
+    try:
+        analysis = analyse(task.plain(), task.format, largest, Mode.FREE, clock=Clock(steps=MAX_STEPS))
+    except SearchStopped as reason:
+        stopped = str(reason)
+    shared = _Shared(others=[] if analysis is None else other_circuits(analysis))
+    return {
+        text: _of_encoding(analysis, stopped, shared, spec, scales)
+        | {
+            name: theory.guess(
+                Question(subject=subject, encoding=str(spec), train=max(train), test=max(test)),
+            )
+            for name, theory in (("k-sparse", k_sparse.THEORY), ("encodings-order", encodings_order.THEORY))
+        }
+        for text, spec in zip(encodings, specs, strict=True)
+    }
+
+
+def _of_encoding(
+    analysis: Analysis | None, stopped: str, shared: _Shared, spec: EncodingSpec, scales: _Scales
+) -> dict[str, Guess]:
+    """Return the answers of all rules that use the analysis for one encoding."""
+    ideal = is_ideal(spec)
+    guesses = {
+        "always-no": no("the same for every cell"),
+        "name": yes("its relation is that of a circuit") if ideal else no("its relation is that of no circuit"),
+    }
+    of_prediction = [rule for rule in RULES[: RULES.index("k-sparse")] if rule not in guesses]
+    if analysis is None:
+        return guesses | {rule: abstain(stopped) for rule in of_prediction}
+    bounded = analysis.result is not None
+    guesses["arity"] = yes("a circuit of bounded arity exists") if bounded else no("no circuit of bounded arity exists")
+    of_prediction.remove("arity")
+    try:
+        prediction = predict(
+            analysis,
+            spec,
+            train=scales.train,
+            test=scales.train + scales.later,
+            more_prompts=MORE_PROMPTS,
+        )
+    except (HintNeeded, NoRelation) as reason:
+        return guesses | {rule: abstain(str(reason)) for rule in of_prediction}
+    if prediction.relation is None:
+        return guesses | {rule: abstain(prediction.why) for rule in of_prediction}
+    guesses |= _of_prediction(prediction)
+    guesses["src-counts"] = guesses["coverage"]
+    if not _says_yes(guesses["coverage"]):
+        try:
+            window = window_of(str(spec), analysis)
+        except HintNeeded:  # learned labels that cannot tell positions apart at all scales
+            window = 1
+        if window not in shared.counts:
+            shared.counts[window] = by_counts(analysis.traces, window, scales.train[-1])
+        guesses["src-counts"] = shared.counts[window]
+    best = {"minimised": guesses["coverage"], "minimised-distractors": guesses["distractors"]}
+    if not bounded or all(_says_yes(guess) for guess in best.values()):
+        return guesses | best
+    try:
+        relation = relation_of(spec, analysis.circuit)
+    except HintNeeded:  # learned labels: there is no relation to keep while the circuit changes
+        return guesses | best
+    if relation not in shared.breaks:
+        shared.breaks[relation] = _breaks_of_others(analysis, shared.others, relation, scales)
+    for breaks in shared.breaks[relation]:
+        best = {rule: _better(guess, at) for (rule, guess), at in zip(best.items(), breaks, strict=True)}
+    return guesses | best
+
+
+def _breaks_of_others(
+    analysis: Analysis, others: Sequence[Circuit], relation: Relation, scales: _Scales
+) -> list[tuple[int | None, int | None]]:
+    """Return `first_breaks` of the other circuits and the favoured one, up to the first that never fails."""
+    all_breaks = []
+    for circuit in [*others, *favoured_circuit(analysis, relation, scales.train)]:
+        all_breaks.append(first_breaks(analysis, circuit, relation, scales.train, scales.later))
+        if all_breaks[-1] == (None, None):
+            break
+    return all_breaks
+
+
+def is_ideal(spec: EncodingSpec) -> bool:
+    """True if the encoding's relation is that of a circuit of the task, so that there is none without a circuit."""
+    if spec.record.relation_of is None:
+        return False
+    try:
+        relation_of(spec, None)
+    except EncodingError:
+        return True
+    return False
+
+
+def _of_prediction(prediction: Prediction) -> dict[str, Guess]:
+    """Return the answers of the rules that one prediction holds."""
+    low, high = prediction.complexity_train, prediction.complexity_test
+    assert prediction.selection and prediction.selection_with_token and prediction.distractors
+    if prediction.labels_covered is None:
+        labels = abstain("no circuit, so that no label is relevant")
+    else:
+        labels = yes("training shows every label") if prediction.labels_covered else no("the test has new labels")
+    literal = yes if prediction.literal else no
+    variants = {
+        "distractors": prediction.distractors,
+        "selection": prediction.selection,
+        "selection-with-token": prediction.selection_with_token,
+    }
+    return {
+        "labels": labels,
+        "literal": literal(f"operators: {low:g} in training, {high:g} in the test"),
+        "coverage": _guess(prediction.breaks_at, prediction.why),
+    } | {rule: _guess(variant.breaks_at, variant.why) for rule, variant in variants.items()}
+
+
+def _guess(breaks_at: int | None, why: str) -> Guess:
+    """Return the answer of a rule that names the scale of a failure; None means that there is none."""
+    return yes(why) if breaks_at is None else no(why, breaks_at=breaks_at)
+
+
+def _says_yes(guess: Guess) -> bool:
+    return guess.probability is not None and guess.probability > 0.5
+
+
+def _better(guess: Guess, breaks_at: int | None) -> Guess:
+    """Return the answer so far, or that of another circuit if this fails later; None stands for no failure."""
+    if _says_yes(guess):
+        return guess
+    if breaks_at is None:
+        return yes("with another circuit training shows all that the rule asks for")
+    if guess.breaks_at is not None and breaks_at > guess.breaks_at:
+        return no(f"with another circuit the first failure is at scale {breaks_at}", breaks_at=breaks_at)
+    return guess
+
+
+def first_breaks(
+    analysis: Analysis, circuit: Circuit, relation: Relation, train: Sequence[int], later: Sequence[int]
+) -> tuple[int | None, int | None]:
+    """Return the first scales at which a circuit fails the rules coverage and distractors; None if it fails at none.
+
+    No more prompts than those of the traces are tried, so that a sampled training scale may count as failing too much.
+
+    Args:
+        analysis: analysis of the task; its traces are used.
+        circuit: a circuit of the task, perhaps another than that of the analysis.
+        relation: relation by which the encoding distinguishes keys.
+        train: trained scales, ascending.
+        later: the other tested scales, ascending.
+    """
+    seen = [analysis.traces[scale - 1] for scale in train]
+    breaks: set[int] = set()
+    shown: set[int] = set()
+    for count in (NEAR, len(later)):
+        tested = [analysis.traces[scale - 1] for scale in later[:count]]
+        induced = induced_complexity(circuit, relation, [*seen, *tested])
+        breaks = {scale for scale, complexity in induced.complexity.items() if math.isinf(complexity)}
+        breaks |= {
+            trace.scale
+            for trace in tested
+            for new in (induced.new_labels, induced.new_operators, induced.new_entries)
+            if new[trace.scale]
+        }
+        if not breaks or min(breaks) > train[-1]:
+            shown = {*unseen_distractors(circuit, relation, seen, tested)}
+        if breaks:
+            break
+    return min(breaks, default=None), min(breaks | shown, default=None)
+
+
+def other_circuits(analysis: Analysis) -> list[Circuit]:
+    """Return the circuits of the modes declared and typed, those that exist and are found within `OTHER_STEPS`."""
+    if analysis.result is None:
+        return []
+    arities = {Mode.TYPED: analysis.result.arity}
+    if analysis.task.reference is not None:
+        arities = {Mode.DECLARED: analysis.task.reference.arity} | arities
+    results = (
+        src(analysis.task, analysis.traces, arity, mode=mode, clock=Clock(steps=OTHER_STEPS))
+        for mode, arity in arities.items()
+    )
+    return [result.circuit for result in results if result.circuit is not None and not result.stopped]
+
+
+def favoured_circuit(analysis: Analysis, relation: Relation, train: Sequence[int]) -> list[Circuit]:
+    """Return a circuit whose steps read keys in favour of a relation; none if it is not found within `OTHER_STEPS`.
+
+    Each step reads one of its minimal determining sets (at the arity of the analysis, or that of the reference circuit
+    if it is larger).  The set is the one whose labels some training step can have too, and then those that most steps
+    can have.  So a set with labels that training never shows is read only where there is no other.
+    """
+    assert analysis.result is not None
+    arity = max(analysis.result.arity, analysis.task.reference.arity if analysis.task.reference else 1)
+    clock = Clock(steps=OTHER_STEPS)
+    choices: dict[tuple[int, int], dict[Signature, tuple[int, ...]]] = {}
+    try:
+        for trace in analysis.traces:
+            labels = relation.labels(trace.length, trace.scale)
+            for position in trace.steps:
+                sets = determining_sets(trace, position, arity, clock).sets
+                choices[trace.scale, position] = _by_signature(sets, labels[:, position - 2])
+    except OutOfTime:
+        return []
+    possible = Counter(signature for by_signature in choices.values() for signature in by_signature)
+    trained = {
+        signature for (scale, _), by_signature in choices.items() if scale in train for signature in by_signature
+    }
+
+    def order(signature: Signature) -> tuple[bool, int, Signature]:
+        return signature not in trained, -possible[signature], signature
+
+    return [
+        circuit_of(
+            analysis.task,
+            arity,
+            analysis.traces,
+            {step: by_signature[min(by_signature, key=order)] for step, by_signature in choices.items()},
+        )
+    ]
+
+
+def _by_signature(sets: Iterable[frozenset[int]], labels: NDArray[np.int64]) -> dict[Signature, tuple[int, ...]]:
+    """Return signature -> the first set of keys that has it."""
+    by_signature: dict[Signature, tuple[int, ...]] = {}
+    for keys in sets:
+        by_signature.setdefault(tuple(sorted({int(labels[key - 1]) for key in keys})), tuple(sorted(keys)))
+    return by_signature
+
+
+def circuit_of(
+    task: Task, arity: int, traces: Sequence[Trace], reads: Mapping[tuple[int, int], tuple[int, ...]]
+) -> Circuit:
+    """Return the circuit in which each step reads chosen keys that determine it; steps share equal tables only.
+
+    Args:
+        task: the task.
+        arity: largest number of keys of a step.
+        traces: traces of all scales of the circuit.
+        reads: (scale, position of a step) -> its keys.
+    """
+    operators: dict[bytes, int] = {}
+    tables: list[NDArray[np.uint8]] = []
+    wirings: dict[int, tuple[Wiring, ...]] = {}
+    for trace in traces:
+        steps = []
+        for position in trace.steps:
+            keys = reads[trace.scale, position]
+            table = as_array(table_of(trace, position, keys), len(keys), trace.symbols)
+            operator = operators.setdefault(table.tobytes(), len(tables))
+            if operator == len(tables):
+                tables.append(table)
+            steps.append(Wiring(position=position, arguments=keys, operator=operator))
+        wirings[trace.scale] = tuple(steps)
+    return Circuit(task=task, arity=arity, wirings=wirings, operators=tuple(tables))

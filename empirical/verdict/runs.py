@@ -1,0 +1,289 @@
+"""Runs of frozen cells: planned by derived seeds, trained in pieces that can be stopped, stored as small tables.
+
+FOLDER/cells.parquet     frozen answers
+FOLDER/pieces/*.parquet  runs of models that were trained together, one row a run
+FOLDER/runs.parquet      all runs, once the pieces are joined
+"""
+
+import hashlib
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from circuits.encodings import parse_encoding
+from empirical.runs.profile import Evaluation, Profile, Training
+from empirical.runs.protocol import Cell, checked_protocol
+from empirical.runs.run import Run, one_run
+from empirical.verdict.frozen import FrozenCell, FrozenCells, spec_of, task_order
+from empirical.verdict.preregistration import Preregistration
+from empirical.verdict.seeds import derived_seed
+from empirical.verdict.tables import TableError, read_rows, write_rows
+from theory.system.processes import interrupts_left, pool
+
+RUNS, PIECES = "runs.parquet", "pieces"
+TOGETHER = 24
+"""Largest number of models that are trained together."""
+TASKS = 8
+"""Number of tasks whose analysis a worker keeps, while it trains their cells one encoding after the other."""
+Wanted = tuple[FrozenCell, int]
+"""Cell, and index of one of its runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellRun:
+    """Finished run of a cell.
+
+    Attributes:
+        cell: name of the cell.
+        index: index of the run in its cell.
+        seed: its seed.
+        steps: number of training steps.
+        solved: True if training ended because the training scales were solved.
+        loss: mean cross-entropy of the last step, in nats per generated token.
+        exact_match: share of right samples at each test scale, float64 [scales]; NaN where it was not tested.
+    """
+
+    cell: str
+    index: int
+    seed: int
+    steps: int
+    solved: bool
+    loss: float
+    exact_match: NDArray[np.float64]
+
+    def fits(self, preregistration: Preregistration) -> bool:
+        """True if every training scale is solved."""
+        return self.first_failure(preregistration) > preregistration.train[1]
+
+    def generalizes(self, preregistration: Preregistration) -> bool:
+        """True if every test scale is solved."""
+        return self.first_failure(preregistration) > preregistration.test[1]
+
+    def first_failure(self, preregistration: Preregistration, threshold: float | None = None) -> int:
+        """First test scale that is not solved; one more than the last scale if all are.
+
+        Args:
+            preregistration: that of the run.
+            threshold: exact match from which on a scale counts as solved; None for that of the preregistration.
+        """
+        limit = preregistration.testing.threshold if threshold is None else threshold
+        failed = np.flatnonzero(~(self.exact_match >= limit))
+        scales = preregistration.test_scales
+        return scales[failed[0]] if len(failed) else scales[-1] + 1
+
+
+def run_of(preregistration: Preregistration, cell: FrozenCell, index: int) -> Run:
+    """Return the description of a run, with the seed that follows from the frozen answers of its cell."""
+    described = Cell(task=spec_of(cell.task, cell.format), encoding=cell.encoding)
+    protocol = checked_protocol(
+        name="verdict",
+        cli_name=cell.task,
+        title=preregistration.title,
+        source="",
+        cells=(described,),
+        train=preregistration.train_scales,
+        test=preregistration.test_scales,
+        profile_name="verdict",
+        profile=Profile(
+            models=(preregistration.model,),
+            seeds=1,
+            training=_training(preregistration),
+            evaluation=Evaluation(samples=preregistration.testing.samples, threshold=preregistration.testing.threshold),
+        ),
+    )
+    seed = derived_seed(cell.digest(preregistration), cell.name, index)
+    return one_run(protocol, described, preregistration.model, seed)
+
+
+def _training(preregistration: Preregistration) -> Training:
+    """Return the training of a run: one pass over its samples."""
+    training = preregistration.training
+    return Training(
+        samples=training.steps * training.batch,
+        batch=training.batch,
+        epochs=1,
+        learning_rate=training.learning_rate,
+        weight_decay=training.weight_decay,
+        clip=training.clip,
+        evaluate_every=1,
+    )
+
+
+def train_wanted(
+    preregistration: Preregistration,
+    wanted: Sequence[Wanted],
+    folder: Path,
+    *,
+    workers: int,
+    deadline: float,
+    progress: Callable[[int, int], None],
+) -> None:
+    """Train runs and store each piece when it ends; stop at the deadline, after the pieces that are in training.
+
+    Args:
+        preregistration: that of the cells.
+        wanted: runs to train; those of the same tasks should follow each other.
+        folder: folder of the verdict.
+        workers: number of processes.
+        deadline: `time.time()` after which no further piece is begun.
+        progress: called with (trained runs, all wanted).
+    """
+    jobs = blocks(wanted)
+    done = 0
+    with pool(workers) as processes:
+        with interrupts_left():
+            futures = [processes.submit(_train_block, preregistration, job, folder, deadline) for job in jobs]
+        for future in as_completed(futures):
+            done += future.result()
+            progress(done, len(wanted))
+
+
+def blocks(wanted: Sequence[Wanted]) -> list[list[list[Wanted]]]:
+    """Cut runs into blocks of at most TASKS tasks of one shape; a block is a list of pieces to be trained together."""
+    by_shape: dict[tuple[str, str], dict[str, list[Wanted]]] = defaultdict(lambda: defaultdict(list))
+    for cell, index in sorted(wanted, key=lambda each: (task_order(each[0].task), each[0].name, each[1])):
+        by_shape[cell.format, cell.shape][cell.task].append((cell, index))
+    result = []
+    for tasks in by_shape.values():
+        names = list(tasks)
+        for start in range(0, len(names), TASKS):
+            block = [each for name in names[start : start + TASKS] for each in tasks[name]]
+            pieces: dict[str, list[Wanted]] = defaultdict(list)
+            for cell, index in block:
+                pieces[cell.encoding].append((cell, index))
+            result.append(
+                [piece[at : at + TOGETHER] for piece in pieces.values() for at in range(0, len(piece), TOGETHER)]
+            )
+    # Blocks whose first tasks come first: what is trained at any time is a random sample of all tasks.
+    return sorted(result, key=lambda block: task_order(block[0][0][0].task))
+
+
+def _train_block(
+    preregistration: Preregistration, block: Sequence[Sequence[Wanted]], folder: Path, deadline: float
+) -> int:
+    """Train the pieces of a block in turn, in a worker process; return the number of trained runs."""
+    import torch
+
+    torch.set_num_threads(1)
+    done = 0
+    for piece in block:
+        if time.time() > deadline:
+            break
+        rows = train_piece(preregistration, piece)
+        write_rows(folder / PIECES / f"{_name_of(piece)}.parquet", rows)
+        done += len(rows)
+    return done
+
+
+def train_piece(preregistration: Preregistration, piece: Sequence[Wanted]) -> list[dict[str, Any]]:
+    """Train the runs of one piece together; return a row for each."""
+    from empirical.model.setup import Setup
+    from empirical.verdict.training import train_together
+
+    runs = [run_of(preregistration, cell, index) for cell, index in piece]
+    setups = {cell.name: Setup.of(run, "cpu") for (cell, _), run in reversed(list(zip(piece, runs, strict=True)))}
+    results = train_together(
+        runs, [setups[cell.name] for cell, _ in piece], preregistration.check, preregistration.testing
+    )
+    return [
+        {
+            "cell": cell.name,
+            "index": index,
+            "seed": run.seed,
+            "steps": result.steps,
+            "solved": result.solved,
+            "loss": round(result.loss, 4),
+            "exact_match": [None if np.isnan(share) else round(float(share), 4) for share in result.exact_match],
+        }
+        for (cell, index), run, result in zip(piece, runs, results, strict=True)
+    ]
+
+
+def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
+    """Return cell name -> its runs by index, from the joined table and from single pieces.
+
+    Raises:
+        TableError: a table is damaged, two rows are about one run and differ, or the seed of a run does not follow from
+            the frozen answers, which were changed then, or made after the run.
+    """
+    cells = {cell.name: cell for cell in frozen.cells}
+    digests: dict[str, str] = {}
+    runs: dict[tuple[str, int], CellRun] = {}
+    paths = [*([folder / RUNS] if (folder / RUNS).is_file() else []), *sorted((folder / PIECES).glob("*.parquet"))]
+    for path in paths:
+        for row in read_rows(path):
+            try:
+                run = run_from(row)
+            except (KeyError, TypeError, ValueError) as error:
+                raise TableError(f"{path} holds no runs of a verdict ({error})") from error
+            if run.cell not in cells:
+                raise TableError(f"{path}: '{run.cell}' is no cell of the frozen answers")
+            if run.cell not in digests:
+                digests[run.cell] = cells[run.cell].digest(frozen.preregistration)
+            if run.seed != derived_seed(digests[run.cell], run.cell, run.index):
+                raise TableError(
+                    f"{path}: the seed of run {run.index} of {run.cell} does not follow from the frozen answers: they "
+                    "were changed after the run, or the run was made without them"
+                )
+            runs[run.cell, run.index] = run
+    by_cell: dict[str, list[CellRun]] = {}
+    for _, run in sorted(runs.items(), key=lambda item: item[0]):
+        by_cell.setdefault(run.cell, []).append(run)
+    return by_cell
+
+
+def join_pieces(frozen: FrozenCells, folder: Path) -> int:
+    """Write all runs as one table, sorted, and remove the pieces; return the number of runs."""
+    runs = load_runs(frozen, folder)
+    rows = [
+        {
+            "cell": run.cell,
+            "index": run.index,
+            "seed": run.seed,
+            "steps": run.steps,
+            "solved": run.solved,
+            "loss": run.loss,
+            "exact_match": [None if np.isnan(share) else float(share) for share in run.exact_match],
+        }
+        for cell in frozen.cells
+        for run in runs.get(cell.name, [])
+    ]
+    if rows:
+        write_rows(folder / RUNS, rows)
+    for path in (folder / PIECES).glob("*.parquet"):
+        path.unlink()
+    return len(rows)
+
+
+def missing_runs(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]], counts: Mapping[str, int]) -> list[Wanted]:
+    """Return the runs that cells lack to have as many as `counts` says (cell name -> number of runs)."""
+    return [
+        (cell, index)
+        for cell in frozen.cells
+        for index in sorted(set(range(counts.get(cell.name, 0))) - {run.index for run in runs.get(cell.name, [])})
+    ]
+
+
+def trainable(cells: Iterable[FrozenCell]) -> list[FrozenCell]:
+    """Return the cells whose models can be made: `ipe` needs roles that do not change with the scale."""
+    return [
+        cell for cell in cells if parse_encoding(cell.encoding).name != "ipe" or cell.answers["coverage"][0] is not None
+    ]
+
+
+def run_from(row: Mapping[str, Any]) -> CellRun:
+    """Return the run of a row of a table. Raises KeyError, TypeError or ValueError if it is none."""
+    exact = np.array([np.nan if share is None else share for share in row["exact_match"]], dtype=np.float64)
+    return CellRun(**{**row, "exact_match": exact})
+
+
+def _name_of(piece: Sequence[Wanted]) -> str:
+    """Return a name for a piece: a hash of its runs."""
+    return hashlib.sha256("\n".join(f"{cell.name} {index}" for cell, index in piece).encode()).hexdigest()[:16]

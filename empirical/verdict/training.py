@@ -1,0 +1,164 @@
+"""Training of many small models of different tasks together, each until it solves its training scales.
+
+A run ends at the second of two consecutive checks at which it solves every training scale, on samples of its own that
+are neither trained on nor tested, or after its last step.  So no test scale decides when training ends.  Models that
+ended are left out of the next steps, which changes nothing for the others.
+
+Shapes: M models, N scales, P parameters of a model.
+"""
+
+import copy
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from empirical.model.backend import CPU
+from empirical.model.decoder import Decoder
+from empirical.model.ensemble import Ensemble
+from empirical.model.geometry import Geometry
+from empirical.model.optimizer import hold
+from empirical.model.setup import Setup
+from empirical.runs.data import TEST, VALIDATION, Examples
+from empirical.runs.run import Run
+from empirical.training.evaluation import teacher_forced
+from empirical.verdict.preregistration import Check, Testing
+
+KEPT = 0.6
+"""Largest share of models still in training for which the others are left out of the next steps."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Result of one run.
+
+    Attributes:
+        steps: number of training steps.
+        solved: True if it ended because it solved its training scales at two checks.
+        loss: mean cross-entropy of the last step, in nats per generated token.
+        exact_match: share of test samples generated without an error at each test scale, float64 [N]; NaN at scales
+            that were not tested, because the scales before them had failed.
+    """
+
+    steps: int
+    solved: bool
+    loss: float
+    exact_match: NDArray[np.float64]
+
+
+def train_together(runs: Sequence[Run], setups: Sequence[Setup], check: Check, test: Testing) -> list[Result]:
+    """Train runs together and test them; the result of each run is that of the run alone, up to rounding.
+
+    Args:
+        runs: runs with the same encoding, model, training and scales.
+        setups: setup of each run; tasks may differ, the lengths of their sequences may not.
+        check: when training ends.
+        test: how trained models are tested.
+
+    Raises:
+        ValueError: the sequences of the tasks have different lengths.
+    """
+    ensemble = Ensemble(runs, setups, CPU)
+    tested = _Tested(copy.deepcopy(ensemble.decoder), ensemble.geometry, tuple(runs), tuple(setups))
+    tested.numbers_MP, steps, solved, losses = _trained(ensemble, check)
+    exact_match = np.full((len(runs), len(runs[0].test)), np.nan)
+    failures, near = np.zeros(len(runs), dtype=np.int64), np.ones(len(runs), dtype=np.bool_)
+    for column, scale in enumerate(runs[0].test):
+        models = np.flatnonzero(failures < test.failures)
+        shares = tested.exact_match(models, scale, test.samples)
+        exact_match[models, column] = shares
+        failures[models] = np.where(shares < test.threshold, failures[models] + 1, 0)
+        near[models] &= shares >= test.near
+    near &= ~np.isnan(exact_match).any(axis=1)
+    for column, scale in enumerate(runs[0].test):
+        models = np.flatnonzero(near & (exact_match[:, column] <= test.sure))
+        exact_match[models, column] = tested.exact_match(models, scale, test.samples_near)
+    return [
+        Result(
+            steps=int(steps[model]),
+            solved=bool(solved[model]),
+            loss=float(losses[model]),
+            exact_match=exact_match[model],
+        )
+        for model in range(len(runs))
+    ]
+
+
+@dataclass
+class _Tested:
+    """Trained models, any of which can be tested at a scale."""
+
+    decoder: Decoder
+    geometry: Geometry
+    runs: tuple[Run, ...]
+    setups: tuple[Setup, ...]
+    numbers_MP: Tensor = field(default_factory=lambda: torch.empty(0))
+
+    def exact_match(self, models: NDArray[np.int64], scale: int, samples: int) -> NDArray[np.float64]:
+        """Share of samples that each of these models generates without an error, float64 [models]."""
+        if not len(models):
+            return np.empty(0)
+        hold(list(self.decoder.parameters()), self.numbers_MP[models])
+        self.decoder.encoding.models = len(models)
+        setups = [self.setups[model] for model in models]
+        distinct = {id(setup): setup for setup in setups}
+        drawn = {key: setup.examples([scale], samples, split=TEST, seed=0) for key, setup in distinct.items()}
+        data = [drawn[id(setup)] for setup in setups]
+        right_MBJ = teacher_forced(self.decoder.eval(), self.geometry.of_models(models.tolist()), data)
+        return right_MBJ.all(axis=2).mean(axis=1)
+
+
+def _trained(
+    ensemble: Ensemble, check: Check
+) -> tuple[Tensor, NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]:
+    """Train every model to its end; return parameters [M, P], steps, whether it was solved, and the last loss."""
+    training, count = ensemble.runs[0].training, len(ensemble.runs)
+    total = training.samples // training.batch
+    validation = [
+        [
+            setup.examples([scale], check.samples, split=VALIDATION, seed=run.seed)
+            for run, setup in zip(ensemble.runs, ensemble.setups, strict=True)
+        ]
+        for scale in ensemble.runs[0].train
+    ]
+    ended: dict[int, Tensor] = {}
+    steps, losses = np.full(count, total), np.zeros(count)
+    solved_before, active = np.zeros(count, dtype=np.int64), list(range(count))
+    for step in range(total):
+        ensemble.optimizer.set_rate(training.learning_rate * 0.5 * (1 + math.cos(math.pi * step / total)))
+        rows = torch.arange(step * training.batch, (step + 1) * training.batch)
+        losses_M = ensemble.step(rows + training.samples * torch.arange(len(active))[:, None], step)
+        if (step + 1) % check.every and step + 1 < total:
+            continue
+        solves = _solves(ensemble, [[data[model] for model in active] for data in validation], check.threshold)
+        for place, model in enumerate(active):
+            if model in ended:
+                continue
+            solved_before[model] = solved_before[model] + 1 if solves[place] else 0
+            losses[model] = float(losses_M[place])
+            if solved_before[model] >= check.times or step + 1 == total or not math.isfinite(losses[model]):
+                ended[model] = ensemble.optimizer.numbers[place].detach().clone()
+                steps[model] = step + 1
+        left = [place for place, model in enumerate(active) if model not in ended]
+        if not left:
+            break
+        if len(left) <= KEPT * len(active):
+            ensemble.keep(left)
+            active = [active[place] for place in left]
+    numbers = torch.stack([ended[model] for model in range(count)])
+    return numbers, steps, solved_before >= check.times, losses
+
+
+def _solves(ensemble: Ensemble, validation: Sequence[Sequence[Examples]], threshold: float) -> NDArray[np.bool_]:
+    """Return whether each model solves every training scale, bool [M]."""
+    ensemble.decoder.eval()
+    solves = np.ones(len(ensemble.runs), dtype=np.bool_)
+    for data in validation:
+        right_MBJ = teacher_forced(ensemble.decoder, ensemble.geometry, data)
+        solves &= right_MBJ.all(axis=2).mean(axis=1) >= threshold
+    ensemble.decoder.train()
+    return solves

@@ -1,0 +1,57 @@
+"""Command that decides between rules of prediction by preregistered runs on random tasks."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lengthgen.commands.options import Json, Out, show
+
+
+def verdict(
+    name: Annotated[str, typer.Argument(help="Preregistration: random-tasks.")] = "random-tasks",
+    freeze: Annotated[
+        bool, typer.Option("--freeze", help="Let all rules answer for every cell, and print the hash of the answers.")
+    ] = False,
+    train: Annotated[
+        str | None, typer.Option("--train", help="Train for this time, such as 90s, 30m or 2h, and judge then.")
+    ] = None,
+    until_decided: Annotated[
+        bool, typer.Option("--until-decided", help="With --train: add runs to cells that are not decided.")
+    ] = False,
+    rerun: Annotated[
+        int | None, typer.Option(min=1, max=10_000, help="Train so many random cells again and compare.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="With --rerun: seed of the draw.")] = 0,
+    out: Out = Path("out/verdict"),
+    as_json: Json = False,
+) -> None:
+    """Judge rules of prediction by runs on random tasks that were predicted first.
+
+    Without options: judge the stored runs. The exit code of --rerun is 0 only if every run has the stored outcome.
+    """
+    from lengthgen.durations import parse_duration
+    from lengthgen.preconditions import require_training
+    from lengthgen.tables.verdict import gate_table, rerun_table, verdict_table
+    from lengthgen.verdict import freeze_answer, rerun_answer, train_answer, verdict_answer
+
+    chosen = [option for option, value in (("--freeze", freeze), ("--train", train), ("--rerun", rerun)) if value]
+    if len(chosen) > 1:
+        raise typer.BadParameter(f"{chosen[0]} and {chosen[1]} are different work: choose one of them")
+    require_training()
+    if freeze:
+        answer = freeze_answer(name, out)
+        show(answer, gate_table(answer), as_json)
+    elif rerun is not None:
+        answer = rerun_answer(name, out, cells=rerun, seed=seed)
+        show(answer, rerun_table(answer), as_json)
+        if answer["same"]["first_failure"] < answer["cells"]:
+            raise typer.Exit(1)
+    else:
+        seconds = None if train is None else parse_duration(train)
+        answer = (
+            verdict_answer(name, out)
+            if seconds is None
+            else train_answer(name, out, seconds=seconds, until_decided=until_decided)
+        )
+        show(answer, verdict_table(answer), as_json)

@@ -1,0 +1,123 @@
+"""Verdict on a preregistration as plain data: freeze the answers, train, judge, rerun a sample."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from empirical.runs.environment import environment
+from empirical.verdict.e_values import Estimand, decides
+from empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
+from empirical.verdict.judgement import gate, judge, seen_cells
+from empirical.verdict.preregistration import Preregistration, load_preregistration
+from empirical.verdict.rerun import rerun
+from empirical.verdict.runs import CellRun, join_pieces, load_runs, missing_runs, train_wanted, trainable
+from theory.system.errors import LengthgenError
+from theory.system.files import write_json
+from theory.system.messages import tell
+
+GATE, ENVIRONMENT = "gate.json", "environment.json"
+MORE = 3
+"""Runs that an undecided cell gets in each round."""
+
+
+class VerdictError(LengthgenError):
+    """A verdict cannot be made; the message says why in one line."""
+
+
+def freeze_answer(name: str, out: Path) -> dict[str, Any]:
+    """Freeze the answers of all rules for every cell, and say which questions the cells can decide.
+
+    Raises:
+        ProfileError: there is no such preregistration.
+    """
+    preregistration, folder = load_preregistration(name), out / name
+    frozen = freeze(preregistration, folder, workers=os.cpu_count() or 1, progress=_report("rules", 20))
+    answer = gate(frozen)
+    write_json(folder / GATE, answer)
+    return answer
+
+
+def train_answer(name: str, out: Path, *, seconds: float, until_decided: bool) -> dict[str, Any]:
+    """Train runs for so many seconds, the cells of random tasks first; return the judgement.
+
+    Every cell first gets `stopping.first` runs. With `until_decided`, cells then get more, until their majority is
+    decided or they have `stopping.most`.
+
+    Raises:
+        VerdictError: the answers are not frozen yet.
+    """
+    preregistration, folder, frozen = _frozen(name, out)
+    tell(f"frozen answers: {frozen.digest}; publish this hash before the first run")
+    deadline = time.time() + seconds
+    while time.time() < deadline:
+        runs = load_runs(frozen, folder)
+        wanted = missing_runs(frozen, runs, _counts(preregistration, frozen, runs, until_decided=until_decided))
+        if not wanted:
+            break
+        train_wanted(
+            preregistration,
+            wanted,
+            folder,
+            workers=os.cpu_count() or 1,
+            deadline=deadline,
+            progress=_report("runs", 1),
+        )
+    join_pieces(frozen, folder)
+    write_json(folder / ENVIRONMENT, environment("cpu"))
+    return verdict_answer(name, out)
+
+
+def verdict_answer(name: str, out: Path) -> dict[str, Any]:
+    """Return the judgement of the stored runs.
+
+    Raises:
+        VerdictError: the answers are not frozen yet.
+        TableError: a stored table is damaged, or a seed does not follow from the frozen answers.
+    """
+    _, folder, frozen = _frozen(name, out)
+    return {"name": name} | judge(frozen, load_runs(frozen, folder))
+
+
+def rerun_answer(name: str, out: Path, *, cells: int, seed: int) -> dict[str, Any]:
+    """Train the first runs of a random sample of cells again and compare. Raises as `verdict_answer`."""
+    _, folder, frozen = _frozen(name, out)
+    runs = load_runs(frozen, folder)
+    return rerun(
+        frozen, runs, cells=cells, seed=seed, workers=os.cpu_count() or 1, progress=_report("runs trained again", 5)
+    )
+
+
+def _frozen(name: str, out: Path) -> tuple[Preregistration, Path, FrozenCells]:
+    """Return a preregistration, its folder, and its frozen answers."""
+    preregistration, folder = load_preregistration(name), out / name
+    if not (folder / CELLS).is_file():
+        raise VerdictError(f"{folder} has no frozen answers: run lengthgen verdict {name} --freeze --out {out} first")
+    return preregistration, folder, load_frozen(preregistration, folder)
+
+
+def _counts(
+    preregistration: Preregistration, frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decided: bool
+) -> dict[str, int]:
+    """Return the number of runs that each cell should have next."""
+    stopping = preregistration.stopping
+    counts = dict.fromkeys((cell.name for cell in trainable(frozen.cells)), stopping.first)
+    if until_decided and not missing_runs(frozen, runs, counts):
+        for cell in seen_cells(frozen, runs):
+            evidence = Estimand.MAJORITY.evidence(cell.generalize, cell.fit)
+            if decides(evidence, stopping.alpha) is None:
+                counts[cell.cell.name] = min(stopping.most, cell.runs + MORE)
+    return counts
+
+
+def _report(work: str, every: int) -> Any:
+    """Return a progress callback that prints a line now and then."""
+    started = time.monotonic()
+
+    def report(done: int, total: int) -> None:
+        if done % every == 0 or done == total:
+            elapsed = time.monotonic() - started
+            left = elapsed / max(1, done) * (total - done)
+            tell(f"{work}: {done:,} of {total:,} ({elapsed:.0f} s, about {left:.0f} s left)")
+
+    return report

@@ -1,0 +1,87 @@
+"""Population of random tasks: drawn from a seed alone, without repetition, in strata that its SRC decides."""
+
+import pytest
+
+from circuits.analysis import analyse
+from circuits.encodings import parse_encoding
+from circuits.tasks import parse_task
+from empirical.verdict.population import (
+    DRAWS,
+    ENCODINGS,
+    GROWS,
+    HALVES,
+    INVARIANT,
+    LANGUAGE,
+    ONCE,
+    STRATA,
+    TEST,
+    TRAIN,
+    DrawnTask,
+    counts_of,
+    digest_of,
+    draw,
+    half_of,
+    is_constant,
+    profile_of,
+)
+
+COUNT = 13
+
+
+@pytest.fixture(scope="module")
+def tasks() -> list[DrawnTask]:
+    """A small population."""
+    return draw(1, COUNT)
+
+
+def test_seed_decides_the_population(tasks: list[DrawnTask]) -> None:
+    again = draw(1, 2)
+    assert again == draw(1, 2) and again != draw(2, 2)
+    assert len({task.name for task in tasks}) == len(tasks)
+    assert 1 < len(tasks) <= COUNT
+
+
+def test_names_are_loaded_again_with_the_profile_that_is_recorded(tasks: list[DrawnTask]) -> None:
+    for task in tasks[:: max(1, len(tasks) // 3)]:
+        analysis = analyse(parse_task(task.name).plain(), task.formats[0], TEST)
+        assert profile_of(analysis) == (task.profile, task.rises_at)
+        assert not is_constant(analysis)
+
+
+def test_strata_are_filled_evenly(tasks: list[DrawnTask]) -> None:
+    counts = counts_of(tasks)
+    assert [*counts] == [f"{source} {profile}" for source, profile in STRATA]
+    assert sum(sum(of_half.values()) for of_half in counts.values()) == len(tasks)
+    assert all(sum(of_half.values()) <= -(-COUNT // len(STRATA)) for of_half in counts.values())
+    assert {task.profile for task in tasks} == {INVARIANT, ONCE, GROWS}
+    assert all((task.rises_at is None) == (task.profile == INVARIANT) for task in tasks)
+    assert all(TRAIN < task.rises_at <= TEST for task in tasks if task.rises_at is not None)
+
+
+def test_half_depends_on_the_name_alone_and_both_occur() -> None:
+    halves = [half_of(f"random-local-invariant-{seed}[base=2]") for seed in range(200)]
+    assert {*halves} == {*HALVES}
+    assert 60 < halves.count(HALVES[0]) < 140
+
+
+def test_languages_are_not_padded(tasks: list[DrawnTask]) -> None:
+    for task in tasks:
+        assert ("aligned" in task.formats) == (task.source != LANGUAGE)
+
+
+def test_equal_tasks_have_equal_digests_and_a_late_rise_another() -> None:
+    early, late, same = (
+        digest_of(analyse(parse_task(f"random-local-{growth}-5[base=2]").plain(), "aligned", 9))
+        for growth in ("rises7", "rises9", "rises9")
+    )
+    assert early != late == same
+
+
+def test_outputs_that_no_prompt_changes_are_constant() -> None:
+    assert is_constant(analyse(parse_task("random-local-invariant-1[base=2]").plain(), "aligned", TRAIN + 1))
+    assert not is_constant(analyse(parse_task("random-local-invariant-2[base=2]").plain(), "aligned", TRAIN + 1))
+
+
+def test_encodings_exist_and_the_number_of_draws_is_bounded() -> None:
+    assert len({str(parse_encoding(name)) for name in ENCODINGS}) == 10
+    assert DRAWS >= 1 and draw(1, 0) == []
