@@ -54,7 +54,7 @@ Cells = Mapping[tuple[Cell, Model], Sequence[Run]]
 
 ROUND = 4
 """Runs that an undecided cell gets in one round."""
-GIVE_UP = 8
+GIVE_UP = 5
 """Number of runs after which a cell without any fitting run gets no more."""
 
 
