@@ -8,6 +8,7 @@ OUT/PROTOCOL/frozen.json                           answers from which the seeds 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from circuits.analysis import Analysis, SearchStopped, analyse
@@ -26,11 +27,10 @@ from empirical.runs.run import Run, one_run, plan, saturations
 from empirical.runs.store import RunStore
 from empirical.training.cluster import ray
 from empirical.training.sweep import local, train_all
-from empirical.trial.conjecture import RULES, CellEvidence, CellKey, Criteria
+from empirical.trial.conjecture import FEWEST, RULES, CellEvidence, CellKey, Criteria, judge, unanimous_runs
 from empirical.trial.frozen import FILE as FROZEN
-from empirical.trial.frozen import Frozen, rule_name
+from empirical.trial.frozen import Frozen, FrozenCell, rule_name
 from empirical.trial.outcomes import History, outcome
-from empirical.trial.statistics import ALPHA, runs_needed
 from empirical.trial.trial import as_json
 from lengthgen.commands.options import usual_encodings
 from lengthgen.curves import write_curves
@@ -50,6 +50,25 @@ Predictions = Mapping[Cell, Mapping[str, Prediction | None]]
 """Prediction by cell and operator mode; None if there is none."""
 Cells = Mapping[tuple[Cell, Model], Sequence[Run]]
 """Runs by cell and model size."""
+
+
+ROUND = 4
+"""Runs that an undecided cell gets in one round."""
+GIVE_UP = 5
+"""Number of runs after which a cell without any fitting run gets no more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UntilDecided:
+    """End of the rounds in which undecided cells get more runs.
+
+    Attributes:
+        seconds: time in all; no round begins that would exceed it at the pace of the round before.
+        most: largest number of runs of a cell.
+    """
+
+    seconds: float
+    most: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,35 +191,72 @@ def _free_mode(predictions: Predictions) -> Iterator[Prediction | None]:
 
 
 def too_few_seeds(seeds: int, cells: int) -> str | None:
-    """Return a warning if so few runs per cell cannot give a verdict; None if there are enough.
-
-    The warning assumes that all cells with a prediction are learnt. With n agreeing runs a cell has p = 2^-n at best,
-    and Holm's method multiplies the smallest p by the number of tested cells: those with a prediction and a run that
-    fits. So no cell is decided unless at most ALPHA 2^n are tested.
-    """
-    needed, largest = runs_needed(cells), int(ALPHA * 2**seeds)
-    if seeds >= needed:
+    """Return a warning if so few runs of each cell cannot give a verdict, even if all fit and agree; else None."""
+    least, most = unanimous_runs(), unanimous_runs(cells)
+    if seeds >= least or not cells:
         return None
-    unless = (
-        f", unless at most {largest} of them {'has' if largest == 1 else 'have'} a run that fits" if largest else ""
-    )
     return (
-        f"{seeds} runs a cell can decide none of {cells} cells{unless}: {needed} that agree (seeds = {needed}) decide "
-        "one whatever the others do; the 2x2 table counts every cell anyway"
+        f"{seeds} runs a cell decide nothing: {least} fitting runs that agree decide a cell if all {cells} cells are "
+        f"like it, and {most} whatever the others do; the 2x2 table counts every cell with {FEWEST} fitting runs anyway"
     )
 
 
-def run_conjecture(experiment: Experiment, backend: Backend, engine: str = "local") -> dict[str, Any]:
-    """Predict, train unfinished runs, judge, and store conjecture.json; return its content."""
+def run_conjecture(
+    experiment: Experiment, backend: Backend, engine: str = "local", *, until_decided: UntilDecided | None = None
+) -> dict[str, Any]:
+    """Freeze predictions, train unfinished runs, judge, and store conjecture.json; return its content.
+
+    Runs that were added to a cell by an earlier call are judged too. With `until_decided`, undecided cells of the first
+    model size get more runs, in rounds, until none is left or as `UntilDecided` says.
+    """
+    begun, profile = monotonic(), experiment.protocol.profile
     predictions, frozen = frozen_predictions(experiment)
-    cells = frozen.runs()
-    _train(experiment, predictions, cells, backend, engine)
-    profile = experiment.protocol.profile
-    evidence = [_evidence(experiment, frozen, key, runs, predictions[key[0]]) for key, runs in cells.items()]
+    cells = {key: _with_added(experiment.store, frozen.cells[key], runs) for key, runs in frozen.runs().items()}
     criteria = Criteria(threshold=profile.evaluation.threshold, size=str(profile.models[0]))
+    while True:
+        missing = sum(not experiment.store.finished(run) for runs in cells.values() for run in runs)
+        round_begun = monotonic()
+        _train(experiment, predictions, cells, backend, engine)
+        evidence = [_evidence(experiment, frozen, key, runs, predictions[key[0]]) for key, runs in cells.items()]
+        if until_decided is None:
+            break
+        now = monotonic()
+        pace = (now - round_begun) / missing if missing else 0.0
+        more = _more_runs(dict(zip(cells, evidence, strict=True)), criteria, until_decided, frozen)
+        new = sum(map(len, more.values())) - sum(len(cells[key]) for key in more)
+        if not more or now - begun + pace * new > until_decided.seconds:
+            if more:
+                tell(f"the budget ends with {len(more)} undecided cells: run the same command again to add runs")
+            break
+        tell(f"{len(more)} cells are undecided: {new} more runs")
+        cells |= more
     trial = as_json(evidence, criteria, frozen.digest)
     write_sealed_json(experiment.folder / "conjecture.json", trial)
     return trial
+
+
+def _with_added(store: RunStore, cell: FrozenCell, runs: Sequence[Run]) -> list[Run]:
+    """Return the planned runs of a cell with the finished ones that were added to them."""
+    count = len(runs)
+    while store.finished(cell.runs(runs[0], count + 1)[-1]):
+        count += 1
+    return cell.runs(runs[0], count)
+
+
+def _more_runs(
+    evidence: Mapping[tuple[Cell, Model], CellEvidence], criteria: Criteria, until: UntilDecided, frozen: Frozen
+) -> dict[tuple[Cell, Model], list[Run]]:
+    """Return all runs, with those of one more round, of each cell that is predicted, undecided and not given up."""
+    chosen = [key for key in evidence if evidence[key].key.size == criteria.size]
+    judged = dict(zip(chosen, judge([evidence[key] for key in chosen], criteria), strict=True))
+    more = {}
+    for key, cell in judged.items():
+        runs, fitting = len(cell.outcomes), cell.fit.successes
+        given_up = runs >= until.most or (runs >= GIVE_UP and not fitting)
+        if cell.predicted is not None and not cell.decided and not given_up:
+            any_run = evidence[key].runs[0][0]
+            more[key] = frozen.cells[key].runs(any_run, min(runs + ROUND, until.most))
+    return more
 
 
 def _digests(predictions: Mapping[str, Prediction | None]) -> dict[str, str]:

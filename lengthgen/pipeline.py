@@ -5,6 +5,7 @@ Finished parts are not computed again, and interrupted parts continue.
 
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from empirical.runs.environment import environment
 from empirical.runs.protocol import Protocol, load_protocol
 from lengthgen.complexity import Question, compute
 from lengthgen.court import court_answer
-from lengthgen.experiment import Experiment, run_conjecture
+from lengthgen.experiment import Experiment, UntilDecided, run_conjecture
 from lengthgen.explanation import lrc_answer
 from lengthgen.gallery import draw_catalogue
 from lengthgen.progress import Progress
@@ -35,7 +36,9 @@ SRC_SCALES = range(1, 7)
 PROTOCOL = "fig1"
 """Experiment that is small enough for the pipeline; the others have commands of their own."""
 QUICKEST = "smoke"
-"""Profile that leaves out the judgement of theories, which takes minutes the first time."""
+"""Profile that leaves out the judgement of theories, which takes minutes the first time, and adds no runs."""
+MOST_RUNS = 14
+"""Largest number of runs of a cell; not a time, so that every machine decides by the same runs."""
 
 
 def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
@@ -55,7 +58,11 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
             "lrc": _computed(out / "lrc.json", [source_digest("theory"), WORKED_PATTERNS], _lrc),
             "claims": _claims(out, profile_name),
             "src": _computed(out / "src.json", [source_digest("theory", "circuits"), [*SRC_SCALES]], _src),
-            "conjecture": run_conjecture(experiment, backend),
+            "conjecture": run_conjecture(
+                experiment,
+                backend,
+                until_decided=None if profile_name == QUICKEST else UntilDecided(seconds=inf, most=MOST_RUNS),
+            ),
         }
         answers["claims"] = _claims(out, profile_name)  # once more, for the claims that the new runs decide
         if profile_name != QUICKEST:

@@ -3,7 +3,7 @@
 from paper_figs.saving import Drawing, Printed
 from paper_figs.trial_cells import Trial, judging_rule, key_of, label_of, main_cells, run_counts, trial_figure, yes_no
 
-HEADINGS = ("task", "format", "encoding", "predicted", "literal", "generalize | fit", "verdict", "p against", "finding")
+HEADINGS = ("task", "format", "encoding", "predicted", "literal", "generalize | fit", "verdict", "e against", "finding")
 
 
 def drawing(trial: Trial, protocol: str) -> Drawing:
@@ -16,7 +16,7 @@ def drawing(trial: Trial, protocol: str) -> Drawing:
             "generalize": cell["generalizes_given_fit"]["successes"],
             "fit": cell["generalizes_given_fit"]["trials"],
             "verdict": cell["verdict"],
-            "p_against_holm": cell["p_against_holm"],
+            "e_against": cell["e_against"],
             "disagrees_with": " ".join(cell["disagrees_with"]),
             "findings": "; ".join(f"{finding['kind']}: {finding['says']}" for finding in cell["diagnosis"]),
         }
@@ -31,7 +31,7 @@ def drawing(trial: Trial, protocol: str) -> Drawing:
             yes_no(cell["literal"]),
             run_counts(cell["generalizes_given_fit"]),
             cell["verdict"],
-            "-" if cell["p_against_holm"] is None else f"{cell['p_against_holm']:.3g}",
+            "-" if cell["e_against"] is None else f"{cell['e_against']:.3g}",
             "; ".join(finding["kind"] for finding in cell["diagnosis"]) or "-",
         )
         for cell in disagreeing
@@ -41,9 +41,9 @@ def drawing(trial: Trial, protocol: str) -> Drawing:
         f"Cells of protocol {protocol} that disagree with their prediction: {len(disagreeing)} of {cell_count}; "
         f"{judging_rule(trial)}. "
         "Predicted: by equal complexity and coverage [F]; literal: by equal complexity alone. Generalize | fit: runs "
-        "that solve every scale, out of the runs that fit. p against: probability of at least as many runs against "
-        "the prediction if each run were a fair coin, corrected by Holm over the cells. The CSV file has the findings "
-        "in full."
+        "that solve every scale, out of the runs that fit. e against: e-value against "
+        "the prediction; 20 or more decides a cell alone, and e-BH decides cells together. The CSV file has the "
+        "findings in full."
     )
     empty_rows: list[dict[str, object]] = [{"task": "none"}]
     empty_lines = [("none", *[""] * (len(HEADINGS) - 1))]

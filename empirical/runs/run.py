@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -120,16 +120,12 @@ class Run:
 
 
 def plan(
-    protocol: Protocol,
-    seed_of: Callable[[Cell, Model, int], int] = lambda cell, model, index: index,
-    count: int | None = None,
-    cells: Sequence[Cell] | None = None,
+    protocol: Protocol, *, count: int | None = None, cells: Sequence[Cell] | None = None
 ) -> dict[tuple[Cell, Model], list[Run]]:
-    """Return runs of a protocol, by cell and model.
+    """Return runs of a protocol, by cell and model, with the seeds 0, 1, ...
 
     Args:
         protocol: the protocol.
-        seed_of: seed by cell, model and index of the run, from 0; without it, the index.
         count: number of runs of each cell and model; without it, as many as the profile says.
         cells: cells to plan; without it, all.
 
@@ -140,8 +136,7 @@ def plan(
     """
     return {
         (cell, model): [
-            one_run(protocol, cell, model, seed_of(cell, model, index))
-            for index in range(protocol.profile.seeds if count is None else count)
+            one_run(protocol, cell, model, seed) for seed in range(protocol.profile.seeds if count is None else count)
         ]
         for cell in (protocol.cells if cells is None else cells)
         for model in protocol.profile.models

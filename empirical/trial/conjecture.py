@@ -4,20 +4,22 @@ A cell is one task, format, encoding and model size; its runs differ in the seed
 scales says nothing about generalization: it is the third outcome. Experiments can refute a prediction, never prove it.
 
 The verdict ([F]). The conjecture is about what is possible, a run shows what happened. So a cell is defined to
-generalize iff more than half of all fitting runs would. Given the number of fitting runs, the successes among them are
-binomial, and an exact one-sided test against one half is made in each direction:
+generalize iff more than half of all fitting runs would. The evidence of a cell's fitting runs against each direction is
+an e-value (`empirical.verdict.e_values`), which stays valid however many runs are added and whenever one stops:
 
-- refuted: significantly many runs go against the prediction;
-- consistent: significantly many runs go with the prediction;
-- undecided (power): neither is significant; not learnt: no run fits; no prediction: there was none.
+- refuted: the e-value against the prediction is large enough;
+- consistent: the e-value for it is;
+- undecided (power): neither is, or fewer than FEWEST runs fit; not learnt: no run fits; no prediction: there was none.
 
-The first two use p-values corrected over the cells (Holm). Verdicts are read as a list, and without a correction a long
-list of right predictions contains some that chance refutes. With it, the probability that any right prediction of the
-list is called refuted is at most 5%; so is, separately, the probability that any wrong one is called consistent. The
-price is more runs: 5 per cell can decide one cell alone, not several (`runs_needed`). Many small cells are judged
-together by the 2x2 table, which counts a cell by the majority of its fitting runs. A family of tests holds the cells
-under one criteria that have a prediction and a fitting run. Each test takes the number of fitting runs as given, so
-that this choice cannot favour a side. Runs of a cell differ in their seed and are assumed independent.
+Large enough is decided for all cells together by e-BH: of the predictions called refuted at most 5% are expected to be
+right, and of those called consistent at most 5% wrong, whatever the dependence between cells. A cell alone needs an
+e-value of 20, which 5 fitting runs that agree give, and so do any number of cells that all agree; a cell among m that
+are undecided needs 20 m. The 2x2 table counts a cell by the majority of its fitting runs. A family holds the cells
+under one criteria that have a prediction and FEWEST fitting runs, a choice that cannot favour a side. Runs of a cell
+differ in their seed and are assumed independent.
+
+Beside the majority two more questions are answered for each cell alone: whether it is possible at all that a fitting
+run generalizes (more than 5% do), and whether nearly all do (more than 90%).
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,9 +29,12 @@ from typing import NamedTuple
 from circuits.modes import Mode
 from circuits.prediction import VARIANTS, Prediction, VariantPrediction
 from empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome
-from empirical.trial.statistics import ALPHA, Share, holm, share, tail
+from empirical.trial.statistics import ALPHA, Share, share
+from empirical.verdict.e_values import Estimand, Evidence, decides, e_bh
 from theory.system.errors import LengthgenError
 
+FEWEST = 3
+"""Smallest number of fitting runs from which a cell counts."""
 RULES = {
     "coverage": "with coverage",
     "literal": "literal",
@@ -110,9 +115,8 @@ class JudgedCell:
     Attributes:
         predicted: True if the criteria's rule predicts that the cell generalizes; None without a prediction.
         verdict: see the module's docstring.
-        p_against, p_for: probability of at least so many fitting runs against (for) the prediction, if half of all such
-            runs were; None without a prediction or a fitting run.
-        p_against_holm, p_for_holm: the same, corrected over the cells.
+        e_against, e_for: e-value against (for) the prediction, with the majority of all such runs in question; None
+            without a prediction or with fewer than FEWEST fitting runs.
         post_hoc: True if the rule answers, but had not answered when the predictions were frozen.
     """
 
@@ -124,18 +128,31 @@ class JudgedCell:
     generalizes_given_fit: Share
     generalizes: Share
     verdict: str
-    p_against: float | None
-    p_for: float | None
-    p_against_holm: float | None
-    p_for_holm: float | None
+    e_against: float | None
+    e_for: float | None
     predicted_before_training: bool
     post_hoc: bool
 
     @property
     def observed(self) -> bool | None:
-        """True if most of the fitting runs generalize; None without fitting runs or with a tie."""
+        """True if most of the fitting runs generalize; None with fewer than FEWEST fitting runs or with a tie."""
         successes, trials = self.generalizes_given_fit.successes, self.generalizes_given_fit.trials
-        return None if 2 * successes == trials else 2 * successes > trials
+        return None if trials < FEWEST or 2 * successes == trials else 2 * successes > trials
+
+    @property
+    def decided(self) -> bool:
+        """True if the verdict is refuted or consistent."""
+        return self.verdict in ("refuted", "consistent")
+
+    def estimates(self) -> dict[str, dict[str, float | bool | None]]:
+        """Return, by question, the e-values for a share above and below its threshold, and the answer they decide."""
+        counts = self.generalizes_given_fit
+        answers = {}
+        for estimand in Estimand:
+            evidence = estimand.evidence(counts.successes, counts.trials)
+            decided = decides(evidence, ALPHA) if counts.trials >= FEWEST else None
+            answers[estimand.name.lower()] = {"above": evidence.above, "below": evidence.below, "answer": decided}
+        return answers
 
 
 def predicted_by(prediction: Prediction | None, rule: str) -> bool | None:
@@ -165,12 +182,12 @@ def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCe
     predicted = [predicted_by(prediction, criteria.rule) for prediction in predictions]
     fitting = [sum(run.fits for run in runs) for runs in outcomes]
     successes = [sum(bool(run.generalizes) for run in runs) for runs in outcomes]
-    tested = [index for index in range(len(chosen)) if predicted[index] is not None and fitting[index]]
-    agreeing = {i: successes[i] if predicted[i] else fitting[i] - successes[i] for i in tested}
-    p_for = {i: tail(agreeing[i], fitting[i]) for i in tested}
-    p_against = {i: tail(fitting[i] - agreeing[i], fitting[i]) for i in tested}
-    for_holm = dict(zip(tested, holm(list(p_for.values())), strict=True))
-    against_holm = dict(zip(tested, holm(list(p_against.values())), strict=True))
+    tested = [index for index in range(len(chosen)) if predicted[index] is not None and fitting[index] >= FEWEST]
+    evidence_of = {i: Estimand.MAJORITY.evidence(successes[i], fitting[i]) for i in tested}
+    e_for = {i: _in_direction(evidence_of[i], yes=bool(predicted[i])) for i in tested}
+    e_against = {i: _in_direction(evidence_of[i], yes=not predicted[i]) for i in tested}
+    consistent = {i for i, decided in zip(tested, e_bh(list(e_for.values()), ALPHA), strict=True) if decided}
+    refuted = {i for i, decided in zip(tested, e_bh(list(e_against.values()), ALPHA), strict=True) if decided}
     return [
         JudgedCell(
             key=entry.key,
@@ -180,11 +197,9 @@ def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCe
             fit=share(fitting[i], len(outcomes[i])),
             generalizes_given_fit=share(successes[i], fitting[i]),
             generalizes=share(successes[i], len(outcomes[i])),
-            verdict=_verdict(predicted[i], against_holm.get(i), for_holm.get(i)),
-            p_against=p_against.get(i),
-            p_for=p_for.get(i),
-            p_against_holm=against_holm.get(i),
-            p_for_holm=for_holm.get(i),
+            verdict=_verdict(predicted[i], fitting[i], refuted=i in refuted, consistent=i in consistent),
+            e_against=e_against.get(i),
+            e_for=e_for.get(i),
             predicted_before_training=entry.predicted_before_training,
             post_hoc=predicted[i] is not None and (criteria.mode, criteria.rule) not in entry.frozen_rules,
         )
@@ -199,12 +214,25 @@ def _outcomes(evidence: CellEvidence, criteria: Criteria) -> tuple[RunOutcome, .
     )
 
 
-def _verdict(predicted: bool | None, p_against: float | None, p_for: float | None) -> str:
-    """Verdict from the corrected p-values."""
+def unanimous_runs(cells: int = 1) -> int:
+    """Smallest number of fitting runs that decide a cell if they agree, whatever the other of so many cells do."""
+    runs = FEWEST
+    while Estimand.MAJORITY.evidence(runs, runs).above < cells / ALPHA:
+        runs += 1
+    return runs
+
+
+def _in_direction(evidence: Evidence, *, yes: bool) -> float:
+    """E-value for "most runs generalize", or for the opposite."""
+    return evidence.above if yes else evidence.below
+
+
+def _verdict(predicted: bool | None, fitting: int, *, refuted: bool, consistent: bool) -> str:
+    """Name the verdict; the majority cannot be decided both ways."""
     if predicted is None:
         return "no prediction"
-    if p_against is None or p_for is None:
+    if not fitting:
         return "not learnt"
-    if p_against <= ALPHA:
+    if refuted:
         return "refuted"
-    return "consistent" if p_for <= ALPHA else "undecided (power)"
+    return "consistent" if consistent else "undecided (power)"

@@ -9,7 +9,7 @@ seeds. A rule without a frozen answer is post hoc: what it says of these runs is
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -56,6 +56,10 @@ class FrozenCell:
         """Seed of the run with this index, from 0."""
         return derived_seed(self.digest, self.name, index)
 
+    def runs(self, any_run: Run, count: int) -> list[Run]:
+        """Return the first runs of the cell, given any run of it."""
+        return [replace(any_run, seed=self.seed(index)) for index in range(count)]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Frozen:
@@ -69,9 +73,12 @@ class Frozen:
         """SHA-256 of everything frozen: published before training, it binds whoever published it."""
         return frozen_digest([cell.digest for cell in self.cells.values()])
 
-    def runs(self, count: int | None = None) -> dict[CellOfSize, list[Run]]:
-        """Plan `count` runs of each cell with their derived seeds; without it, as many as the profile says."""
-        return plan(self.protocol, lambda cell, model, index: self.cells[cell, model].seed(index), count)
+    def runs(self) -> dict[CellOfSize, list[Run]]:
+        """Plan the runs of each cell, as many as the profile says, with their derived seeds."""
+        return {
+            key: self.cells[key].runs(first, self.protocol.profile.seeds)
+            for key, [first] in plan(self.protocol, count=1).items()
+        }
 
     def as_json(self) -> dict[str, Any]:
         """Return what is stored: the protocol once, and each cell with its rules."""
@@ -162,16 +169,12 @@ def stored_runs(
     stored = {} if out is None else _stored_rules(_records(out / protocol.name / FILE), protocol)
     fixed = preregistration(protocol)
     runs = plan(protocol, cells=cells)
-    frozen = {}
     for (cell, model), cell_runs in runs.items():
         description = _description(cell, model, cell_runs[0])
         if rules := stored.get(frozen_digest(description)):
-            frozen[cell, model] = FrozenCell(preregistration=fixed, cell=description, rules=rules)
-
-    def seed_of(cell: Cell, model: Model, index: int) -> int:
-        return frozen[cell, model].seed(index) if (cell, model) in frozen else index
-
-    return plan(protocol, seed_of, cells=cells) if frozen else runs
+            frozen = FrozenCell(preregistration=fixed, cell=description, rules=rules)
+            runs[cell, model] = frozen.runs(cell_runs[0], len(cell_runs))
+    return runs
 
 
 def _description(cell: Cell, model: Model, run: Run) -> dict[str, Any]:

@@ -1,8 +1,7 @@
-"""Exact statistics for few runs: shares with confidence intervals, binomial tails, and Holm's correction."""
+"""Exact statistics for few runs: shares with confidence intervals, and binomial tails."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, comb, log2
+from math import comb
 
 CONFIDENCE = 0.95
 ALPHA = 0.05
@@ -34,18 +33,3 @@ def share(successes: int, trials: int) -> Share:
 def tail(successes: int, trials: int) -> float:
     """Probability of at least `successes` successes in `trials` trials of success probability one half."""
     return sum(comb(trials, count) for count in range(successes, trials + 1)) / 2.0**trials
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction (Scandinavian Journal of Statistics, 1979) of p-values, in the order given."""
-    adjusted = [0.0] * len(p_values)
-    running_max = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
-        running_max = max(running_max, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = running_max
-    return adjusted
-
-
-def runs_needed(cells: int) -> int:
-    """Number of unanimous runs that decide a cell whatever the other cells do: cells / 2^runs <= ALPHA."""
-    return ceil(log2(cells / ALPHA)) if cells else 0

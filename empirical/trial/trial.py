@@ -7,11 +7,11 @@ from typing import Any
 from circuits.prediction import VARIANTS
 from empirical.trial.association import association
 from empirical.trial.breaking import breaking, breaking_summary
-from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, judge, predicted_by
+from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, judge, predicted_by, unanimous_runs
 from empirical.trial.diagnosis import diagnose, disagreements
 from empirical.trial.outcomes import Checkpoint, outcome
 from empirical.trial.sensitivity import sensitivity
-from empirical.trial.statistics import ALPHA, CONFIDENCE, runs_needed
+from empirical.trial.statistics import ALPHA, CONFIDENCE
 
 
 def as_json(evidence: Sequence[CellEvidence], main: Criteria, frozen: str | None = None) -> dict[str, Any]:
@@ -30,7 +30,8 @@ def as_json(evidence: Sequence[CellEvidence], main: Criteria, frozen: str | None
         "main": asdict(main),
         "alpha": ALPHA,
         "confidence": CONFIDENCE,
-        "runs_needed": runs_needed(sum(cell.p_against is not None for cell in cells)),
+        "unanimous_runs": unanimous_runs(),
+        "never_fit": [str(cell.key) for cell in cells if cell.predicted and not cell.fit.successes],
         "rules": {rule: association(judge(evidence, replace(main, rule=rule))) for rule in RULES},
         "rules_differ": _cells_where_rules_differ(cells),
         "breaking": breaking_summary(cells),
@@ -67,7 +68,9 @@ def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list
             "observed": cell.observed,
             "verdict": cell.verdict,
             **{name: asdict(getattr(cell, name)) for name in ("fit", "generalizes_given_fit", "generalizes")},
-            **{name: getattr(cell, name) for name in ("p_against", "p_for", "p_against_holm", "p_for_holm")},
+            "e_against": cell.e_against,
+            "e_for": cell.e_for,
+            "estimates": cell.estimates(),
             "best_on_test": {"fit": asdict(best.fit), "generalizes": asdict(best.generalizes)},
             "breaking": breaking(cell),
             "disagrees_with": list(disagreements(cell)),

@@ -143,15 +143,31 @@ def conjecture(
     ] = None,
     profile: ProfileName = "quick",
     out: Out = Path("out"),
+    until_decided: Annotated[
+        bool, typer.Option("--until-decided", help="Add runs to undecided cells, in rounds, within the budget.")
+    ] = False,
+    budget: Annotated[
+        str | None, typer.Option(help="With --until-decided: time in all, such as 90s, 30m or 2h. Without it: 1h.")
+    ] = None,
+    max_seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=SEEDS.least, max=SEEDS.most, help="With --until-decided: most runs of a cell. Without it: 30."
+        ),
+    ] = None,
     device: Device = "cpu",
     compile: Compile = False,
     engine: EngineOption = EngineName.LOCAL,
     as_json: Json = False,
 ) -> None:
     """Store predictions, train every cell over several seeds, and judge each prediction."""
-    from lengthgen.experiment import chosen, run_conjecture
+    from lengthgen.budget import BudgetError, parse_budget
+    from lengthgen.experiment import UntilDecided, chosen, run_conjecture
     from lengthgen.tables.trials import conjecture_table, sensitivity_table
 
+    if not until_decided and (budget is not None or max_seeds is not None):
+        raise BudgetError("--budget and --max-seeds limit the rounds of --until-decided: add that option")
+    until = UntilDecided(seconds=parse_budget(budget or "1h"), most=max_seeds or 30) if until_decided else None
     backend = Backend(device, compile)
     experiment = chosen(
         name,
@@ -165,7 +181,7 @@ def conjecture(
         out=out,
     )
     require_ready(out, backend, engine=engine.value)
-    trial = run_conjecture(experiment, backend, engine.value)
+    trial = run_conjecture(experiment, backend, engine.value, until_decided=until)
     show(trial, Group(conjecture_table(trial), sensitivity_table(trial)), as_json)
 
 

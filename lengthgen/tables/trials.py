@@ -14,7 +14,17 @@ def conjecture_table(trial: Mapping[str, Any]) -> Group:
     """Return every cell with its verdict, the 2x2 table of each rule, and possible reasons of each disagreement."""
     names = _cell_names(trial)
     table = columns(
-        "cell", "predicted", "literal", "fit", "generalize | fit", "verdict", "breaks at", "expected", "best on test"
+        "cell",
+        "predicted",
+        "literal",
+        "fit",
+        "generalize | fit",
+        "verdict",
+        "e",
+        "share",
+        "breaks",
+        "expected",
+        "best",
     )
     for cell, name in zip(trial["cells"], names, strict=True):
         fit, best = cell["fit"], cell["best_on_test"]["generalizes"]
@@ -26,6 +36,8 @@ def conjecture_table(trial: Mapping[str, Any]) -> Group:
             f"{fit['successes']}/{fit['trials']}",
             share_text(cell["generalizes_given_fit"]),
             cell["verdict"],
+            _scale(max((value for value in (cell["e_for"], cell["e_against"]) if value is not None), default=None)),
+            "".join(_answer(cell["estimates"][name]) for name in ("possible", "majority", "nearly_all")),
             _scale(breaking and breaking["observed"]),
             _scale(breaking and breaking["predicted"]),
             f"{best['successes']}/{best['trials']}",
@@ -37,7 +49,7 @@ def conjecture_table(trial: Mapping[str, Any]) -> Group:
         if cell["diagnosis"]
     ]
     title = f"Cells: runs of all runs, exact 95% intervals, {_setting_text(trial['main'])}"
-    notes = ["best on test: by the published choice of checkpoint, which selects on the test scales"]
+    notes = ["best: by the published choice of checkpoint, which selects on the test scales"]
     notes += [
         f"{name}: {other['runs']} more stored runs (fit {other['fit']}, generalize {other['generalize']}) are not "
         "frozen: their seeds do not derive from the predictions, and they decide nothing"
@@ -49,8 +61,14 @@ def conjecture_table(trial: Mapping[str, Any]) -> Group:
         for cell, name in zip(trial["cells"], names, strict=True)
         if not cell["predicted_before_training"]
     ]
-    if trial["runs_needed"]:
-        notes.append(f"a verdict needs {trial['runs_needed']} fitting runs that agree (Holm over the cells)")
+    notes.append(
+        f"a verdict needs {trial['unanimous_runs']} fitting runs that agree; e: e-value for it (e-BH over the cells)"
+    )
+    notes.append(
+        "share: do over 5%, over 50%, over 90% of the fitting runs generalize? y, n, or ? where it is undecided"
+    )
+    if trial["never_fit"]:
+        notes.append(f"predicted to generalize, and no run fits: {', '.join(trial['never_fit'])}")
     return Group(titled(title, table, *notes), _rules_table(trial), *(Text(line) for line in diagnoses))
 
 
@@ -155,6 +173,11 @@ def _cell_names(trial: Mapping[str, Any]) -> list[str]:
     return [" ".join(cell[part] for part in parts) for cell in trial["cells"]]
 
 
+def _answer(estimate: Mapping[str, Any]) -> str:
+    """Return the answer to one question about the share of runs as text."""
+    return {True: "y", False: "n", None: "?"}[estimate["answer"]]
+
+
 def _scale(scale: float | None) -> str:
-    """Return a scale as text."""
-    return "-" if scale is None else f"{scale:g}"
+    """Return a scale or an e-value as text."""
+    return "-" if scale is None else f"{scale:.3g}"

@@ -17,7 +17,7 @@ from theory.system.files import DamagedFile, read_bytes, read_sealed_json
 PREDICTIONS, CONJECTURE = "predictions.json", "conjecture.json"
 
 _SHARES = ("fit", "generalizes_given_fit", "generalizes")
-_CHANCES = ("p_against", "p_for", "p_against_holm", "p_for_holm")
+_EVIDENCE = ("e_against", "e_for")
 _TABLE = ("yes_yes", "yes_no", "no_yes", "no_no", "not_observed", "no_prediction")
 
 
@@ -88,7 +88,7 @@ def _trial_data(content: Mapping[str, Any]) -> dict[str, Any]:
         "main": {key: text(str(main[key])) for key in ("size", "checkpoint", "mode", "threshold")},
         "alpha": rounded(content["alpha"]),
         "confidence": rounded(content["confidence"]),
-        "runs_needed": content["runs_needed"],
+        "unanimous_runs": content["unanimous_runs"],
         "rules": {rule: _rule_data(content["rules"][rule]) for rule in RULES if rule in content["rules"]},
         "cells": [_cell_data(cell) for cell in content["cells"]],
     }
@@ -110,7 +110,7 @@ def _cell_data(cell: Mapping[str, Any]) -> dict[str, Any]:
         **{key: text(cell[key]) for key in ("task", "format", "encoding", "size", "verdict")},
         **{key: cell[key] for key in ("predicted", "literal", "observed")},
         **{key: _share_data(cell[key]) for key in _SHARES},
-        **{key: rounded(cell[key]) for key in _CHANCES},
+        **{key: rounded(cell[key]) for key in _EVIDENCE},
         "breaks": [prediction and rounded(prediction["breaks_at"]), breaking and rounded(breaking["observed"])],
         "before": cell["predicted_before_training"],
         "why": text(prediction["why"]) if prediction else "",

@@ -1,7 +1,5 @@
 """An experiment: its predictions by mode, what it warns of before it trains, and the name of its folder."""
 
-import re
-
 import pytest
 
 from circuits.encodings import parse_encoding
@@ -9,10 +7,17 @@ from circuits.modes import Mode
 from empirical.model.backend import CPU
 from empirical.runs.profile import ProfileError
 from empirical.runs.protocol import load_protocol
-from empirical.trial.statistics import ALPHA, holm, tail
 from lengthgen import experiment
-from lengthgen.experiment import Experiment, stored_predictions, sweep_all, task_experiment, too_few_seeds
-from tests.paper_figs.made_up import PROTOCOL, protocol_file
+from lengthgen.budget import BudgetError, parse_budget
+from lengthgen.experiment import (
+    Experiment,
+    UntilDecided,
+    run_conjecture,
+    stored_predictions,
+    sweep_all,
+    task_experiment,
+)
+from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file
 
 
 def predictions(folder):
@@ -50,41 +55,78 @@ def sweep(folder, monkeypatch, text=PROTOCOL):
 
 
 def test_seeds_that_cannot_decide_any_cell_are_reported_before_training(tmp_path, monkeypatch, capsys):
-    sweep(tmp_path, monkeypatch)  # 5 seeds of 6 cells
+    sweep(tmp_path, monkeypatch, PROTOCOL.replace("seeds = 5", "seeds = 4"))
     out, err = capsys.readouterr()
     assert out == "training begins\n"
     assert (
-        "5 runs a cell can decide none of 6 cells, unless at most 1 of them has a run that fits: 7 that agree (seeds "
-        "= 7) decide one whatever the others do; the 2x2 table counts every cell anyway\n"
+        "4 runs a cell decide nothing: 5 fitting runs that agree decide a cell if all 6 cells are like it, and 8 "
+        "whatever the others do; the 2x2 table counts every cell with 3 fitting runs anyway\n"
     ) in err
 
 
 def test_seeds_that_can_decide_a_cell_are_not_warned_of(tmp_path, monkeypatch, capsys):
-    sweep(tmp_path, monkeypatch, PROTOCOL.replace("seeds = 5", "seeds = 7"))
-    assert "can decide" not in capsys.readouterr().err
+    sweep(tmp_path, monkeypatch)
+    assert "decide nothing" not in capsys.readouterr().err
 
 
 def test_cells_without_a_prediction_are_not_counted(tmp_path, monkeypatch, capsys):
-    sweep(tmp_path, monkeypatch, PROTOCOL.replace('"ipe", "rpe", "ape"', '"random-ape", "rpe"'))
-    assert "5 runs a cell can decide none of 2 cells, unless at most 1" in capsys.readouterr().err
+    sweep(tmp_path, monkeypatch, PROTOCOL.replace('"ipe", "rpe", "ape"', '"random-ape", "rpe"').replace("= 5", "= 4"))
+    assert "decide a cell if all 2 cells are like it" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("seeds", range(1, 13))
-def test_too_few_seeds_are_those_with_which_holm_decides_nothing(seeds):
-    def decided(cells):
-        return min(holm([tail(seeds, seeds)] * cells)) <= ALPHA
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    """Function that runs two cells with made-up outcomes by index; returns the new runs by cell, and the trial."""
 
-    for cells in range(1, 80):
-        warning = too_few_seeds(seeds, cells)
-        assert (warning is None) == decided(cells)
-        if warning is None:
-            continue
-        match = re.search(r"unless at most (\d+) of them", warning)
-        most = int(match[1]) if match else 0
-        assert not decided(most + 1) and (most == 0 or decided(most))
-        needed = int(re.search(r"seeds = (\d+)", warning)[1])
-        for others in ([0.0] * (cells - 1), [tail(needed, needed)] * (cells - 1), [1.0] * (cells - 1)):
-            assert holm([*others, tail(needed, needed)])[-1] <= ALPHA
+    def judged(outcomes, *, seconds=1e6, most=30):
+        protocol = load_protocol(
+            str(protocol_file(tmp_path, PROTOCOL.replace('"rpe", ', "").replace('"copy", ', ""))), "smoke"
+        )
+        trained = {}
+
+        def train_all(runs, store, **options):
+            for run in runs:
+                if not store.finished(run):
+                    cell = trained.setdefault(run.encoding, [])
+                    solved = outcomes[run.encoding](len(cell))
+                    cell.append(run)
+                    fill(store, run, lambda run, epoch, scale, solved=solved: 1.0 if solved or scale <= 2 else 0.0)
+
+        monkeypatch.setattr(experiment, "train_all", train_all)
+        until = UntilDecided(seconds=seconds, most=most)
+        trial = run_conjecture(Experiment(protocol=protocol, out=tmp_path / "out"), CPU, until_decided=until)
+        return {name: len(runs) for name, runs in trained.items()}, trial
+
+    return judged
+
+
+def test_only_undecided_cells_get_more_runs_until_they_are_decided(world):
+    counts, trial = world({"ipe": lambda index: index != 0, "ape": lambda index: False})
+    assert counts == {"ipe": 13, "ape": 9}, "while a cell is undecided, the other needs more than alone"
+    assert [cell["verdict"] for cell in trial["cells"]] == ["consistent"] * 2
+    again, trial_again = world({"ipe": lambda index: False, "ape": lambda index: False})
+    assert again == {} and trial_again == trial, "added runs are judged again, and nothing is trained"
+
+
+def test_rounds_end_with_the_largest_number_of_runs_and_with_the_budget(world, capsys):
+    counts, trial = world({"ipe": lambda index: bool(index % 2), "ape": lambda index: False}, most=11)
+    assert counts == {"ipe": 11, "ape": 9}
+    assert trial["cells"][0]["verdict"] == "undecided (power)"
+    counts, _ = world({"ipe": lambda index: bool(index % 2), "ape": lambda index: False}, seconds=1e-9)
+    assert counts == {} and "the budget ends with 1 undecided cells" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("30m", 1800), ("2h", 7200), ("1.5h", 5400)])
+def test_budgets(text, seconds):
+    assert parse_budget(text) == seconds
+
+
+@pytest.mark.parametrize(
+    "text", ["", "2", "h", "-1h", "0s", "1e3s", "2 h", "2H", "inf", "nanh", "9999999999h", "800h", "٣h"]
+)
+def test_what_is_no_budget_is_refused_in_one_line(text):
+    with pytest.raises(BudgetError, match=r"^budget '.*': write a number and a unit, such as 90s, 30m or 2h"):
+        parse_budget(text)
 
 
 @pytest.mark.parametrize("name", ["runs", "figures", "tensorboard", "fig1"])

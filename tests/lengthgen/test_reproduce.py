@@ -72,7 +72,7 @@ def test_two_at_once_do_the_work_once(clean):
     _, both, changed, _ = clean
     errors = [stderr for _, _, stderr in both]
     assert [status for status, _, _ in both] == [0, 0], errors
-    assert "".join(errors).count("runs to do") == "".join(errors).count("training: 16 runs to do") == 1
+    assert "".join(errors).count("runs to do") == "".join(errors).count("training: 20 runs to do") == 1
     assert sum("waiting for process " in error and ", which reproduces into " in error for error in errors) == 1
     assert both[0][1] == both[1][1]
     assert {Path(name).name for name in changed} <= {".lock", "manifest.json", "conjecture.json", "report.html"}
@@ -87,7 +87,7 @@ def test_everything_is_there_and_named_by_the_manifest(clean):
     assert {"lrc.json", "claims.json", "src.json", "predictions.json", "conjecture.json"} <= kinds
     figures = {f"{name}.{kind}" for name in ("figure1", "accuracy-fig1", "ledger") for kind in ("pdf", "csv", "tex")}
     assert {*figures, "predicted-fig1.svg", "table-src.tex", "report.html"} <= kinds
-    assert sum(name.endswith("metrics.parquet") for name in manifest["files"]) == 16
+    assert sum(name.endswith("metrics.parquet") for name in manifest["files"]) == 20
     assert "s left" in stderr + other, "long work says how long it takes"
     assert "falsifiers rejected" in stdout
     assert len(stdout.splitlines()) <= 50, "the summary fits one screen"
@@ -95,7 +95,7 @@ def test_everything_is_there_and_named_by_the_manifest(clean):
 
 def test_derived_files_are_sealed(clean):
     out, *_ = clean
-    sealed = ("claims", "lrc", "src", "manifest", "fig1/conjecture", "fig1/predictions", "report/runs")
+    sealed = ("claims", "lrc", "src", "manifest", "fig1/conjecture", "fig1/predictions", "fig1/frozen", "report/runs")
     for path in [*(out / f"{name}.json" for name in sealed), *out.glob("figures/.drawn/*.json")]:
         assert read_sealed_json(path), path
 
@@ -120,7 +120,7 @@ def test_predictions_were_stored_before_training(clean):
 def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path):
     out = tmp_path / "out"
     moments = random.Random(0)
-    for work in ("training: 16 runs to do", "figures: "):
+    for work in ("training: 20 runs to do", "figures: "):
         with start(out) as process:
             next(line for line in process.stderr if line.startswith(work))
             time.sleep(moments.uniform(0, 3))
@@ -137,7 +137,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path)
 def test_an_interrupt_ends_in_one_line_and_leaves_nobody_working(tmp_path):
     with start(tmp_path / "out") as process:
         for line in process.stderr:
-            if line.startswith("training: 16 runs to do"):
+            if line.startswith("training: 20 runs to do"):
                 break
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to the workers as well
         rest = process.stderr.read()

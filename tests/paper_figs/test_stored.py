@@ -18,7 +18,7 @@ from theory.system.files import write_sealed_json
 WRONG = {"null": None, "text": "1", "list": [[1]], "mapping": {"one": 1}, "true": True, "large": 10**400}
 CELL = "cells.0"
 OF_TRIAL = (
-    "main", "main.size", "main.checkpoint", "main.threshold", "alpha", "confidence", "runs_needed", "rules",
+    "main", "main.size", "main.checkpoint", "main.threshold", "alpha", "confidence", "unanimous_runs", "rules",
     "rules.coverage.table", "rules.coverage.table.yes_no", "rules.literal.fisher_p", "rules.literal.misclassified",
     "rules.coverage.permutation", "rules.coverage.permutation.task.p", "breaking", "breaking.cells", "cells", CELL,
     *(f"{CELL}.{key}" for key in ("task", "format", "encoding", "size", "verdict", "fit", "generalizes", "outcomes")),

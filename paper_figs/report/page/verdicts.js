@@ -24,7 +24,7 @@ const startVerdicts = () => {
     place.append(
       el('h3', {id: `protocol-${trial.name}`}, trial.title === trial.name ? trial.name : `${trial.name}: ${trial.title}`),
       el('p', {class: 'note'}, `${trial.source ? `${trial.source}. ` : ''}Model ${trial.main.size}, checkpoint ${trial.main.checkpoint}, a scale is solved if its exact match is at least ${trial.main.threshold}; `
-        + `level ${number(trial.alpha)} after Holm's correction, at which a cell needs ${plural(trial.runs_needed, 'fitting run')} that agree.`),
+        + `level ${number(trial.alpha)} by e-values and e-BH over the cells, at which a cell needs at least ${plural(trial.unanimous_runs, 'fitting run')} that agree.`),
       el('div', {class: 'beside'}, ...Object.entries(trial.rules).map(([rule, its]) => ruleTable(rule, its))),
       table('Cells', [
         ['cell', (cell) => `${cell.task}, ${cell.format}, ${(looks[cell.encoding] || {label: cell.encoding}).label}${cell.size === trial.main.size ? '' : `, ${cell.size}`}`, 'name'],
@@ -35,7 +35,7 @@ const startVerdicts = () => {
         ['fit', (cell) => share(cell.fit), 'number'],
         ['generalize, of the runs that fit', (cell) => share(cell.generalizes_given_fit), 'number'],
         ['breaks at: predicted, observed', (cell) => cell.breaks.map((at) => number(at)).join(', '), 'number'],
-        ['p against, for', (cell) => `${chance(cell.p_against_holm)}, ${chance(cell.p_for_holm)}`, 'number'],
+        ['e-value against, for', (cell) => `${number(cell.e_against)}, ${number(cell.e_for)}`, 'number'],
         ['reason and findings', (cell) => [cell.why, ...cell.findings, cell.before ? '' : 'not predicted before training'].filter(Boolean).join('. '), 'words'],
       ], trial.cells),
       el('p', {class: 'note'}, `In brackets: exact ${number(100 * trial.confidence)} % intervals.`));

@@ -20,7 +20,7 @@ def cell_of(small_run):
     """(task, format, encoding), predicted, observed -> a cell."""
     [blank] = judge([evidence(histories(small_run(), {(1, 1, 1, 1): 1}), YES)], MAIN)
     shares = {
-        answer: Share(successes=count, trials=2, low=0, high=1) for answer, count in ((True, 2), (False, 0), (None, 1))
+        answer: Share(successes=count, trials=4, low=0, high=1) for answer, count in ((True, 4), (False, 0), (None, 2))
     }
 
     def make(name, predicted, observed):

@@ -40,10 +40,10 @@ def line(text, start):
 
 def test_each_cell_has_its_line(cells):
     text = rendered(conjecture_table(trial_of(*cells)))
-    assert line(text, "parity aligned ipe ") == "yes yes 9/9 9/9 0.66-1.00 consistent - - 9/9"
-    assert line(text, "parity aligned rpe  ") == "no yes 9/9 0/9 0.00-0.34 consistent 4 3 0/9"
-    assert line(text, "parity aligned ape  ") == "no no 0/9 0/0 0.00-1.00 not learnt - - 0/9"
-    assert line(text, "multiplication unaligned rotary ") == "- - 9/9 1/9 0.00-0.48 no prediction - - 1/9"
+    assert line(text, "parity aligned ipe ") == "yes yes 9/9 9/9 0.66-1.00 consistent 326 yy? - - 9/9"
+    assert line(text, "parity aligned rpe  ") == "no yes 9/9 0/9 0.00-0.34 consistent 326 ?nn 4 3 0/9"
+    assert line(text, "parity aligned ape  ") == "no no 0/9 0/0 0.00-1.00 not learnt - ??? - - 0/9"
+    assert line(text, "multiplication unaligned rotary ") == "- - 9/9 1/9 0.00-0.48 no prediction - ??n - - 1/9"
 
 
 def test_both_rules_and_what_they_miss_stand_below(cells):

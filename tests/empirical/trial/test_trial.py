@@ -62,7 +62,7 @@ def test_the_cells_of_the_main_size_come_first_and_no_table_holds_others(trial):
     assert [cell["verdict"] for cell in trial["cells"]] == [
         "consistent", "refuted", "consistent", "consistent", "not learnt", "no prediction", "refuted",
     ]  # fmt: skip
-    assert trial["runs_needed"] == 7, "four cells of the main size have a prediction and fitting runs"
+    assert trial["unanimous_runs"] == 5
 
 
 def test_disagreements_and_cells_not_learnt_are_looked_into(trial):

@@ -64,13 +64,13 @@ def trial(**changes):
     cell = {
         "task": "parity", "format": "aligned", "encoding": "ipe", "size": "w64l2h4", "verdict": "consistent",
         "predicted": True, "literal": True, "observed": True, "fit": [5, 5, 0.478, 1], "generalizes": [5, 5, 0.478, 1],
-        "generalizes_given_fit": [5, 5, 0.478, 1], "p_against": 1, "p_for": 0.03, "p_against_holm": 1,
-        "p_for_holm": 0.03, "breaks": [None, None], "before": True, "why": "operators: 1", "findings": [],
+        "generalizes_given_fit": [5, 5, 0.478, 1], "e_against": 0.1, "e_for": 21.3,
+        "breaks": [None, None], "before": True, "why": "operators: 1", "findings": [],
     }  # fmt: skip
     table = {"yes_yes": 1, "yes_no": 0, "no_yes": 0, "no_no": 0, "not_observed": 0, "no_prediction": 0}
     rule = {"table": table, "agreement": 1, "fisher_p": None, "misclassified": [], "refuted_by": []}
     return {
-        "name": "fig1", "title": "Parity", "source": "a paper", "alpha": 0.05, "confidence": 0.95, "runs_needed": 5,
+        "name": "fig1", "title": "Parity", "source": "a paper", "alpha": 0.05, "confidence": 0.95, "unanimous_runs": 5,
         "main": {"size": "w64l2h4", "checkpoint": "last", "mode": "free", "threshold": "0.95"},
         "rules": {"coverage": rule, "literal": rule}, "cells": [cell],
     } | changes  # fmt: skip

@@ -48,7 +48,7 @@ def test_every_cell_has_its_verdict_shares_and_chances(tmp_path, trial):
         for key in ("fit", "generalizes_given_fit", "generalizes"):
             expected = [cell[key][part] for part in ("successes", "trials", "low", "high")]
             assert its[key] == pytest.approx(expected, rel=1e-5)
-        for key in ("p_against", "p_for", "p_against_holm", "p_for_holm"):
+        for key in ("e_against", "e_for"):
             assert its[key] == pytest.approx(cell[key], rel=1e-5)
         assert its["breaks"] == [cell["prediction"]["breaks_at"], cell["breaking"]["observed"]]
     for rule, its in trial["rules"].items():
