@@ -30,7 +30,7 @@ def verdict(
 
     Without options: judge the stored runs. The exit code of --rerun is 0 only if every run has the stored outcome.
     """
-    from lengthgen.durations import parse_duration
+    from lengthgen.budget import parse_budget
     from lengthgen.preconditions import require_training
     from lengthgen.tables.verdict import gate_table, rerun_table, verdict_table
     from lengthgen.verdict import freeze_answer, rerun_answer, train_answer, verdict_answer
@@ -48,7 +48,7 @@ def verdict(
         if answer["same"]["first_failure"] < answer["cells"]:
             raise typer.Exit(1)
     else:
-        seconds = None if train is None else parse_duration(train)
+        seconds = None if train is None else parse_budget(train)
         answer = (
             verdict_answer(name, out)
             if seconds is None
