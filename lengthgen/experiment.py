@@ -54,8 +54,8 @@ Cells = Mapping[tuple[Cell, Model], Sequence[Run]]
 
 ROUND = 4
 """Runs that an undecided cell gets in one round."""
-GIVE_UP = 5
-"""Number of runs after which a cell without any fitting run gets no more."""
+GIVE_UP = 6
+"""Number of runs after which a cell with fewer than FEWEST fitting ones gets no more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +252,7 @@ def _more_runs(
     more = {}
     for key, cell in judged.items():
         runs, fitting = len(cell.outcomes), cell.fit.successes
-        given_up = runs >= until.most or (runs >= GIVE_UP and not fitting)
+        given_up = runs >= until.most or (runs >= GIVE_UP and fitting < FEWEST)
         if cell.predicted is not None and not cell.decided and not given_up:
             any_run = evidence[key].runs[0][0]
             more[key] = frozen.cells[key].runs(any_run, min(runs + ROUND, until.most))

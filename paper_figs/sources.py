@@ -194,12 +194,13 @@ class Sources:
                 for stored_cell in stored["cells"]
                 if (*_cell_key(stored_cell), stored_cell["size"]) == (*_condition_key(condition), str(model))
             ]
-            scores = [self.store.final_exact_match(run) for run in runs]
-            stored_scores = [
-                {int(scale): value for scale, value in stored_cell["exact_match"].items()}
-                for stored_cell in _outcomes(judged)
-            ]
-            if stored_scores != scores:
+            scores = {run.seed: self.store.final_exact_match(run) for run in runs}
+            stored_scores = {
+                outcome_of["seed"]: {int(scale): value for scale, value in outcome_of["exact_match"].items()}
+                for stored_cell in judged
+                for outcome_of in stored_cell["outcomes"]
+            }
+            if any(stored_scores.get(seed) != score for seed, score in scores.items()):  # it may hold added runs too
                 raise Missing(
                     f"{self._trial(name)} was not made of these runs ({condition}): make it again with  "
                     f"{self._command('conjecture', name)}"
@@ -264,11 +265,3 @@ def _condition_key(condition: Condition) -> tuple[str, str, str]:
 
 def _cell_key(cell: Mapping[str, Any]) -> tuple[str, str, str]:
     return cell["task"], cell["format"], cell["encoding"]
-
-
-def _outcomes(judged: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [
-        run_outcome
-        for cell in judged
-        for run_outcome in sorted(cell["outcomes"], key=lambda run_outcome: run_outcome["seed"])
-    ]

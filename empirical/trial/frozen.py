@@ -166,15 +166,30 @@ def stored_runs(
         DamagedFile: the record of what was frozen has changed since it was written.
         ProfileError, TaskError: as for `plan`.
     """
+    runs = plan(protocol, cells=cells)
+    frozen = frozen_cells(protocol, out, runs)
+    return {
+        key: frozen[key].runs(cell_runs[0], len(cell_runs)) if key in frozen else cell_runs
+        for key, cell_runs in runs.items()
+    }
+
+
+def frozen_cells(
+    protocol: Protocol, out: Path | None, runs: Mapping[CellOfSize, Sequence[Run]]
+) -> dict[CellOfSize, FrozenCell]:
+    """Return the cells that are frozen in a folder of results, of those to which `runs` has any run.
+
+    Raises:
+        DamagedFile: the record of what was frozen has changed since it was written.
+    """
     stored = {} if out is None else _stored_rules(_records(out / protocol.name / FILE), protocol)
     fixed = preregistration(protocol)
-    runs = plan(protocol, cells=cells)
-    for (cell, model), cell_runs in runs.items():
-        description = _description(cell, model, cell_runs[0])
+    frozen = {}
+    for (cell, model), [first, *_] in runs.items():
+        description = _description(cell, model, first)
         if rules := stored.get(frozen_digest(description)):
-            frozen = FrozenCell(preregistration=fixed, cell=description, rules=rules)
-            runs[cell, model] = frozen.runs(cell_runs[0], len(cell_runs))
-    return runs
+            frozen[cell, model] = FrozenCell(preregistration=fixed, cell=description, rules=rules)
+    return frozen
 
 
 def _description(cell: Cell, model: Model, run: Run) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from typing import Literal
 
 from circuits.modes import Mode
 from circuits.prediction import Prediction
-from empirical.runs.protocol import Cell
+from empirical.runs.protocol import Cell, load_protocol
 from empirical.runs.store import RunStore
 from empirical.trial import conjecture
 from empirical.trial.association import association, cluster_permutation_test
 from empirical.trial.conjecture import CellKey, Criteria, JudgedCell, judge
+from empirical.trial.frozen import FrozenCell, answers, frozen_cells
 from empirical.trial.outcomes import History, by_checkpoint, outcome
 from empirical.trial.statistics import ALPHA
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
@@ -184,7 +185,13 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
     reading = runs.read(Arm(protocol=protocol))
     assert runs.out is not None, "runs were read, so their folder is given"
     predicted = _read_predictions(runs.out / protocol / "predictions.json")
-    evidence = [_evidence(trained, predicted, RunStore(runs.out / "runs")) for trained in reading.arms[0]]
+    any_runs = {(trained.cell, trained.histories[0][0].model): [trained.histories[0][0]] for trained in reading.arms[0]}
+    frozen = frozen_cells(load_protocol(protocol, runs.profile), runs.out, any_runs)
+    store = RunStore(runs.out / "runs")
+    evidence = [
+        _evidence(trained, predicted, frozen.get(key), store)
+        for key, trained in zip(any_runs, reading.arms[0], strict=True)
+    ]
     first = reading.arms[0][0].histories[0][0]
     criteria = Criteria(threshold=first.evaluation.threshold, size=str(first.model), rule=rule)
     cells = [_negated(cell) if negated else cell for cell in judge(evidence, criteria)]
@@ -225,20 +232,30 @@ def _read_predictions(path: Path) -> Predictions:
         raise Unsettled(f"no stored predictions can be read from {path}: {error}") from error
 
 
-def _evidence(trained: TrainedCell, predicted: Predictions, store: RunStore) -> conjecture.CellEvidence:
-    """Evidence of a cell for the trial. Raises `Unsettled` if its runs name another prediction than the stored one."""
+def _evidence(
+    trained: TrainedCell, predicted: Predictions, frozen: FrozenCell | None, store: RunStore
+) -> conjecture.CellEvidence:
+    """Evidence of a cell for the trial.
+
+    Raises `Unsettled` if its runs name another prediction than the stored one, or if another one was frozen: the seeds
+    of the runs derive from that.
+    """
     cell, prediction = trained.cell, predicted.get(trained.cell)
     if prediction is None:
         raise Unsettled(f"{cell}: no prediction is stored")
     for run, _ in trained.histories:
         if store.environment(run).get(f"prediction_sha256_{Mode.FREE}") != prediction.digest:
             raise Unsettled(f"run {run.id} was not trained under the prediction that is stored now")
+    frozen_answers = {} if frozen is None else frozen.rules
+    present = answers({Mode.FREE: prediction})
+    if any(present.get(name) != answer for name, answer in frozen_answers.items() if name.startswith(f"{Mode.FREE}/")):
+        raise Unsettled(f"{cell}: the stored prediction is not the one from which the seeds of its runs derive")
     first = trained.histories[0][0]
     return conjecture.CellEvidence(
         key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(first.model)),
         predictions={Mode.FREE: prediction if prediction.generalizes is not None else None},
         runs=trained.histories,
-        predicted_before_training=True,
+        predicted_before_training=frozen is not None,
         frozen_rules=frozenset((Mode.FREE, rule) for rule in conjecture.RULES),
     )
 

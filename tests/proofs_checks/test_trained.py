@@ -8,6 +8,7 @@ import pytest
 from circuits.prediction import Prediction
 from empirical.runs.protocol import Cell, load_protocol
 from empirical.runs.store import RunStore
+from empirical.trial.frozen import FILE, Frozen, stored_runs
 from proofs_checks import ledger, registry
 from proofs_checks.claim import Claim, Strength, Unsettled
 from proofs_checks.papers import longer_text, modular_runs
@@ -116,25 +117,32 @@ def opposite(cell: Cell, seed: int) -> Scores:
     return fails if generalizes(cell) else solves
 
 
-def predict(out: Path, scores, *, literal: tuple[str, ...] = ()) -> None:
+def predict(out: Path, scores, *, literal: tuple[str, ...] = (), before=None) -> None:
     """Store predictions for fig2, and then its runs, which name them.
 
-    What is predicted to fail has a complexity that grows, but with encodings in `literal` it lacks entries instead.
+    What is predicted to fail has a complexity that grows, but with encodings in `literal` it lacks entries instead. If
+    `before` is given, the seeds of the runs derive from what it makes of each prediction, as it was frozen.
     """
     generalizing = Prediction(
         encoding="", relation="made up", scale_hint=False, complexity_train=1, complexity_test=1, labels_covered=True,
         entries_covered=True, unseen_distractors=0, breaks_at=None, why="",
     )  # fmt: skip
-    answer = []
-    for cell, runs in runs_of("fig2").items():
+    answer, predictions = [], {}
+    for cell in runs_of("fig2"):
         prediction = replace(generalizing, encoding=cell.encoding)
         if not generalizes(cell):
             prediction = replace(prediction, entries_covered=False, breaks_at=6)
             prediction = prediction if cell.encoding in literal else replace(prediction, complexity_test=2)
         fields = cell.as_json()
         answer.append({"cell": fields, "mode": "free", "prediction": prediction.as_json()})
-        for run in runs:
-            put(RunStore(out / "runs"), run, scores(cell, run.seed), prediction_sha256_free=prediction.digest)
+        predictions[cell] = prediction
+    if before is not None:
+        frozen = {cell: {"free": before(prediction)} for cell, prediction in predictions.items()}
+        Frozen.of(load_protocol("fig2", "quick"), frozen, out / "fig2" / FILE)
+    for (cell, _), runs in stored_runs(load_protocol("fig2", "quick"), out).items():
+        for index, run in enumerate(runs):
+            digest = predictions[cell].digest
+            put(RunStore(out / "runs"), run, scores(cell, index), prediction_sha256_free=digest)
     path = out / "fig2" / "predictions.json"
     write_sealed_json(path, {"key": "", "answer": answer})
 
@@ -320,6 +328,14 @@ class TestTheConjecture:
         assert (
             "was not trained under the prediction that is stored now" in settled("conjecture-coverage", tmp_path).reason
         )
+
+    def test_predictions_that_are_not_the_frozen_ones_decide_nothing_whatever_the_runs_name(self, tmp_path):
+        predict(tmp_path / "honest", as_predicted, before=lambda prediction: prediction)
+        assert settled("conjecture-coverage", tmp_path / "honest").verdict is Verdict.VERIFIED
+        predict(tmp_path / "forged", as_predicted, before=lambda it: replace(it, breaks_at=None if it.breaks_at else 6))
+        result = settled("conjecture-coverage", tmp_path / "forged")
+        assert result.verdict is Verdict.UNSETTLED
+        assert "is not the one from which the seeds of its runs derive" in result.reason
 
     @pytest.mark.parametrize("content", ["{", "[]", '{"answer": [{"cell": {}, "mode": "free", "prediction": {}}]}'])
     def test_predictions_that_cannot_be_read_are_named(self, world, tmp_path, content):
