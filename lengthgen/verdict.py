@@ -80,9 +80,16 @@ def verdict_answer(name: str, out: Path) -> dict[str, Any]:
 
 
 def rerun_answer(name: str, out: Path, *, cells: int, seed: int) -> dict[str, Any]:
-    """Train the first runs of a random sample of cells again and compare. Raises as `verdict_answer`."""
+    """Train the first runs of a random sample of cells again and compare.
+
+    Raises:
+        VerdictError: the answers are not frozen yet, or there is no run.
+        TableError: as for `verdict_answer`.
+    """
     _, folder, frozen = _frozen(name, out)
     runs = load_runs(frozen, folder)
+    if not runs:
+        raise VerdictError(f"{folder} has no runs: run lengthgen verdict {name} --train 2h --out {out} first")
     return rerun(
         frozen, runs, cells=cells, seed=seed, workers=os.cpu_count() or 1, progress=_report("runs trained again", 5)
     )

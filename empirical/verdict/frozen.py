@@ -10,7 +10,7 @@ from typing import Any
 
 from circuits.tasks import TaskSpec, parse_task
 from empirical.runs.data import TEST, examples
-from empirical.verdict.population import DrawnTask, draw
+from empirical.verdict.population import DrawnTask, draw, half_of
 from empirical.verdict.preregistration import Preregistration
 from empirical.verdict.rules import answers
 from empirical.verdict.seeds import frozen_digest
@@ -126,15 +126,19 @@ def load_frozen(preregistration: Preregistration, folder: Path) -> FrozenCells:
     """Read the frozen answers.
 
     Raises:
-        TableError: the file is missing or damaged, or lacks a rule of the preregistration.
+        TableError: the file is missing or damaged, lacks a rule of the preregistration, or puts a task into another half
+            than its name does.
     """
     cells = []
     for row in read_rows(folder / CELLS):
         try:
             answers_of_cell = {rule: (row.pop(rule), row.pop(_breaks(rule))) for rule in preregistration.rules}
-            cells.append(FrozenCell(**row, answers=answers_of_cell))
+            cell = FrozenCell(**row, answers=answers_of_cell)
         except (KeyError, TypeError) as error:
             raise TableError(f"{folder / CELLS} does not fit its preregistration ({error}): freeze it anew") from error
+        if cell.half != half_of(cell.task):
+            raise TableError(f"{folder / CELLS}: {cell.task} belongs to the half '{half_of(cell.task)}': freeze it anew")
+        cells.append(cell)
     return FrozenCells(preregistration=preregistration, cells=tuple(cells))
 
 

@@ -19,7 +19,7 @@ from empirical.verdict.pairs import PairCell, PairEvidence, Score, compare, traj
 from empirical.verdict.population import HALVES
 from empirical.verdict.power import Noise, Plan, cell_powers, null_rate, pair_powers
 from empirical.verdict.preregistration import Preregistration
-from empirical.verdict.runs import CellRun
+from empirical.verdict.runs import CellRun, trainable
 
 THRESHOLDS = (0.75, 0.9, 0.95, 0.99)
 """Shares of right samples that the multiverse uses in turn as the one from which on a scale is solved."""
@@ -123,7 +123,7 @@ def gate(frozen: FrozenCells, *, simulations: int = 200) -> dict[str, Any]:
     The half that answers the questions is simulated, with `stopping.first` runs a cell.
     """
     preregistration = frozen.preregistration
-    cells = [cell for cell in frozen.cells if cell.half == HALVES[1]]
+    cells = [cell for cell in trainable(frozen.cells) if cell.half == HALVES[1]]
     planned = [SeenCell(cell=cell, runs=0, fit=0, generalize=0, breaks_at=None) for cell in cells]
     powers = []
     for first, second in preregistration.rule_pairs:

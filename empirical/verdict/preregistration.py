@@ -12,6 +12,7 @@ from typing import Annotated
 from empirical.runs.limits import FLOAT32, SCALE, TEST_SAMPLES, Entries, Range, Text
 from empirical.runs.profile import POSITIVE, Model, ProfileError, read, read_toml
 from empirical.runs.protocol import Name
+from empirical.verdict.rules import RULES
 from empirical.verdict.seeds import frozen_digest
 from theory.system.errors import nearest
 
@@ -131,6 +132,13 @@ class Preregistration:
             ends = getattr(self, name)
             if len(ends) != 2 or ends[0] > ends[1]:
                 raise ProfileError(f"{name}: scales are given as [first, last] with first <= last, not {list(ends)}")
+        if not self.test[0] <= self.train[0] <= self.train[1] <= self.test[1]:
+            raise ProfileError(f"test: scales {list(self.test)} must include those of training, {list(self.train)}")
+        if self.stopping.first > self.stopping.most or self.stopping.fitting > self.stopping.most:
+            raise ProfileError("stopping: first and fitting must be at most most")
+        foreign = set(self.rules) - set(RULES)
+        if foreign:
+            raise ProfileError(f"rules: '{min(foreign)}' is no rule; choose among {', '.join(RULES)}")
         unknown = {rule for pair in self.rule_pairs for rule in pair} - set(self.rules)
         if unknown:
             raise ProfileError(f"pairs: '{min(unknown)}' is not one of its rules")

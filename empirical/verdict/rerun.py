@@ -60,7 +60,12 @@ def rerun(
                     {"cell": cell.name, "stored": pairs["first_failure"][0], "again": pairs["first_failure"][1]}
                 )
             progress(done, len(chosen))
-    return {"cells": len(chosen), "seed": seed, "same": same, "differ": differ}
+    return {
+        "cells": len(chosen),
+        "seed": seed,
+        "same": same,
+        "differ": sorted(differ, key=lambda each: str(each["cell"])),
+    }
 
 
 def _again(

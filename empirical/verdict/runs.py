@@ -210,12 +210,15 @@ def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
     """Return cell name -> its runs by index, from the joined table and from single pieces.
 
     Raises:
-        TableError: a table is damaged, two rows are about one run and differ, or the seed of a run does not follow from
-            the frozen answers, which were changed then, or made after the run.
+        TableError: a table is damaged, two rows are about one run and differ, a run is none of those that the
+            preregistration plans, or its seed does not follow from the frozen answers, which were changed then, or made
+            after the run.
     """
+    preregistration = frozen.preregistration
     cells = {cell.name: cell for cell in frozen.cells}
     digests: dict[str, str] = {}
     runs: dict[tuple[str, int], CellRun] = {}
+    texts: dict[tuple[str, int], str] = {}
     paths = [*([folder / RUNS] if (folder / RUNS).is_file() else []), *sorted((folder / PIECES).glob("*.parquet"))]
     for path in paths:
         for row in read_rows(path):
@@ -225,14 +228,21 @@ def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
                 raise TableError(f"{path} holds no runs of a verdict ({error})") from error
             if run.cell not in cells:
                 raise TableError(f"{path}: '{run.cell}' is no cell of the frozen answers")
+            if run.index not in range(preregistration.stopping.most):
+                raise TableError(f"{path}: run {run.index} of {run.cell} is none of its planned runs")
+            if len(run.exact_match) != len(preregistration.test_scales):
+                raise TableError(f"{path}: run {run.index} of {run.cell} lacks the numbers of some test scales")
             if run.cell not in digests:
-                digests[run.cell] = cells[run.cell].digest(frozen.preregistration)
+                digests[run.cell] = cells[run.cell].digest(preregistration)
             if run.seed != derived_seed(digests[run.cell], run.cell, run.index):
                 raise TableError(
                     f"{path}: the seed of run {run.index} of {run.cell} does not follow from the frozen answers: they "
                     "were changed after the run, or the run was made without them"
                 )
-            runs[run.cell, run.index] = run
+            key, text = (run.cell, run.index), repr(sorted(row.items()))  # as text, where NaN is the same as NaN
+            if texts.setdefault(key, text) != text:
+                raise TableError(f"{path}: run {run.index} of {run.cell} is stored twice, with different outcomes")
+            runs[key] = run
     by_cell: dict[str, list[CellRun]] = {}
     for _, run in sorted(runs.items(), key=lambda item: item[0]):
         by_cell.setdefault(run.cell, []).append(run)
@@ -241,6 +251,7 @@ def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
 
 def join_pieces(frozen: FrozenCells, folder: Path) -> int:
     """Write all runs as one table, sorted, and remove the pieces; return the number of runs."""
+    joined = list((folder / PIECES).glob("*.parquet"))  # before they are read: a piece that comes later stays
     runs = load_runs(frozen, folder)
     rows = [
         {
@@ -257,8 +268,8 @@ def join_pieces(frozen: FrozenCells, folder: Path) -> int:
     ]
     if rows:
         write_rows(folder / RUNS, rows)
-    for path in (folder / PIECES).glob("*.parquet"):
-        path.unlink()
+    for path in joined:
+        path.unlink(missing_ok=True)
     return len(rows)
 
 

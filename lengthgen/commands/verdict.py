@@ -22,7 +22,9 @@ def verdict(
     rerun: Annotated[
         int | None, typer.Option(min=1, max=10_000, help="Train so many random cells again and compare.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="With --rerun: seed of the draw.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**31 - 1, help="With --rerun: seed of the draw, 0 without it.")
+    ] = None,
     out: Out = Path("out/verdict"),
     as_json: Json = False,
 ) -> None:
@@ -35,15 +37,20 @@ def verdict(
     from lengthgen.tables.verdict import gate_table, rerun_table, verdict_table
     from lengthgen.verdict import freeze_answer, rerun_answer, train_answer, verdict_answer
 
-    chosen = [option for option, value in (("--freeze", freeze), ("--train", train), ("--rerun", rerun)) if value]
+    work = {"--freeze": freeze, "--train": train is not None, "--rerun": rerun is not None}
+    chosen = [option for option, wanted in work.items() if wanted]
     if len(chosen) > 1:
         raise typer.BadParameter(f"{chosen[0]} and {chosen[1]} are different work: choose one of them")
+    if until_decided and train is None:
+        raise typer.BadParameter("--until-decided goes with --train")
+    if seed is not None and rerun is None:
+        raise typer.BadParameter("--seed goes with --rerun")
     require_training()
     if freeze:
         answer = freeze_answer(name, out)
         show(answer, gate_table(answer), as_json)
     elif rerun is not None:
-        answer = rerun_answer(name, out, cells=rerun, seed=seed)
+        answer = rerun_answer(name, out, cells=rerun, seed=seed or 0)
         show(answer, rerun_table(answer), as_json)
         if answer["same"]["first_failure"] < answer["cells"]:
             raise typer.Exit(1)

@@ -1,0 +1,119 @@
+"""Judgement of a preregistration on made-up outcomes."""
+
+import random
+from dataclasses import replace
+from math import comb
+
+import pytest
+
+from empirical.verdict.frozen import Answer, FrozenCells
+from empirical.verdict.judgement import SeenCell, gate, judge, seen_cells
+from empirical.verdict.population import HALVES, half_of
+from empirical.verdict.power import Plan, null_rate
+from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
+
+YES: Answer = (0.9, None)
+NO: Answer = (0.1, 3)
+TASKS = [name for name in (f"task-{number}" for number in range(120)) if half_of(name) == HALVES[1]]
+
+
+def cells(**constant: Answer) -> FrozenCells:
+    """Return cells of which coverage says yes to every other one, and all other rules no unless said."""
+    return frozen(
+        [
+            frozen_cell(task, "rpe", others=NO, coverage=YES if place % 2 else NO, **constant)
+            for place, task in enumerate(TASKS)
+        ]
+    )
+
+
+def as_coverage_says(all_cells: FrozenCells) -> dict[str, list[int | None]]:
+    return {cell.name: [cell.answers["coverage"][1]] * 3 for cell in all_cells.cells}
+
+
+def pair(judgement: dict, first: str, second: str, part: str = HALVES[1]) -> dict:
+    [chosen] = [
+        each for each in judgement["pairs"] if (each["first"], each["second"], each["part"]) == (first, second, part)
+    ]
+    return chosen
+
+
+def test_a_rule_that_is_always_right_wins_and_nobody_wins_against_himself() -> None:
+    all_cells = cells()
+    judgement = judge(all_cells, outcomes(all_cells, as_coverage_says(all_cells)))
+    won = pair(judgement, "coverage", "always-no")
+    assert won["better"] == "coverage" and won["against_second"] > 20 > 1 > won["against_first"]
+    assert won["wins_first"] == won["tasks"] == won["cells"] == len(TASKS) // 2 and won["wins_second"] == 0
+    same = pair(judgement, "distractors", "coverage", part="amendment")
+    assert same["better"] == "undecided" and same["cells"] == 0
+    score = judgement["rules"]["coverage"]["judgement"]
+    assert score["wrong_yes"] == score["wrong_no"] == 0 and score["brier"] == pytest.approx(0.01)
+    assert judgement["breaking"]["coverage"]["counts"] == [[3, 3, len(TASKS) - len(TASKS) // 2]]
+    assert judgement["decided"]["majority"] == {"yes": 0, "no": 0, "undecided": len(TASKS), "by_e_bh": 0}
+
+
+def test_the_rule_that_is_always_wrong_loses() -> None:
+    all_cells = cells()
+    opposite = {
+        name: [3 if first is None else None for first in runs] for name, runs in as_coverage_says(all_cells).items()
+    }
+    lost = pair(judge(all_cells, outcomes(all_cells, opposite)), "coverage", "always-no")
+    assert lost["better"] == "always-no" and lost["against_first"] > 20
+
+
+def test_cells_with_too_few_fitting_runs_do_not_count_and_those_that_never_fit_are_named() -> None:
+    all_cells = cells()
+    failures = as_coverage_says(all_cells)
+    yes = [cell.name for cell in all_cells.cells if cell.answers["coverage"] == YES]
+    failures[yes[0]], failures[yes[1]] = [1, 2, 1], [None, None, 2]
+    judgement = judge(all_cells, outcomes(all_cells, failures))
+    assert judgement["counting"] == len(TASKS) - 2 and judgement["seen"] == len(TASKS)
+    assert judgement["never_fit"] == {"cells": 1, "predicted_yes": [yes[0]], "by_encoding": {"rpe": 1}}
+    universes = {(each["threshold"], each["fitting"]): each["cells"] for each in judgement["multiverse"]}
+    assert universes[0.95, 1] == len(TASKS) - 1 and universes[0.95, 3] == len(TASKS) - 2
+
+
+def test_five_unanimous_runs_decide_a_cell() -> None:
+    all_cells = cells()
+    failures = {name: 2 * runs for name, runs in as_coverage_says(all_cells).items()}
+    decided = judge(all_cells, outcomes(all_cells, failures))["decided"]["majority"]
+    assert decided["yes"] + decided["no"] == decided["by_e_bh"] == len(TASKS)
+
+
+def test_a_scale_is_solved_from_the_threshold_that_is_asked_for() -> None:
+    all_cells = cells()
+    name = all_cells.cells[0].name
+    [run] = outcomes(all_cells, {name: [None]})[name]
+    weak = {name: [replace(run, exact_match=run.exact_match * 0.93)]}
+    [at_registered] = seen_cells(all_cells, weak)
+    [at_less] = seen_cells(all_cells, weak, threshold=0.9)
+    assert (at_registered.fit, at_less.fit, at_less.generalize) == (0, 1, 1)
+
+
+def test_permuted_outcomes_decide_nothing_at_the_stated_rate() -> None:
+    all_cells, alpha, simulations = cells(), 0.05, 1000
+    seen = [
+        SeenCell(cell=cell, runs=3, fit=3, generalize=random.Random(cell.name).randint(0, 3), breaks_at=None)
+        for cell in all_cells.cells
+    ]
+    plan = Plan(
+        tasks=[cell.cell.task for cell in seen],
+        answers={rule: [cell.says(rule) for cell in seen] for rule in ("coverage", "always-no", "name")},
+        runs=3,
+    )
+    rate = null_rate(plan, [cell.generalize / 3 for cell in seen], alpha=alpha, simulations=simulations)
+    at_most = next(
+        count
+        for count in range(simulations)
+        if sum(comb(simulations, k) * alpha**k * (1 - alpha) ** (simulations - k) for k in range(count + 1)) > 0.999
+    )
+    assert rate * simulations <= at_most
+
+
+def test_the_gate_tells_what_the_cells_cannot_decide() -> None:
+    powers = {(each["true"], each["against"]): each for each in gate(cells(), simulations=50)["pairs"]}
+    assert powers["coverage", "always-no"]["verdict"] == "can decide"
+    equal = frozen([frozen_cell(task, "rpe", others=NO) for task in TASKS])
+    answer = gate(equal, simulations=10)
+    assert {each["verdict"] for each in answer["pairs"]} == {"this set cannot decide"}
+    assert answer["cells"] == len(TASKS)

@@ -1,0 +1,96 @@
+"""Preregistrations: what is fixed decides the digest, and a wrong file is refused in one line."""
+
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from empirical.runs.profile import ProfileError
+from empirical.verdict import preregistration as module
+from empirical.verdict.preregistration import Preregistration, load_preregistration, names
+
+REGISTERED = load_preregistration("random-tasks")
+TEXT = (module.FOLDER / "random-tasks.toml").read_text(encoding="utf-8")
+
+
+def changed(value: Any) -> Any:
+    """Return another value of the same type."""
+    if isinstance(value, tuple):
+        return (*value[:-1], value[-1] - 1) if isinstance(value[0], int) else (*value, value[0])
+    return value + " " if isinstance(value, str) else value / 2 if isinstance(value, float) else 2 * value
+
+
+def variants(content: Any) -> list[tuple[str, Any]]:
+    """Return every field of a dataclass, of those within too, with the dataclass changed in it alone."""
+    result = []
+    for field in fields(content):
+        value = getattr(content, field.name)
+        if is_dataclass(value):
+            inner = [(name, replace(content, **{field.name: other})) for name, other in variants(value)]
+            result += [(f"{field.name}.{name}", other) for name, other in inner]
+        else:
+            result.append((field.name, replace(content, **{field.name: changed(value)})))
+    return result
+
+
+def test_the_first_preregistration_is_there_and_reads() -> None:
+    assert names() == ["random-tasks"]
+    assert REGISTERED.train_scales == (1, 2, 3, 4, 5) and REGISTERED.test_scales == tuple(range(1, 21))
+    assert REGISTERED.rule_pairs[1] == ("coverage", "name")
+    assert REGISTERED.digest == load_preregistration("random-tasks").digest
+
+
+def test_every_field_changes_the_digest() -> None:
+    others = variants(REGISTERED)
+    assert len(others) > 30 and {"tasks.seed", "testing.near", "stopping.alpha", "title"} <= {
+        name for name, _ in others
+    }
+    digests = {name: other.digest for name, other in others}
+    assert REGISTERED.digest not in digests.values()
+    assert len(set(digests.values())) == len(digests)
+
+
+@pytest.fixture
+def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Function that loads the preregistration with a part of its text replaced."""
+    monkeypatch.setattr(module, "FOLDER", tmp_path)
+
+    def load_changed(old: str, new: str) -> Preregistration:
+        assert old in TEXT
+        (tmp_path / "mine.toml").write_text(TEXT.replace(old, new, 1), encoding="utf-8")
+        return load_preregistration("mine")
+
+    return load_changed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("coverage against always-no", "coverage against nobody", "pairs: 'nobody' is not one of its rules"),
+        ("coverage against always-no", "coverage beats always-no", "write 'RULE against RULE'"),
+        ('"always-no", "name"', '"always-no", "names"', "rules: 'names' is no rule"),
+        ("seed = 2026\n", "", "seed"),
+        ("seed = 2026", 'seed = "2026"', "seed"),
+        ("width = 32", "width = 32\ndepth = 3", "depth"),
+        ("alpha = 0.05", "alpha = 0", "alpha"),
+        ("train = [1, 5]", "train = [5, 1]", "first <= last"),
+        ("train = [1, 5]", "train = [1, 2, 5]", "takes 1 to 2"),
+        ("test = [1, 20]", "test = [6, 20]", "must include those of training"),
+        ("test = [1, 20]", "test = [1, 4]", "must include those of training"),
+        ("first = 3", "first = 16", "stopping"),
+        ("fitting = 3", "fitting = 16", "stopping"),
+        ("[tasks]", "[tasks", "mine.toml"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_one_line(load: Any, old: str, new: str, says: str) -> None:
+    with pytest.raises(ProfileError) as refused:
+        load(old, new)
+    assert says in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_an_unknown_name_is_refused_with_those_that_exist() -> None:
+    with pytest.raises(ProfileError, match="did you mean random-tasks"):
+        load_preregistration("random-task")
+    with pytest.raises(ProfileError, match="unknown preregistration"):
+        load_preregistration("../registered/random-tasks")

@@ -1,0 +1,148 @@
+"""Models of different tasks trained together: each ends as it would alone, and is tested as registered."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from empirical.model.backend import CPU
+from empirical.model.ensemble import Ensemble
+from empirical.model.setup import Setup
+from empirical.runs.run import Run
+from empirical.verdict import training
+from empirical.verdict.preregistration import Preregistration
+from empirical.verdict.rerun import rerun
+from empirical.verdict.runs import run_from, run_of, train_piece
+from empirical.verdict.training import train_together
+from tests.empirical.verdict.made_up import frozen, frozen_cell, preregistration, unreported
+
+TASKS = ("random-local-invariant-1[base=2]", "random-reversed-invariant-2[base=2]", "random-strided-rises3-3[base=2]")
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def planned(encoding: str, registered: Preregistration | None = None) -> tuple[list[Run], list[Setup]]:
+    runs = [run_of(registered or preregistration(), frozen_cell(task, encoding), 0) for task in TASKS]
+    return runs, [Setup.of(run, "cpu") for run in runs]
+
+
+@pytest.mark.parametrize("encoding", ["ipe-sh", "alibi", "offset-ape", "nope"])
+def test_models_of_different_tasks_train_as_alone(encoding: str) -> None:
+    runs, setups = planned(encoding)
+    together = Ensemble(runs, setups, CPU)
+    alone = [Ensemble([run], setup, CPU) for run, setup in zip(runs, setups, strict=True)]
+    if encoding == "ipe-sh":
+        assert len({setup.geometry.count for setup in setups}) > 1, "tables of different sizes are the case to test"
+    for step in range(3):
+        rows = torch.arange(8 * step, 8 * (step + 1))[None]
+        first = runs[0].training.samples * torch.arange(len(runs))[:, None]
+        losses = together.step(rows + first, step)
+        expected = torch.cat([ensemble.step(rows, step) for ensemble in alone])
+        assert torch.allclose(losses, expected, rtol=1e-5, atol=1e-6)
+    for model, ensemble in enumerate(alone):
+        weights = together.weights(model)
+        for name, expected in ensemble.weights(0).items():
+            shape = tuple(map(slice, expected.shape))
+            assert torch.allclose(weights[name][shape], expected, rtol=1e-4, atol=1e-5), name
+            padding = weights[name].clone()
+            padding[shape] = 0
+            assert not padding.any(), "rows that no pair uses stay zero"
+
+
+def test_the_others_go_on_as_before_if_a_model_is_left_out() -> None:
+    runs, setups = planned("ipe-sh")
+    together, part = (Ensemble(runs, setups, CPU) for _ in range(2))
+    samples = runs[0].training.samples
+    rows = torch.arange(8)[None]
+    for ensemble in (together, part):
+        ensemble.step(rows + samples * torch.arange(3)[:, None], 0)
+    part.keep([0, 2])
+    losses = together.step(rows + samples * torch.arange(3)[:, None], 1)
+    assert torch.allclose(part.step(rows + samples * torch.arange(2)[:, None], 1), losses[[0, 2]], rtol=1e-5)
+    assert [run.id for run in part.runs] == [runs[0].id, runs[2].id]
+
+
+def test_sequences_of_different_lengths_are_not_trained_together() -> None:
+    runs, setups = planned("nope")
+    longer = replace(runs[1], test=(1, 2, 3, 4, 5))
+    with pytest.raises(ValueError, match="equal lengths"):
+        Ensemble([runs[0], longer], [setups[0], Setup.of(longer, "cpu")], CPU)
+
+
+def test_results_are_those_of_each_run_alone() -> None:
+    registered = preregistration(training=replace(preregistration().training, steps=30, batch=16))
+    runs, setups = planned("ipe-sh", registered)
+    together = train_together(runs, setups, registered.check, registered.testing)
+    for run, setup, result in zip(runs, setups, together, strict=True):
+        [alone] = train_together([run], [setup], registered.check, registered.testing)
+        assert (alone.steps, alone.solved) == (result.steps, result.solved)
+        assert np.allclose(alone.exact_match, result.exact_match, equal_nan=True, atol=0.07)  # one sample of 16
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, shares: dict[int, list[float]]) -> list[tuple[int, int, int]]:
+    """Let tests give scale -> share of each model; return the calls (scale, samples, models)."""
+    calls: list[tuple[int, int, int]] = []
+
+    def exact_match(self: object, models: np.ndarray, scale: int, samples: int) -> np.ndarray:
+        if len(models):
+            calls.append((scale, samples, len(models)))
+        return np.array(shares[scale])[models]
+
+    monkeypatch.setattr(training._Tested, "exact_match", exact_match)
+    return calls
+
+
+def test_scales_after_failed_ones_are_not_tested_and_near_ones_are_tested_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    registered = preregistration(
+        testing=replace(preregistration().testing, failures=2), check=replace(preregistration().check, threshold=1.0)
+    )
+    runs, setups = planned("nope", registered)
+    shares = {1: [1.0, 1.0, 1.0], 2: [1.0, 0.5, 0.97], 3: [1.0, 0.5, 1.0], 4: [1.0, 0.0, 0.92]}
+    calls = scripted(monkeypatch, shares)
+    results = train_together(runs, setups, registered.check, registered.testing)
+    assert np.isnan(results[1].exact_match).tolist() == [False, False, False, True]
+    near, again = registered.testing.samples, registered.testing.samples_near
+    assert calls == [(1, near, 3), (2, near, 3), (3, near, 3), (4, near, 2), (2, again, 1), (4, again, 1)]
+
+
+def test_a_run_ends_by_its_own_samples_and_not_by_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    registered = preregistration(training=replace(preregistration().training, steps=12))
+    runs, setups = planned("nope", registered)
+    scripted(monkeypatch, {scale: [0.0] * 3 for scale in registered.test_scales})
+    answers = iter([[True, False, True], [True, True, False], [True, True, True], [True] * 3, [True] * 3, [True] * 3])
+    sizes: list[int] = []
+
+    def solves(ensemble: Ensemble, *_: object) -> np.ndarray:
+        sizes.append(len(ensemble.runs))
+        return np.array(next(answers))[: len(ensemble.runs)]
+
+    monkeypatch.setattr(training, "_solves", solves)
+    results = train_together(runs, setups, registered.check, registered.testing)
+    assert [(result.steps, result.solved) for result in results] == [(4, True), (6, True), (8, True)]
+    assert sizes == [3, 3, 3, 1], "models that ended are left out once they are many"
+
+
+def test_a_cell_that_is_trained_again_agrees_and_a_changed_outcome_is_named() -> None:
+    registered = preregistration()
+    cells = frozen([frozen_cell(TASKS[0], "nope"), frozen_cell(TASKS[0], "alibi")])
+    runs = {}
+    for cell in cells.cells:
+        [row] = train_piece(registered, [(cell, 0)])
+        runs[cell.name] = [run_from(row)]
+    answer = rerun(cells, runs, cells=2, seed=0, workers=1, progress=unreported)
+    assert answer["same"]["first_failure"] == answer["same"]["fit"] == answer["same"]["numbers"] == answer["cells"] == 2
+    assert answer["same"]["answers"] == 0, "made-up answers are not those of the rules"
+    name = cells.cells[0].name
+    changed = replace(runs[name][0], exact_match=np.ones(4))
+    assert changed.first_failure(registered) != runs[name][0].first_failure(registered)
+    answer = rerun(cells, runs | {name: [changed]}, cells=2, seed=0, workers=1, progress=unreported)
+    assert [each["cell"] for each in answer["differ"]] == [name] and answer["same"]["first_failure"] == 1
