@@ -1,4 +1,4 @@
-"""Sources of figures: stored runs of protocols, their predictions and verdicts, and the ledger of claims."""
+"""Sources of figures: stored runs of protocols, their predictions and verdicts, the court, and the ledger of claims."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -17,10 +17,16 @@ from empirical.runs.store import RunStore
 from empirical.text.run import stored_results
 from empirical.trial.frozen import stored_runs
 from empirical.trial.outcomes import Checkpoint, outcome
+from empirical.verdict.frozen import CELLS, load_frozen
+from empirical.verdict.judgement import judge
+from empirical.verdict.preregistration import Preregistration, load_preregistration
+from empirical.verdict.runs import PIECES, RUNS, load_runs
 from paper_figs.cells import CellScores
 from paper_figs.stored import read_claims, read_court, read_trial
-from theory.system.digests import file_digest
+from theory.system.cache import cached
+from theory.system.digests import file_digest, source_digest
 from theory.system.errors import LengthgenError
+from theory.system.files import user_cache
 
 TRIAL = "conjecture.json"
 """File with the predictions, outcomes and verdicts of a protocol, in the folder of the protocol."""
@@ -28,6 +34,8 @@ LEDGER = "claims.json"
 """File of the ledger of claims."""
 COURT = Path("court", "published.json")
 """File with the scores of theories by published results."""
+VERDICT = "random-tasks"
+"""Preregistration whose verdict the figures show; its frozen answers and runs are in OUT/verdict/random-tasks."""
 
 
 class Missing(LengthgenError):
@@ -46,6 +54,7 @@ class Needs:
         ledger: True if it reads the ledger of claims.
         text: True if it reads the language models of text (`lengthgen text`).
         court: True if it reads the scores of theories by published results (`lengthgen court`).
+        verdict: True if it reads the frozen answers and runs of random tasks (`lengthgen verdict`).
         files: files of the user that it depends on.
     """
 
@@ -54,6 +63,7 @@ class Needs:
     ledger: bool = False
     text: bool = False
     court: bool = False
+    verdict: bool = False
     files: tuple[Path, ...] = ()
 
     def in_words(self) -> str:
@@ -63,7 +73,8 @@ class Needs:
         ledger = ["the ledger of claims"] if self.ledger else []
         text = ["language models of text"] if self.text else []
         court = ["scores of theories"] if self.court else []
-        return ", ".join([*parts, *ledger, *text, *court, *map(str, self.files)]) or "computed"
+        verdict = ["runs of random tasks"] if self.verdict else []
+        return ", ".join([*parts, *ledger, *text, *court, *verdict, *map(str, self.files)]) or "computed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +132,12 @@ class Sources:
         if needs.court and not self._court.is_file():
             command = shlex.join(["lengthgen", "court", "--out", str(self.out)])
             raise Missing(f"{self._court} is missing: make it with  {command}")
+        if needs.verdict and not ((self._verdict / CELLS).is_file() and self._verdict_runs()):
+            command = shlex.join(["lengthgen", "verdict", VERDICT, "--out", str(self._verdict.parent)])
+            raise Missing(
+                f"{self._verdict} has no frozen answers with runs: make them with  {command} --freeze  and then  "
+                f"{command} --train 1h"
+            )
         if needs.text and not self.text_results():
             raise Missing(
                 f"no language models are stored in {self.out / 'text'}: make them with  {self._command('text')}"
@@ -143,6 +160,8 @@ class Sources:
             hashes.append(digest(self.text_results()))
         if needs.court:
             hashes.append(file_digest(self._court))
+        if needs.verdict:
+            hashes += self._verdict_digests()
         return hashes + ([file_digest(self.out / LEDGER)] if needs.ledger else [])
 
     def models(self, name: str) -> tuple[Model, ...]:
@@ -226,9 +245,41 @@ class Sources:
         scores: dict[str, Any] = self._cached("court", "", partial(read_court, self._court, command))
         return scores
 
+    def verdict(self) -> tuple[Preregistration, dict[str, Any]]:
+        """Return the preregistration of random tasks and the judgement of its stored runs (`judgement.judge`).
+
+        The permutations of a judgement take a while, so that it is kept for the user, by the hashes of what it reads.
+
+        Raises:
+            TableError: a stored table is damaged, or a seed does not follow from the frozen answers.
+        """
+        preregistration = load_preregistration(VERDICT)
+
+        def judgement() -> dict[str, Any]:
+            frozen = load_frozen(preregistration, self._verdict)
+            return judge(frozen, load_runs(frozen, self._verdict))
+
+        key = [source_digest("theory", "circuits", "empirical"), preregistration.digest, self._verdict_digests()]
+        path = user_cache("verdicts") / f"{VERDICT}.json"
+        answer: dict[str, Any] = self._cached("verdict", "", partial(cached, path, key, judgement))
+        return preregistration, answer
+
     @property
     def _court(self) -> Path:
         return self.out / COURT
+
+    @property
+    def _verdict(self) -> Path:
+        return self.out / "verdict" / VERDICT
+
+    def _verdict_runs(self) -> list[Path]:
+        """Return the files with runs of random tasks, in the order in which `load_runs` reads them."""
+        joined = self._verdict / RUNS
+        return [*([joined] if joined.is_file() else []), *sorted((self._verdict / PIECES).glob("*.parquet"))]
+
+    def _verdict_digests(self) -> list[str]:
+        """Return hashes of the frozen answers and of the runs of random tasks."""
+        return [file_digest(path) for path in (self._verdict / CELLS, *self._verdict_runs())]
 
     def _unfinished(self, name: str) -> list[str]:
         return [run.id for runs in self.runs(name).values() for run in runs if not self.store.finished(run)]

@@ -126,8 +126,8 @@ def load_frozen(preregistration: Preregistration, folder: Path) -> FrozenCells:
     """Read the frozen answers.
 
     Raises:
-        TableError: the file is missing or damaged, lacks a rule of the preregistration, or puts a task into another half
-            than its name does.
+        TableError: the file is missing or damaged, lacks a rule of the preregistration, or puts a task into
+            another half than its name does.
     """
     cells = []
     for row in read_rows(folder / CELLS):
@@ -137,7 +137,9 @@ def load_frozen(preregistration: Preregistration, folder: Path) -> FrozenCells:
         except (KeyError, TypeError) as error:
             raise TableError(f"{folder / CELLS} does not fit its preregistration ({error}): freeze it anew") from error
         if cell.half != half_of(cell.task):
-            raise TableError(f"{folder / CELLS}: {cell.task} belongs to the half '{half_of(cell.task)}': freeze it anew")
+            raise TableError(
+                f"{folder / CELLS}: {cell.task} belongs to the half '{half_of(cell.task)}': freeze it anew"
+            )
         cells.append(cell)
     return FrozenCells(preregistration=preregistration, cells=tuple(cells))
 

@@ -1,8 +1,8 @@
 """Command `lengthgen verdict` on made-up and on very small experiments."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +11,10 @@ from empirical.verdict.frozen import load_frozen
 from empirical.verdict.runs import RUNS
 from empirical.verdict.tables import read_rows, write_rows
 from lengthgen.verdict import VerdictError, rerun_answer, train_answer, verdict_answer
-from tests.cli import run
 from tests.empirical.verdict.made_up import frozen_cell, preregistration, store_cells
+from tests.lengthgen.refusal import refused
 
+RECORD = Path(__file__).parents[2] / "docs" / "results" / "verdict"
 TASK = "random-local-invariant-1[base=2]"
 
 
@@ -62,13 +63,13 @@ def test_without_frozen_answers_or_runs_there_is_one_line(small: Path, tmp_path:
         ([], "no frozen answers"),
     ],
 )
-def test_bad_calls_end_with_one_line(tmp_path: Path, arguments: list[str], says: str) -> None:
-    result = run("verdict", *arguments, "--out", str(tmp_path))
-    assert result.code == 2 and says in result.stderr and result.stderr.count("\n") == 1
+def test_bad_calls_end_with_one_line(run: Any, tmp_path: Path, arguments: list[str], says: str) -> None:
+    refused(run("verdict", *arguments, "--out", str(tmp_path)), says)
 
 
-def test_the_record_of_the_project_is_judged_from_its_files() -> None:
-    result = run("verdict", "--out", "docs/results/verdict", "--json")
-    assert result.code == 0, result.stderr
-    answer = json.loads(result.stdout)
-    assert answer["cells"] == 10_000 and answer["runs"] > 0
+def test_the_record_of_the_project_is_judged_from_its_files(answer: Any) -> None:
+    judged = answer("verdict", "--out", str(RECORD))
+    assert judged["cells"] == 10_000 and judged["runs"] > 0
+    text = (RECORD.parents[1] / "verdict.md").read_text(encoding="utf-8")
+    for number in (judged["frozen"], f"{judged['runs']:,} runs", f"{judged['counting']:,} cells"):
+        assert number in text, f"docs/verdict.md says otherwise than the record: {number}"

@@ -23,7 +23,8 @@ NOT_OF_PROTOCOLS = [
     "lrc-growth", "score-labels", "pattern-prefix-sum", "pattern-window", "pattern-decay", "pattern-middle",
     "reachable-volume", "src-by-scale", "circuit-parity", "circuit-addition", "circuit-multiplication",
     "induced-complexity", "score-laws", "interpolation-bound", "recovery-lattice", "text-losses", "ledger",
-    "theories-by-results", "table-theories",
+    "theories-by-results", "table-theories", "verdict-breaking", "verdict-rules", "verdict-formats",
+    "verdict-multiverse",
 ]  # fmt: skip
 KINDS = ("accuracy", "labels", "results", "coverage", "predicted", "success", "breaking", "disagreements")
 

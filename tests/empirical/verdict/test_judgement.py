@@ -42,7 +42,7 @@ def test_a_rule_that_is_always_right_wins_and_nobody_wins_against_himself() -> N
     all_cells = cells()
     judgement = judge(all_cells, outcomes(all_cells, as_coverage_says(all_cells)))
     won = pair(judgement, "coverage", "always-no")
-    assert won["better"] == "coverage" and won["against_second"] > 20 > 1 > won["against_first"]
+    assert won["better"] == "coverage" and won["against_second"] > 20 and won["against_first"] < 1
     assert won["wins_first"] == won["tasks"] == won["cells"] == len(TASKS) // 2 and won["wins_second"] == 0
     same = pair(judgement, "distractors", "coverage", part="amendment")
     assert same["better"] == "undecided" and same["cells"] == 0

@@ -34,7 +34,8 @@ def load(folder: Path) -> FrozenCells:
 def forge(path: Path, change: Forge, place: int = 0) -> None:
     """Change one row of a table."""
     rows = read_rows(path)
-    assert (changed := change(dict(rows[place]))) != rows[place]
+    changed = change(dict(rows[place]))
+    assert changed != rows[place]
     rows[place] = changed
     write_rows(path, rows)
 

@@ -1,0 +1,36 @@
+"""Helpers of the figures of the verdict: how each is declared, and which evidence its caption names."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from empirical.verdict.preregistration import Preregistration
+from paper_figs.declaration import Entry
+from paper_figs.saving import Drawing
+from paper_figs.sources import Needs, Sources
+
+Judgement = Mapping[str, Any]
+"""Judgement of a preregistration, as `empirical.verdict.judgement.judge` returns it."""
+Draw = Callable[[Judgement, Preregistration, float], Drawing]
+"""Function (judgement, its preregistration, width in inches) -> drawing."""
+NARROWEST = 5.5
+"""Least width in inches at which a figure of the verdict is legible."""
+
+
+def verdict_entry(name: str, title: str, draw: Draw, *, place: int) -> Entry:
+    """Declare a figure that shows the judgement of random tasks; arguments as in `Entry`."""
+
+    def make(sources: Sources) -> Drawing:
+        preregistration, judgement = sources.verdict()
+        return draw(judgement, preregistration, sources.width)
+
+    return Entry(place=place, name=name, title=title, make=make, needs=Needs(verdict=True), least_width=NARROWEST)
+
+
+def evidence(judgement: Judgement, preregistration: Preregistration) -> str:
+    """Return the end of a caption: cells and runs, when a cell counts, the hash of the frozen answers, the label."""
+    return (
+        f"Evidence: {judgement['runs']:,} runs of {judgement['seen']:,} of {judgement['cells']:,} cells (a random "
+        f"task, a format and an encoding), {judgement['fitting_runs']:,} runs fit; {judgement['counting']:,} cells "
+        f"have the {preregistration.stopping.fitting} fitting runs with which a cell counts. The answers of the rules "
+        f"were frozen before the first run: SHA-256 {judgement['frozen'][:12]}. Rules and tasks are our own [F]."
+    )

@@ -1,0 +1,97 @@
+"""Figures of the verdict show the numbers of the judgement, and nothing that was changed after the runs."""
+
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from paper_figs import verdict_breaking, verdict_formats, verdict_multiverse, verdict_rules
+from paper_figs.sources import VERDICT, Missing, Needs, Sources
+from tests.paper_figs.made_up_verdict import PREREGISTRATION, frozen_rows, verdict_sources
+from tests.paper_figs.test_run_figures import curve, on_the_page, panel
+from theory.system.errors import LengthgenError
+
+MODULES = (verdict_breaking, verdict_rules, verdict_formats, verdict_multiverse)
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Sources:
+    made, _ = verdict_sources(tmp_path_factory.mktemp("verdict"))
+    return made
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("width", [5.5, 7.0])
+def test_captions_name_the_evidence_and_all_text_is_on_the_page(sources: Sources, module: object, width: float) -> None:
+    preregistration, judgement = sources.verdict()
+    drawn = module.drawing(judgement, preregistration, width)  # type: ignore[attr-defined]
+    assert isinstance(drawn.shown, Figure)
+    on_the_page(drawn.shown)
+    # 24 tasks, two formats, three of four encodings, four runs each, of which one does not fit.
+    assert "576 runs of 144 of 192 cells" in drawn.caption and "432 runs fit" in drawn.caption
+    assert judgement["frozen"][:12] in drawn.caption and "[F]" in drawn.caption
+
+
+def test_bubbles_lie_at_predicted_and_observed_scales(sources: Sources) -> None:
+    preregistration, judgement = sources.verdict()
+    drawn = verdict_breaking.drawing(judgement, preregistration, 7.0)
+    assert isinstance(drawn.shown, Figure)
+    [bubbles] = [each for each in panel(drawn.shown, "breaking:coverage").collections if each.get_gid() == "cells"]
+    area = {tuple(place): size for place, size in zip(bubbles.get_offsets().tolist(), bubbles.get_sizes(), strict=True)}
+    # Tasks 0, 3, ..., 21 break at 6 if aligned, with two encodings; task 5 breaks at 19, and was predicted as task 6.
+    assert area[6, 6] == pytest.approx(8 * area[6, 19])
+    assert {(row["observed"] - row["predicted"]) for row in drawn.rows if row["rule"] == "distractors"} == {-1, 9, 12}  # type: ignore[operator]
+
+
+def test_the_line_of_a_rule_is_the_evidence_against_the_other(sources: Sources) -> None:
+    preregistration, judgement = sources.verdict()
+    drawn = verdict_rules.drawing(judgement, preregistration, 7.0)
+    assert isinstance(drawn.shown, Figure)
+    assert len(drawn.shown.axes) == len(preregistration.pairs)
+    axes = panel(drawn.shown, "pair:coverage:always-no")
+    better, worse = curve(axes, "for:coverage"), curve(axes, "for:always-no")
+    # 12 tasks of the half differ, each in the two cells of IPE-SH, where coverage is right.
+    assert better[24] > 2 and worse[24] < 0
+    assert "coverage against always-no" in drawn.caption
+
+
+def test_lines_of_formats_are_means_over_fitting_runs(sources: Sources) -> None:
+    preregistration, judgement = sources.verdict()
+    drawn = verdict_formats.drawing(judgement, preregistration, 7.0)
+    assert isinstance(drawn.shown, Figure)
+    aligned, filled = (curve(panel(drawn.shown, "formats:rope"), form) for form in ("aligned", "filled"))
+    assert aligned[5] == filled[8] == 1 and aligned[8] < filled[8]
+    assert {row["runs"] for row in drawn.rows} == {54}  # 18 of 24 tasks keep their SRC; 3 of 4 runs fit
+
+
+def test_every_universe_has_its_number(sources: Sources) -> None:
+    preregistration, judgement = sources.verdict()
+    drawn = verdict_multiverse.drawing(judgement, preregistration, 7.0)
+    assert isinstance(drawn.shown, Figure)
+    numbers = {text.get_gid(): text.get_text() for text in drawn.shown.axes[0].texts if text.get_gid()}
+    for column in range(12):
+        assert numbers[f"coverage:{column}"] == "100" and numbers[f"always-no:{column}"] == "67"
+        assert numbers[f"k-sparse:{column}"] == "50" and numbers[f"cells:{column}"] == "144"
+
+
+def test_without_runs_the_command_that_makes_them_is_named(tmp_path: Path) -> None:
+    empty = Sources(out=tmp_path / "none", profile="smoke", width=7.0)
+    with pytest.raises(Missing, match=r"lengthgen verdict random-tasks --out .* --freeze"):
+        empty.require(Needs(verdict=True))
+    frozen_only, _ = verdict_sources(tmp_path, runs=0)
+    with pytest.raises(Missing, match="--train"):
+        frozen_only.require(Needs(verdict=True))
+
+
+def test_answers_that_were_changed_after_the_runs_are_refused(tmp_path: Path) -> None:
+    from empirical.verdict.frozen import CELLS
+    from empirical.verdict.tables import write_rows
+
+    changed, _ = verdict_sources(tmp_path)
+    before = changed.digest(Needs(verdict=True))
+    rows = frozen_rows()
+    rows[0][PREREGISTRATION.rules[0]] = 0.9
+    write_rows(changed.out / "verdict" / VERDICT / CELLS, rows)
+    assert changed.digest(Needs(verdict=True)) != before
+    with pytest.raises(LengthgenError, match="does not follow from the frozen answers"):
+        changed.verdict()
