@@ -136,10 +136,10 @@ def test_two_rows_about_one_run_must_agree(stored: Path) -> None:
 @pytest.mark.parametrize("name", [CELLS, RUNS, f"{PIECES}/a.parquet"])
 def test_damage_is_named_in_one_line(stored: Path, name: str) -> None:
     path = stored / name
-    whole = path.read_bytes()
-    middle = bytearray(whole)
-    middle[len(whole) // 4] ^= 1
-    damaged = [whole[: len(whole) // 2], whole[:-1], b"", b"PAR1 and no more", bytes(middle)]
+    content = path.read_bytes()
+    middle = bytearray(content)
+    middle[len(content) // 4] ^= 1
+    damaged = [content[: len(content) // 2], content[:-1], b"", b"PAR1 and no more", bytes(middle)]
     for content in damaged:
         path.write_bytes(content)
         with pytest.raises(TableError) as refused:
