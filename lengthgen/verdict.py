@@ -13,7 +13,7 @@ from empirical.verdict.preregistration import Preregistration, load_preregistrat
 from empirical.verdict.rerun import rerun
 from empirical.verdict.runs import CellRun, join_pieces, load_runs, missing_runs, train_wanted, trainable
 from theory.system.errors import LengthgenError
-from theory.system.files import write_json
+from theory.system.files import locked, write_json
 from theory.system.messages import tell
 
 GATE, ENVIRONMENT = "gate.json", "environment.json"
@@ -47,6 +47,14 @@ def train_answer(name: str, out: Path, *, seconds: float, until_decided: bool) -
     Raises:
         VerdictError: the answers are not frozen yet.
     """
+    _, folder, _ = _frozen(name, out)
+    with locked(folder / ".lock", on_wait=lambda holder: tell(f"waiting for {holder}, which trains {name}")):
+        _train(name, out, seconds=seconds, until_decided=until_decided)
+    return verdict_answer(name, out)
+
+
+def _train(name: str, out: Path, *, seconds: float, until_decided: bool) -> None:
+    """Train as `train_answer` says, and join the pieces."""
     preregistration, folder, frozen = _frozen(name, out)
     tell(f"frozen answers: {frozen.digest}; publish this hash before the first run")
     deadline = time.time() + seconds
@@ -65,7 +73,6 @@ def train_answer(name: str, out: Path, *, seconds: float, until_decided: bool) -
         )
     join_pieces(frozen, folder)
     write_json(folder / ENVIRONMENT, environment("cpu"))
-    return verdict_answer(name, out)
 
 
 def verdict_answer(name: str, out: Path) -> dict[str, Any]:

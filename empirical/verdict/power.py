@@ -105,38 +105,6 @@ def cell_powers(max_runs: int, *, estimand: Estimand = Estimand.MAJORITY, alpha:
     return [_cell_power(share, max_runs, estimand, alpha) for share in SHARES]
 
 
-def null_rate(
-    plan: Plan, shares: Sequence[float], *, alpha: float = ALPHA, simulations: int = 1000, seed: int = 0
-) -> float:
-    """Compute the share of simulations in which any question is decided though no rule is better than another.
-
-    In each simulation the labels "generalizes" and "fails" change places in whole tasks, by a fair coin for each task;
-    so every difference is as likely as its negative. Moving outcomes between tasks would be no null: a rule that
-    answers yes everywhere would keep its success with the base rate. The stated rate is alpha, by Bonferroni over the
-    questions.
-
-    Args:
-        plan: the cells and answers.
-        shares: the share of successful runs of each cell.
-        alpha: the stated rate.
-        simulations: the number of permutations.
-        seed: the seed of the permutations.
-    """
-    predictions, starts, order = *_matrix(plan), _order(plan)
-    if len(shares) != len(order):
-        raise EvidenceError(f"{len(shares)} shares for {len(order)} cells")
-    outcomes = np.asarray(shares, dtype=np.float64)[order][None]
-    signs = np.random.default_rng(seed).choice((-1.0, 1.0), (simulations, len(starts)))
-    questions = list(permutations(predictions, 2))
-    decided = np.zeros(simulations, dtype=bool)
-    for a, b in questions:
-        counted = _tasks_that_differ(predictions[a], predictions[b], starts)
-        if counted.any():
-            differences = signs[:, counted] * _differences(predictions[a], predictions[b], outcomes, starts)
-            decided |= log_e_values(differences).max(axis=-1) >= np.log(len(questions) / alpha)
-    return float(decided.mean())
-
-
 def _order(plan: Plan) -> npt.NDArray[np.int64]:
     keys = {task: hash_order(task) for task in set(plan.tasks)}
     return np.array(sorted(range(len(plan.tasks)), key=lambda cell: keys[plan.tasks[cell]]), dtype=np.int64)
@@ -167,11 +135,6 @@ def _outcomes(
     contrary = contrary_task | (draw.random(shape) < noise.cell)
     succeeds = np.where(truth == 0.5, draw.random(shape) < 0.5, (truth == 1) != contrary)
     return draw.binomial(runs, np.where(succeeds, 1 - noise.run, noise.run)) / runs
-
-
-def _tasks_that_differ(a: Array, b: Array, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    differ: npt.NDArray[np.bool_] = np.add.reduceat((a != b).astype(np.int64), starts) > 0
-    return differ
 
 
 def _differences(a: Array, b: Array, shares: Array, starts: npt.NDArray[np.int64]) -> Array:

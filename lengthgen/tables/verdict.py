@@ -41,6 +41,8 @@ def verdict_table(answer: Mapping[str, Any]) -> Group:
             share_text(of_rule["later_than_first"]["exact"]),
         )
     null = answer["null_rate"]
+    lacking = f"{answer['gaps']} cells lack runs before their last one: were some removed?"
+    gaps = [Text(lacking)] if answer["gaps"] else []
     head = (
         f"{answer['title']}: {answer['runs']:,} runs of {answer['seen']:,} of {answer['cells']:,} cells, "
         f"{answer['counting']:,} with enough fitting runs"
@@ -53,6 +55,11 @@ def verdict_table(answer: Mapping[str, Any]) -> Group:
         Text(
             "labels permuted by task: "
             + ("no cell" if null is None else f"{percent(null['rate'])} of {null['simulations']:,} decide anything")
+        ),
+        *(
+            [Text(f"{answer['gaps']} cells lack runs before the last one: were some removed?")]
+            if answer["gaps"]
+            else []
         ),
         Text(f"frozen answers: {answer['frozen']}"),
         Text(f"preregistration: {answer['preregistration']}"),

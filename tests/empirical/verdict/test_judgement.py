@@ -1,15 +1,13 @@
 """Judgement of a preregistration on made-up outcomes."""
 
-import random
 from dataclasses import replace
 from math import comb
 
 import pytest
 
 from empirical.verdict.frozen import Answer, FrozenCells
-from empirical.verdict.judgement import SeenCell, gate, judge, seen_cells
+from empirical.verdict.judgement import gate, judge, seen_cells
 from empirical.verdict.population import HALVES, half_of
-from empirical.verdict.power import Plan, null_rate
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
 
 YES: Answer = (0.9, None)
@@ -91,23 +89,24 @@ def test_a_scale_is_solved_from_the_threshold_that_is_asked_for() -> None:
 
 
 def test_permuted_outcomes_decide_nothing_at_the_stated_rate() -> None:
-    all_cells, alpha, simulations = cells(), 0.05, 1000
-    seen = [
-        SeenCell(cell=cell, runs=3, fit=3, generalize=random.Random(cell.name).randint(0, 3), breaks_at=None)
-        for cell in all_cells.cells
-    ]
-    plan = Plan(
-        tasks=[cell.cell.task for cell in seen],
-        answers={rule: [cell.says(rule) for cell in seen] for rule in ("coverage", "always-no", "name")},
-        runs=3,
-    )
-    rate = null_rate(plan, [cell.generalize / 3 for cell in seen], alpha=alpha, simulations=simulations)
+    all_cells = cells()
+    null = judge(all_cells, outcomes(all_cells, as_coverage_says(all_cells)))["null_rate"]
+    simulations, alpha = null["simulations"], null["stated"]
+    assert simulations == 1000
     at_most = next(
         count
         for count in range(simulations)
         if sum(comb(simulations, k) * alpha**k * (1 - alpha) ** (simulations - k) for k in range(count + 1)) > 0.999
     )
-    assert rate * simulations <= at_most
+    assert null["rate"] * simulations <= at_most
+
+
+def test_runs_that_are_missing_between_others_are_counted() -> None:
+    all_cells = cells()
+    runs = outcomes(all_cells, as_coverage_says(all_cells))
+    assert judge(all_cells, runs)["gaps"] == 0
+    del runs[all_cells.cells[0].name][1]
+    assert judge(all_cells, runs)["gaps"] == 1
 
 
 def test_the_gate_tells_what_the_cells_cannot_decide() -> None:

@@ -9,7 +9,7 @@ from scipy.stats import binom
 from empirical.verdict import power
 from empirical.verdict.e_values import Estimand, EvidenceError
 from empirical.verdict.pairs import PairCell, compare, log_e_values
-from empirical.verdict.power import Noise, Plan, cell_powers, null_rate, pair_powers
+from empirical.verdict.power import Noise, Plan, cell_powers, pair_powers
 
 SILENT = Noise(task=0, cell=0, run=0)
 
@@ -57,7 +57,6 @@ def test_rules_with_the_same_answers_are_never_told_apart():
     plan = plan_of(rules=1)
     twins = Plan(tasks=plan.tasks, answers={"a": plan.answers["rule-0"], "b": plan.answers["rule-0"]}, runs=5)
     assert [(result.power, result.alone, result.cells) for result in pair_powers(twins)] == [(0.0, 0.0, 0)] * 2
-    assert null_rate(twins, [1.0] * len(plan.tasks)) == 0
 
 
 def test_power_falls_with_noise_and_with_the_correction():
@@ -77,17 +76,9 @@ def test_the_true_rule_that_is_contrary_half_the_time_is_found_at_the_stated_rat
     assert any(result.alone > 0 for result in results)
 
 
-def test_permuted_labels_decide_at_most_at_the_stated_rate():
-    plan, alpha, simulations = plan_of(rules=3), 0.2, 1000
-    shares = [float(answer) for answer in plan.answers["rule-0"]]
-    rate = null_rate(plan, shares, alpha=alpha, simulations=simulations)
-    assert 0 < rate * simulations <= binom.ppf(0.9999, simulations, alpha)
-
-
 def test_the_same_seed_gives_the_same_numbers():
     plan = plan_of(tasks=10)
     assert pair_powers(plan, seed=3) == pair_powers(plan, seed=3)
-    assert null_rate(plan, [1.0] * 50, alpha=0.5, seed=3) == null_rate(plan, [1.0] * 50, alpha=0.5, seed=3)
 
 
 def test_five_runs_decide_a_cell_exactly_if_unanimous():
@@ -126,11 +117,6 @@ def test_only_the_correct_answer_counts_as_power():
 def test_impossible_plans_are_refused(plan):
     with pytest.raises(EvidenceError):
         pair_powers(plan)
-
-
-def test_shares_of_other_cells_are_refused():
-    with pytest.raises(EvidenceError):
-        null_rate(plan_of(), [1.0])
 
 
 def test_a_large_plan_takes_less_than_30_seconds():
