@@ -56,11 +56,7 @@ def verdict_table(answer: Mapping[str, Any]) -> Group:
             "labels permuted by task: "
             + ("no cell" if null is None else f"{percent(null['rate'])} of {null['simulations']:,} decide anything")
         ),
-        *(
-            [Text(f"{answer['gaps']} cells lack runs before the last one: were some removed?")]
-            if answer["gaps"]
-            else []
-        ),
+        *gaps,
         Text(f"frozen answers: {answer['frozen']}"),
         Text(f"preregistration: {answer['preregistration']}"),
     )
