@@ -141,8 +141,9 @@ def train_wanted(
         with interrupts_left():
             futures = [processes.submit(_train_block, preregistration, job, folder, deadline) for job in jobs]
         for future in as_completed(futures):
-            done += future.result()
-            progress(done, len(wanted))
+            if trained := future.result():  # 0 after the deadline
+                done += trained
+                progress(done, len(wanted))
 
 
 def blocks(wanted: Sequence[Wanted]) -> list[list[list[Wanted]]]:
