@@ -77,6 +77,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "relation": ("{run}", "--test", "1-3"),
     "runs": (),
     "text": ("--profile", "none"),
+    "modular-addition": ("--profile", "none"),
     "published": ("--task", "count"),
     "court": ("--evidence", "runs"),
     "strata": ("--questions", "2"),
