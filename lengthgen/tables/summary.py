@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.text import Text
 
 from lengthgen.tables.layout import yes_no
-from lengthgen.tables.trials import conjecture_table
+from lengthgen.tables.trials import verdicts_table
 
 NAMES = 60
 """Largest number of characters for the names of figures that are not drawn."""
@@ -33,7 +33,7 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
             f"Claims:                 {sum(claim['holds'] for claim in claims)} of {len(claims)} hold, "
             f"{sum(rejected)} of {len(rejected)} falsifiers rejected"
         ),
-        conjecture_table(answers["conjecture"]),
+        verdicts_table(answers["conjecture"]),
         Text(f"Figures and tables: {len(answers['figures']['drawn'])} in {out / 'figures'}"),
         *_not_drawn(answers["figures"]["missing"]),
         Text(f"To explore it all: {answers['report']['page']}; {out / 'manifest.json'} names every file"),

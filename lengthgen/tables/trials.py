@@ -12,6 +12,11 @@ from lengthgen.tables.layout import columns, percent, share_text, titled, yes_no
 
 def conjecture_table(trial: Mapping[str, Any]) -> Group:
     """Return every cell with its verdict, the 2x2 table of each rule, and possible reasons of each disagreement."""
+    return Group(verdicts_table(trial), *map(Text, _diagnoses(trial)))
+
+
+def verdicts_table(trial: Mapping[str, Any]) -> Group:
+    """Return every cell with its verdict, and the 2x2 table of each rule."""
     names = _cell_names(trial)
     table = columns(
         "cell",
@@ -42,12 +47,6 @@ def conjecture_table(trial: Mapping[str, Any]) -> Group:
             _scale(breaking and breaking["predicted"]),
             f"{best['successes']}/{best['trials']}",
         )
-    diagnoses = [
-        f"{name} (observed {yes_no(cell['observed'])}): "
-        + "; ".join(f"{finding['kind']}: {finding['says']}" for finding in cell["diagnosis"])
-        for cell, name in zip(trial["cells"], names, strict=True)
-        if cell["diagnosis"]
-    ]
     title = f"Cells: runs of all runs, exact 95% intervals, {_setting_text(trial['main'])}"
     notes = ["best: by the published choice of checkpoint, which selects on the test scales"]
     notes += [
@@ -69,7 +68,17 @@ def conjecture_table(trial: Mapping[str, Any]) -> Group:
     )
     if trial["never_fit"]:
         notes.append(f"predicted to generalize, and no run fits: {', '.join(trial['never_fit'])}")
-    return Group(titled(title, table, *notes), _rules_table(trial), *(Text(line) for line in diagnoses))
+    return Group(titled(title, table, *notes), _rules_table(trial))
+
+
+def _diagnoses(trial: Mapping[str, Any]) -> list[str]:
+    """Return a line on each cell that disagrees with its prediction: possible reasons."""
+    return [
+        f"{name} (observed {yes_no(cell['observed'])}): "
+        + "; ".join(f"{finding['kind']}: {finding['says']}" for finding in cell["diagnosis"])
+        for cell, name in zip(trial["cells"], _cell_names(trial), strict=True)
+        if cell["diagnosis"]
+    ]
 
 
 def _rules_table(trial: Mapping[str, Any]) -> Group:
