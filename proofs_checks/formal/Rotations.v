@@ -36,7 +36,7 @@ Proof.
   intros. unfold turn1, turn2. pose proof (sin2_cos2 x) as H. unfold Rsqr in H. nsatz.
 Qed.
 
-(* RoPE on any number of planes, each with its frequency: a common shift of both positions changes no score (rope-1).
+(* RoPE on any number of planes, each with its frequency: a common shift of both positions changes no score (claim rope-1).
    False twin: "(i + s) planes" becomes "i planes". *)
 Fixpoint rope_score (w q1 q2 k1 k2 : nat -> R) (j i : R) (planes : nat) : R :=
   match planes with
@@ -86,7 +86,7 @@ Definition ccosh (z : C) : C := ((cexp z + cexp (- z)) / 2)%C.
 Definition csinh (z : C) : C := ((cexp z - cexp (- z)) / 2)%C.
 
 (* HoPE at the imaginary rate i x, in the basis diag(1, i), is RoPE's rotation by x (claim hope-5).
-   False twin: "(- Ci * turn2 x v1 v2)" becomes "(Ci * turn2 x v1 v2)". *)
+   False twin: "(Ci * turn2 x v1 v2)" becomes "(- Ci * turn2 x v1 v2)". *)
 Theorem hope_at_imaginary_rate_is_rope : forall x v1 v2 : R,
   (ccosh (Ci * x) * v1 + csinh (Ci * x) * (Ci * v2))%C = RtoC (turn1 x v1 v2)
   /\ (csinh (Ci * x) * v1 + ccosh (Ci * x) * (Ci * v2))%C = (Ci * turn2 x v1 v2)%C.

@@ -1,0 +1,68 @@
+"""Recorded outcome of Coq: which lemmas and theorems its kernel accepted, each by the hash of its text.
+
+The record is written where Coq is installed (`lengthgen verify --formal`) and read everywhere.  A formula that changes
+changes its lemma, whose hash is then not recorded, and the claim is `general` again until Coq has accepted the new
+lemma.  The same holds for a theorem: it counts while its file is the one that Coq compiled.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from proofs_checks.certificates import Certificates
+from proofs_checks.formal.lemma import Lemma
+from proofs_checks.formal.sources import Theorem, theorems
+from proofs_checks.formal.terms import NotReal
+from theory.system.files import read_json
+
+RECORD = Path(__file__).parent / "recorded.json"
+"""{"prover": version, "assumptions": [axiom, ...], "lemmas": [hash, ...], "theorems": {name: hash}}"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """How much of the algebra is formal.
+
+    Attributes:
+        algebraic: claims for all dimensions and parameters whose checks decide identities.
+        formal: those of them whose every identity is a lemma that Coq accepted.
+    """
+
+    algebraic: tuple[str, ...]
+    formal: tuple[str, ...]
+
+
+@cache
+def record() -> Mapping[str, Any]:
+    """Record of the last complete run of Coq."""
+    content: Mapping[str, Any] = read_json(RECORD)
+    return content | {"lemmas": frozenset(content["lemmas"])}
+
+
+def lemmas(identities: Certificates) -> list[Lemma] | None:
+    """Lemmas of the identities, each statement once; None if there is none, or not all are lemmas that Coq accepted."""
+    accepted: dict[str, Lemma] = {}
+    for identity in identities:
+        if "missing" in identity:
+            return None
+        lemma = Lemma(identity)
+        try:
+            accepted.setdefault(lemma.digest, lemma)
+        except NotReal:
+            return None
+    return list(accepted.values()) if accepted and accepted.keys() <= record()["lemmas"] else None
+
+
+def theorems_of(claim_id: str) -> list[Theorem]:
+    """Theorems by hand that state a claim, as long as their texts are those that Coq compiled."""
+    known = record()["theorems"]
+    return [theorem for theorem in theorems() if claim_id in theorem.claims and known.get(theorem.name) == theorem.digest]
+
+
+def formal(claim_id: str, identities: Certificates) -> bool:
+    """True if Coq accepted every identity of a claim, or a theorem that states it and all its identities."""
+    if identities:
+        return lemmas(identities) is not None
+    return bool(theorems_of(claim_id))
