@@ -65,7 +65,7 @@ Proof.
   pose proof (exp_pos (j * w')). field. repeat split; apply Rgt_not_eq; assumption.
 Qed.
 
-(* No real rates other than 0 make HoPE's planes turn: RoPE with frequency u is no case of real HoPE (claim hope-5).
+(* No real rates other than 0 make HoPE's planes turn: RoPE with frequency u is no case of real HoPE (part of claim hope-6-real).
    False twin: "u = 0" becomes "u <> 0". *)
 Theorem hope_at_real_rate_is_not_rope : forall w w' u,
   (forall q1 q2 k1 k2 j i, hope w w' q1 q2 k1 k2 j i = rope u q1 q2 k1 k2 j i) -> u = 0.
@@ -85,7 +85,7 @@ Definition cexp (z : C) : C := (exp (fst z) * cos (snd z), exp (fst z) * sin (sn
 Definition ccosh (z : C) : C := ((cexp z + cexp (- z)) / 2)%C.
 Definition csinh (z : C) : C := ((cexp z - cexp (- z)) / 2)%C.
 
-(* HoPE at the imaginary rate i x, in the basis diag(1, i), is RoPE's rotation by x (claim hope-5).
+(* HoPE at the imaginary rate i x, in the basis diag(1, i), is RoPE's rotation by x (claim hope-6-complex).
    False twin: "(Ci * turn2 x v1 v2)" becomes "(- Ci * turn2 x v1 v2)". *)
 Theorem hope_at_imaginary_rate_is_rope : forall x v1 v2 : R,
   (ccosh (Ci * x) * v1 + csinh (Ci * x) * (Ci * v2))%C = RtoC (turn1 x v1 v2)

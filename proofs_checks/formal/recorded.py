@@ -5,17 +5,21 @@ changes its lemma, whose hash is then not recorded, and the claim is `general` a
 lemma.  The same holds for a theorem: it counts while its file is the one that Coq compiled.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proofs_checks.certificates import Certificates
+from proofs_checks.claim import Strength
 from proofs_checks.formal.lemma import Lemma
 from proofs_checks.formal.sources import Theorem, theorems
 from proofs_checks.formal.terms import NotReal
 from theory.system.files import read_json
+
+if TYPE_CHECKING:
+    from proofs_checks.runner import Result
 
 RECORD = Path(__file__).parent / "recorded.json"
 """{"prover": version, "assumptions": [axiom, ...], "lemmas": [hash, ...], "theorems": {name: hash}}"""
@@ -27,7 +31,7 @@ class Coverage:
 
     Attributes:
         algebraic: claims for all dimensions and parameters whose checks decide identities.
-        formal: those of them whose every identity is a lemma that Coq accepted.
+        formal: those of them that are formal.
     """
 
     algebraic: tuple[str, ...]
@@ -56,13 +60,23 @@ def lemmas(identities: Certificates) -> list[Lemma] | None:
 
 
 def theorems_of(claim_id: str) -> list[Theorem]:
-    """Theorems by hand that state a claim, as long as their texts are those that Coq compiled."""
+    """Theorems by hand that state a claim or a part of it, as long as their texts are those that Coq compiled."""
     known = record()["theorems"]
-    return [theorem for theorem in theorems() if claim_id in theorem.claims and known.get(theorem.name) == theorem.digest]
+    return [
+        theorem
+        for theorem in theorems()
+        if claim_id in (*theorem.claims, *theorem.part_of) and known.get(theorem.name) == theorem.digest
+    ]
 
 
 def formal(claim_id: str, identities: Certificates) -> bool:
-    """True if Coq accepted every identity of a claim, or a theorem that states it and all its identities."""
-    if identities:
-        return lemmas(identities) is not None
-    return bool(theorems_of(claim_id))
+    """True if Coq accepted every identity of a claim, or a theorem that states it."""
+    return lemmas(identities) is not None or any(claim_id in theorem.claims for theorem in theorems_of(claim_id))
+
+
+def coverage(results: Iterable["Result"]) -> Coverage:
+    """How many of the general claims whose checks decide identities are formal."""
+    general = (Strength.GENERAL, Strength.FORMAL)
+    algebraic = [result for result in results if result.identities and result.strength in general]
+    formal_claims = tuple(result.claim.id for result in algebraic if result.strength is Strength.FORMAL)
+    return Coverage(algebraic=tuple(result.claim.id for result in algebraic), formal=formal_claims)

@@ -1,7 +1,7 @@
 """Theorems by hand: the .v files of this folder, with the claims that they state and their false twins.
 
-A theorem has a comment above it: what it says, in brackets the claims that it states, as in (claims alibi-7, fox-1), and
-a line that makes it false: `False twin: "text" becomes "other text".`
+A theorem has a comment above it: what it says, in brackets the claims that it states, as in (claims rope-1, rope-2) or
+(part of claim alibi-7), and a line that makes it false: `False twin: "text" becomes "other text".`
 """
 
 import hashlib
@@ -17,7 +17,7 @@ SHARED = "Tactics"
 """File with the tactics of the generated lemmas."""
 _REFUSED = re.compile(
     r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjectures?|Hypothes[ei]s|Variables?|Context|Unset|bypass_check"
-    r"|Declare|Primitive|Extract|Load|ML|native_compute)\b"
+    r"|Declare|Primitive|Extract|Load)\b"
 )
 _THEOREM = re.compile(
     r"\(\*(?P<comment>(?:(?!\*\)).)*?)False twin: \"(?P<old>[^\"]+)\"\s+becomes\s+\"(?P<new>[^\"]+)\"\.\s*\*\)\s*"
@@ -25,6 +25,7 @@ _THEOREM = re.compile(
     r"Theorem (?P<name>\w+)\s*:(?P<statement>.*?)\.\s*Proof\.(?P<proof>.*?)Qed\.",
     re.DOTALL,
 )
+_CLAIMS = r"claims? (?P<ids>[^)]*)"
 
 
 class SourceError(LengthgenError):
@@ -40,6 +41,7 @@ class Theorem:
         name: name of the theorem.
         says: what it says, in words.
         claims: ids of the claims that it states.
+        part_of: ids of the claims of which it states a part.
         statement: its statement.
         twin: text of the file up to the end of the theorem, with the false statement and the same proof.
         digest: SHA-256 of the file.
@@ -49,6 +51,7 @@ class Theorem:
     name: str
     says: str
     claims: tuple[str, ...]
+    part_of: tuple[str, ...]
     statement: str
     twin: str
     digest: str
@@ -87,13 +90,13 @@ def parsed(text: str, file: str) -> list[Theorem]:
         end = match.end("statement")
         changed = text[:start] + text[start:end].replace(old, new) + text[end : match.end()]
         comment = " ".join(match["comment"].split())
-        listed = re.search(r"\((?:claims? )([^)]*)\)", comment)
         found.append(
             Theorem(
                 file=file,
                 name=match["name"],
-                says=re.sub(r"\s*\(claims? [^)]*\)", "", comment),
-                claims=tuple(re.split(r",\s*", listed[1])) if listed else (),
+                says=re.sub(rf"\s*\((part of )?{_CLAIMS}\)", "", comment),
+                claims=_listed(rf"\({_CLAIMS}\)", comment),
+                part_of=_listed(rf"\(part of {_CLAIMS}\)", comment),
                 statement=" ".join(match["statement"].split()),
                 twin=changed,
                 digest=hashlib.sha256(text.encode()).hexdigest(),
@@ -104,6 +107,12 @@ def parsed(text: str, file: str) -> list[Theorem]:
     if without:
         raise SourceError(f"{file}.v: no false twin is written above {', '.join(without)}")
     return found
+
+
+def _listed(pattern: str, comment: str) -> tuple[str, ...]:
+    """Claims that a comment lists in brackets."""
+    found = re.search(pattern, comment)
+    return tuple(re.split(r",\s*", found["ids"])) if found else ()
 
 
 def _without_comments(text: str) -> str:
