@@ -1,4 +1,4 @@
-.PHONY: reproduce test lint bench attack
+.PHONY: reproduce test lint bench attack proofs
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= out
@@ -21,6 +21,12 @@ lint:
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/words.py
+
+# Coq proves the identities of all claims and the theorems by hand; nothing is installed but the environment.
+proofs:
+	@command -v coqc > /dev/null && command -v coqchk > /dev/null || { echo "Coq is not installed; on Debian: apt-get install --no-install-recommends coq libcoq-coquelicot" >&2; exit 1; }
+	$(PYTHON) tools/environment.py train
+	$(BIN)/lengthgen verify --formal --out $(OUT)
 
 bench:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)

@@ -67,7 +67,9 @@ class Result:
         if not self.evidence or not self.holds:
             return None
         general = self.evidence.strength is Strength.GENERAL
-        return Strength.FORMAL if general and recorded.formal(self.claim.id, self.identities) else self.evidence.strength
+        return (
+            Strength.FORMAL if general and recorded.formal(self.claim.id, self.identities) else self.evidence.strength
+        )
 
     def as_plain(self) -> dict[str, Any]:
         """Return the result without its claim: booleans, numbers, texts, lists and dicts."""

@@ -36,7 +36,7 @@ from theory.twice import Identity
 Polynomial = Any  # flint.fmpq_mpoly, which has no type stubs
 Tree = Any
 """Name of a symbol, or a list of a head and its arguments."""
-Denominator = Mapping[str, int]
+Denominator = dict[str, int]
 """Product of powers of distinct polynomials, each by its text."""
 Quotient = tuple[Polynomial, Denominator]
 Gaussian = tuple[Rational, Rational]
@@ -92,8 +92,8 @@ def tree(node: sp.Expr, names: dict[sp.Symbol, str]) -> Tree:
 def symbol_names(identity: Identity) -> dict[sp.Symbol, str]:
     """Name of each symbol, in order of the names; symbols that look alike get different names."""
     parts = [identity.left, identity.right, *(part for pair in identity.squares for part in pair)]
-    found = {node for part in parts for node in part.atoms(sp.Symbol)}
-    symbols = sorted(found, key=lambda symbol: (str(symbol), str(symbol.assumptions0)))
+    occurring = {node for part in parts for node in part.atoms(sp.Symbol)}
+    symbols = sorted(occurring, key=lambda symbol: (str(symbol), str(symbol.assumptions0)))
     names: dict[sp.Symbol, str] = {}
     for symbol in symbols:
         text = str(symbol)
@@ -259,7 +259,7 @@ class _Certifier:
         return total
 
     def _function(self, name: str, argument: Tree) -> Quotient:
-        up = down = one = self.number(1)
+        up = down = unity = self.number(1)
         weights = self._argument(name, argument)
         for n, (monomial, unit) in enumerate(self.units.items()):
             times = int(weights.get(monomial, flint.fmpq(0)) / unit)
@@ -268,7 +268,7 @@ class _Certifier:
         even, odd = (up + down) / 2, (up - down) / 2
         if name in _ANGLES:
             odd = odd * -self.at[UNIT]
-        forms = (even, one), (odd, one), (odd, even), (even, odd), (one, even), (one, odd), (up, one)
+        forms = (even, unity), (odd, unity), (odd, even), (even, odd), (unity, even), (unity, odd), (up, unity)
         above, below = forms[(_ANGLES if name in _ANGLES else _EXPONENTS).index(name)]
         return _product((above, {}), self._inverse((below, {})))
 
@@ -286,13 +286,13 @@ class _Certifier:
 
     def _arguments(self) -> list[list[Any]]:
         """Each argument once: "angle" or "exponent", its tree, and its multiple of each unit."""
-        found: list[list[Any]] = []
+        rows: list[list[Any]] = []
         for name, argument in _functions([*self.trees]):
             weights = self._argument(name, argument)
             times = [int(weights.get(monomial, flint.fmpq(0)) / unit) for monomial, unit in self.units.items()]
             row = ["angle" if name in _ANGLES else "exponent", argument, times]
-            found += [] if row in found else [row]
-        return found
+            rows += [] if row in rows else [row]
+        return rows
 
     def _units(self) -> list[Polynomial]:
         """Unit of each monomial: a rational multiple of it, with the factor i for an angle."""

@@ -26,7 +26,9 @@ class Lemma:
     def names(self) -> dict[str, str]:
         """Coq identifier of each symbol."""
         sides = [self.certificate["left"], self.certificate["right"], *self.certificate["roots"].values()]
-        return identifiers(sorted({symbol for side in sides for symbol in symbols(side)} | {*self.certificate["roots"]}))
+        return identifiers(
+            sorted({symbol for side in sides for symbol in symbols(side)} | {*self.certificate["roots"]})
+        )
 
     @property
     def renamed(self) -> dict[str, str]:
@@ -126,14 +128,18 @@ class Lemma:
         _, body, by = node
         inner = list(_outermost(body))
         unfold = "unfold tanh, sinh, cosh; " if self._heads & {"sinh", "cosh", "tanh"} else ""
-        direct = f"apply is_derive_unique; {unfold}auto_derive; [nonzero | first [ring | {self._equation} | simpl; {self._equation}]]"
+        equal = f"first [ring | {self._equation} | simpl; {self._equation}]"
+        direct = f"apply is_derive_unique; {unfold}auto_derive; [nonzero | {equal}]"
         if not inner:
             return direct
         fresh = {**names, by: f"{names[by]}_"}
         steps = [f"intros {fresh[by]}"]
         for n, part in enumerate(inner):
             value = text(_computed(part), fresh)
-            steps += [f"assert (I{n} : {text(part, fresh)} = {value}) by ({self._slope(part, fresh)})", f"rewrite ?I{n}"]
+            steps += [
+                f"assert (I{n} : {text(part, fresh)} = {value}) by ({self._slope(part, fresh)})",
+                f"rewrite ?I{n}",
+            ]
         simple = text(_computed(body), names)
         return f"rewrite (Derive_ext _ (fun {names[by]} => {simple})); [{direct} | {'; '.join(steps)}; reflexivity]"
 
@@ -141,7 +147,11 @@ class Lemma:
         """Text of each unit, and whether it is that of an angle."""
         units = []
         for ((coefficient, powers),) in self.certificate["units"]:
-            factors = [f"{self.names[name]} ^ {power}" if power > 1 else self.names[name] for name, power in powers.items() if name in self.names]
+            factors = [
+                f"{self.names[name]} ^ {power}" if power > 1 else self.names[name]
+                for name, power in powers.items()
+                if name in self.names
+            ]
             weight = [number(Fraction(coefficient))] if Fraction(coefficient) != 1 else []
             units.append((f"({' * '.join([*weight, *factors])})", "imaginary unit" in powers))
         return units
@@ -152,7 +162,11 @@ class Lemma:
         for n, (kind, argument, times) in enumerate(self.certificate["arguments"]):
             inner = text(argument, self.names)
             inner = inner if inner.startswith("(") else f"({inner})"
-            copies = [unit if count > 0 else f"- {unit}" for unit, count in zip(units, times, strict=True) for _ in range(abs(count))]
+            copies = [
+                unit if count > 0 else f"- {unit}"
+                for unit, count in zip(units, times, strict=True)
+                for _ in range(abs(count))
+            ]
             if kind == "angle":
                 if copies != [inner]:
                     for name in ("cos", "sin"):

@@ -19,6 +19,7 @@ from proofs_checks.formal import sources
 from proofs_checks.formal.lemma import Lemma
 from proofs_checks.formal.sources import Theorem, refuse
 from proofs_checks.formal.terms import NotReal
+from proofs_checks.ledger import Steps
 from proofs_checks.runner import Result
 from theory.system.errors import LengthgenError
 from theory.system.files import write_bytes, write_json
@@ -92,8 +93,13 @@ def missing() -> str:
     return f"Coq is not installed; on Debian: {INSTALL}"
 
 
-def prove(results: Sequence[Result], folder: Path, step: Callable[[str], None]) -> Outcome:
+def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Steps]) -> Outcome:
     """Compile and replay the lemmas of the results and all theorems by hand.
+
+    Args:
+        results: claims whose identities become lemmas.
+        folder: folder of the sources and the compiled files.
+        progress: called with the number of files; the listener that it returns is told of each file that is done.
 
     Raises:
         ProverError: Coq is missing or of another opinion.
@@ -118,13 +124,16 @@ def prove(results: Sequence[Result], folder: Path, step: Callable[[str], None]) 
             pool.submit(_compile_group, folder, f"Identities{n}", group, false) for n, group in enumerate(groups, 1)
         ]
         twins = [pool.submit(_require_refused, folder, theorem) for theorem in theorems]
+        steps = progress(len(written) + len(by_hand) + len(twins))
         unproved: list[_Named] = []
-        for future in written:
+        for number, future in enumerate(written, 1):
             unproved += future.result()
-            step("lemmas")
-        for hand in (*by_hand, *twins):
+            steps.step(f"Identities{number}")
+        for name, hand in zip(
+            (*order[1:], *(f"false {theorem.name}" for theorem in theorems)), (*by_hand, *twins), strict=True
+        ):
             hand.result()
-            step("theorems")
+            steps.step(name)
     modules = [*order, *(f"Identities{n}" for n, _ in enumerate(groups, 1))]
     accepted = [named for named in lemmas if named not in unproved]
     return Outcome(
@@ -140,7 +149,7 @@ def prove(results: Sequence[Result], folder: Path, step: Callable[[str], None]) 
 
 def _lemmas(results: Iterable[Result]) -> tuple[list[_Named], dict[str, list[Lemma]], int]:
     """Lemmas of the results, each statement once; false statements by claim; and the number of complex identities."""
-    found: dict[str, _Named] = {}
+    named: dict[str, _Named] = {}
     false: dict[str, list[Lemma]] = {}
     complex_identities = 0
     for result in results:
@@ -152,7 +161,7 @@ def _lemmas(results: Iterable[Result]) -> tuple[list[_Named], dict[str, list[Lem
                 complex_identities += 1
                 continue
             name = f"{re.sub('[^a-z0-9]+', '_', claim)}_{number}"
-            found.setdefault(digest, _Named(name=name, claim=claim, lemma=lemma))
+            named.setdefault(digest, _Named(name=name, claim=claim, lemma=lemma))
         refuted = (identity for falsifier in result.falsifiers for identity in falsifier.identities)
         for identity in refuted:
             try:
@@ -160,12 +169,13 @@ def _lemmas(results: Iterable[Result]) -> tuple[list[_Named], dict[str, list[Lem
                 _ = false[claim][-1].digest
             except (NotReal, KeyError):
                 false[claim].pop()
-    return list(found.values()), false, complex_identities
+    return list(named.values()), false, complex_identities
 
 
 def _compile_group(folder: Path, module: str, group: Sequence[_Named], false: dict[str, list[Lemma]]) -> list[_Named]:
     """Compile a file of lemmas; returns those for which there is no proof, which are taken out."""
-    left, unproved = list(group), []
+    left = list(group)
+    unproved: list[_Named] = []
     while True:
         text = _text(left, false)
         refuse(text, f"{module}.v")
@@ -227,13 +237,15 @@ def _compile(folder: Path, module: str) -> tuple[int, str] | None:
     done = _run(folder, "coqc", *_FLAGS, f"{module}.v")
     if done.returncode == 0:
         return None
-    found = re.search(r"line (\d+), characters [^\n]*\n(.*)", done.stderr, re.DOTALL)
-    if found is None:
+    located = re.search(r"line (\d+), characters [^\n]*\n(.*)", done.stderr, re.DOTALL)
+    if located is None:
         return 0, " ".join(done.stderr.split())[-300:]
-    return int(found[1]), " ".join(found[2].split())[:300]
+    return int(located[1]), " ".join(located[2].split())[:300]
 
 
-def _assumptions(folder: Path, modules: Sequence[str], accepted: Sequence[_Named], theorems: Sequence[Theorem]) -> tuple[str, ...]:
+def _assumptions(
+    folder: Path, modules: Sequence[str], accepted: Sequence[_Named], theorems: Sequence[Theorem]
+) -> tuple[str, ...]:
     """Axioms of all lemmas and theorems, from `Print Assumptions`, after `coqchk` has replayed the compiled files.
 
     Raises `ProverError` if coqchk refuses a file, or an axiom is not allowed.
@@ -244,14 +256,18 @@ def _assumptions(folder: Path, modules: Sequence[str], accepted: Sequence[_Named
     done = _run(folder, "coqc", *_FLAGS, "Assumptions.v")
     if done.returncode:
         raise ProverError(f"Print Assumptions fails: {' '.join(done.stderr.split())[-300:]}")
-    found = set(re.findall(r"^([\w.]+)\s*:", done.stdout, re.MULTILINE)) - {"Axioms"}
-    foreign = sorted(found - ALLOWED)
+    axioms = set(re.findall(r"^([\w.]+)\s*:", done.stdout, re.MULTILINE)) - {"Axioms"}
+    foreign = sorted(axioms - ALLOWED)
     if foreign:
         raise ProverError(f"the proofs rest on axioms that are not allowed: {', '.join(foreign)}")
-    checked = _run(folder, "coqchk", "-silent", "-norec", *(f"{LIBRARY}.{name}" for name in modules), "-R", ".", LIBRARY)
+    checked = _run(
+        folder, "coqchk", "-silent", "-norec", *(f"{LIBRARY}.{name}" for name in modules), "-R", ".", LIBRARY
+    )
     if checked.returncode:
-        raise ProverError(f"coqchk refuses the compiled files: {' '.join((checked.stdout + checked.stderr).split())[-300:]}")
-    return tuple(sorted(found))
+        raise ProverError(
+            f"coqchk refuses the compiled files: {' '.join((checked.stdout + checked.stderr).split())[-300:]}"
+        )
+    return tuple(sorted(axioms))
 
 
 def _version() -> str:

@@ -27,7 +27,7 @@ RECORD = Path(__file__).parent / "recorded.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """How much of the algebra is formal.
+    """Share of the algebraic claims that are formal.
 
     Attributes:
         algebraic: claims for all dimensions and parameters whose checks decide identities.
@@ -41,8 +41,8 @@ class Coverage:
 @cache
 def record() -> Mapping[str, Any]:
     """Record of the last complete run of Coq."""
-    content: Mapping[str, Any] = read_json(RECORD)
-    return content | {"lemmas": frozenset(content["lemmas"])}
+    content: dict[str, Any] = read_json(RECORD)
+    return {**content, "lemmas": frozenset(content["lemmas"])}
 
 
 def lemmas(identities: Certificates) -> list[Lemma] | None:
@@ -61,11 +61,11 @@ def lemmas(identities: Certificates) -> list[Lemma] | None:
 
 def theorems_of(claim_id: str) -> list[Theorem]:
     """Theorems by hand that state a claim or a part of it, as long as their texts are those that Coq compiled."""
-    known = record()["theorems"]
+    compiled = record()["theorems"]
     return [
         theorem
         for theorem in theorems()
-        if claim_id in (*theorem.claims, *theorem.part_of) and known.get(theorem.name) == theorem.digest
+        if claim_id in (*theorem.claims, *theorem.part_of) and compiled.get(theorem.name) == theorem.digest
     ]
 
 
@@ -75,7 +75,7 @@ def formal(claim_id: str, identities: Certificates) -> bool:
 
 
 def coverage(results: Iterable["Result"]) -> Coverage:
-    """How many of the general claims whose checks decide identities are formal."""
+    """General claims whose checks decide identities, and those of them that are formal."""
     general = (Strength.GENERAL, Strength.FORMAL)
     algebraic = [result for result in results if result.identities and result.strength in general]
     formal_claims = tuple(result.claim.id for result in algebraic if result.strength is Strength.FORMAL)

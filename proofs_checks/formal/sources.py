@@ -64,9 +64,9 @@ def files() -> tuple[Path, ...]:
 
 def refuse(text: str, name: str) -> None:
     """Raise `SourceError` for a text that assumes what it should prove, or that leaves a proof open."""
-    found = _REFUSED.search(_without_comments(text))
-    if found:
-        raise SourceError(f"{name} has '{found[0]}' in it: a proof may assume and leave open nothing")
+    refused = _REFUSED.search(_without_comments(text))
+    if refused:
+        raise SourceError(f"{name} has '{refused[0]}' in it: a proof may assume and leave open nothing")
 
 
 @cache
@@ -81,7 +81,7 @@ def theorems() -> tuple[Theorem, ...]:
 
 def parsed(text: str, file: str) -> list[Theorem]:
     """Theorems of one text; raises as `theorems` does."""
-    found = []
+    read = []
     for match in _THEOREM.finditer(text):
         old, new = (" ".join(match[part].split()) for part in ("old", "new"))
         if match["statement"].count(old) + match["between"].count(old) != 1:
@@ -90,7 +90,7 @@ def parsed(text: str, file: str) -> list[Theorem]:
         end = match.end("statement")
         changed = text[:start] + text[start:end].replace(old, new) + text[end : match.end()]
         comment = " ".join(match["comment"].split())
-        found.append(
+        read.append(
             Theorem(
                 file=file,
                 name=match["name"],
@@ -103,16 +103,16 @@ def parsed(text: str, file: str) -> list[Theorem]:
             )
         )
     named = re.findall(r"\bTheorem (\w+)", _without_comments(text))
-    without = sorted(set(named) - {theorem.name for theorem in found})
+    without = sorted(set(named) - {theorem.name for theorem in read})
     if without:
         raise SourceError(f"{file}.v: no false twin is written above {', '.join(without)}")
-    return found
+    return read
 
 
 def _listed(pattern: str, comment: str) -> tuple[str, ...]:
     """Claims that a comment lists in brackets."""
-    found = re.search(pattern, comment)
-    return tuple(re.split(r",\s*", found["ids"])) if found else ()
+    listed = re.search(pattern, comment)
+    return tuple(re.split(r",\s*", listed["ids"])) if listed else ()
 
 
 def _without_comments(text: str) -> str:

@@ -20,10 +20,11 @@ QUOTIENTS = {
     "csch": ("", "sinh"),
 }
 """Functions that lemmas write as quotients: numerator, or nothing for 1, and denominator."""
-_TAKEN = PRINTED | set(
-    "R C I as at cofix else end exists exists2 fix for forall fun if in let match mod Prop return Set then Type using "
-    "where with Derive PI tan sqrt ln".split()
-)
+_KEYWORDS = """
+    as at cofix else end exists exists2 fix for forall fun if in let match mod Prop return Set then Type using where
+    with R C I Derive PI tan sqrt ln
+"""
+_TAKEN = PRINTED | set(_KEYWORDS.split())
 _LONGEST = 16
 
 
@@ -33,15 +34,15 @@ class NotReal(Exception):
 
 def identifiers(names: list[str]) -> dict[str, str]:
     """Coq identifier of each symbol; a long or unusual name becomes `part1`, `part2`, ..."""
-    found: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     for name in names:
         plain = re.sub(r"[^A-Za-z0-9_']+", "_", name).strip("_")
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_']*", plain) or len(plain) > _LONGEST:
             plain = "part"
         candidates = [plain, *(f"{plain}{n}" for n in range(1, len(names) + 2))]
-        taken = _TAKEN | set(found.values()) | {"part"}
-        found[name] = next(candidate for candidate in candidates if candidate not in taken)
-    return found
+        taken = _TAKEN | set(chosen.values()) | {"part"}
+        chosen[name] = next(candidate for candidate in candidates if candidate not in taken)
+    return chosen
 
 
 def symbols(tree: Tree) -> list[str]:
@@ -61,7 +62,15 @@ def nodes(tree: Tree) -> Iterator[Tree]:
 def number(value: Fraction) -> str:
     """Coq text of a rational number."""
     text = str(abs(value.numerator)) if value.denominator == 1 else f"{abs(value.numerator)} / {value.denominator}"
-    return f"(- {text})" if value < 0 and value.denominator == 1 else f"(- ({text}))" if value < 0 else f"({text})" if "/" in text else text
+    return (
+        f"(- {text})"
+        if value < 0 and value.denominator == 1
+        else f"(- ({text}))"
+        if value < 0
+        else f"({text})"
+        if "/" in text
+        else text
+    )
 
 
 def text(tree: Tree, names: dict[str, str]) -> str:
@@ -105,13 +114,13 @@ def _product(parts: list[Tree], names: dict[str, str]) -> str:
 
 def denominators(tree: Tree) -> list[Tree]:
     """Trees that must not be 0, each once: bases of negative powers that are no numbers, and denominators."""
-    found: list[Tree] = []
+    bases: list[Tree] = []
     for node in nodes(tree):
         if isinstance(node, list) and node[0] == "^" and node[2] < 0:
-            found += [node[1]] if symbols(node[1]) else []
+            bases += [node[1]] if symbols(node[1]) else []
         elif isinstance(node, list) and node[0] in QUOTIENTS:
-            found.append([QUOTIENTS[node[0]][1], node[1]])
-    return [node for n, node in enumerate(found) if node not in found[:n]]
+            bases.append([QUOTIENTS[node[0]][1], node[1]])
+    return [node for n, node in enumerate(bases) if node not in bases[:n]]
 
 
 def derivative(tree: Tree, by: str) -> Tree:
@@ -125,7 +134,9 @@ def derivative(tree: Tree, by: str) -> Tree:
         return ["+", *(derivative(part, by) for part in parts if by in symbols(part))]
     if head == "*":
         slopes = [
-            ["*", derivative(part, by), *parts[:n], *parts[n + 1 :]] for n, part in enumerate(parts) if by in symbols(part)
+            ["*", derivative(part, by), *parts[:n], *parts[n + 1 :]]
+            for n, part in enumerate(parts)
+            if by in symbols(part)
         ]
         return ["+", *slopes]
     if head == "^":
