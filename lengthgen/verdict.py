@@ -14,7 +14,7 @@ from empirical.verdict.preregistration import Preregistration, load_preregistrat
 from empirical.verdict.rerun import rerun
 from empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, missing_runs, train_wanted
 from theory.system.errors import LengthgenError
-from theory.system.files import locked, write_json
+from theory.system.files import locked, read_json, write_json
 from theory.system.messages import tell
 
 GATE, ENVIRONMENT = "gate.json", "environment.json"
@@ -85,6 +85,16 @@ def verdict_answer(name: str, out: Path) -> dict[str, Any]:
     """
     _, folder, frozen = _frozen(name, out)
     return {"name": name} | judge(frozen, load_runs(frozen, folder))
+
+
+def stored_gate(name: str, out: Path) -> dict[str, Any]:
+    """Return the power that was computed when the answers were frozen.
+
+    Raises:
+        LengthgenError: the file is missing or damaged.
+    """
+    gate: dict[str, Any] = read_json(out / name / GATE)
+    return gate
 
 
 def rerun_answer(name: str, out: Path, *, cells: int, seed: int) -> dict[str, Any]:
