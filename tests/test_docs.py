@@ -51,14 +51,14 @@ def anchors(name: str) -> set[str]:
 def targets(name: str) -> list[str]:
     """Targets of all links and images of a document."""
     inline = [part for token in parsed(name) for part in token.children or []]
-    found = [
+    leads = [
         str(part.attrs.get("href") or part.attrs.get("src")) for part in inline if part.type in ("link_open", "image")
     ]
-    return [target for target in found if not target.startswith(("http://", "https://", "mailto:"))]
+    return [target for target in leads if not target.startswith(("http://", "https://", "mailto:"))]
 
 
 def broken(name: str, target: str) -> str:
-    """What is wrong with a link, or nothing."""
+    """Return the fault of a link, or nothing."""
     path, _, anchor = unquote(target).partition("#")
     file = (ROOT / path[1:] if path.startswith("/") else (ROOT / name).parent / path).resolve() if path else ROOT / name
     if not file.exists():
@@ -170,8 +170,8 @@ def test_the_finding_of_the_readme_is_that_of_the_records() -> None:
     for part in (*shares, f"e-value {padded['e_against']:.0f} against", f"{len(failing)} of {len(failing)} runs"):
         assert part in text, part
     fig2 = cells_of("quick/fig2")
-    for encodings, said in ((("ipe", "ipe-sh"), "{} of {} runs"), (("ape",), "learned absolute in {} of {}")):
+    for encodings, sentence in ((("ipe", "ipe-sh"), "{} of {} runs"), (("ape",), "learned absolute in {} of {}")):
         counts = [cell["generalizes"] for name in encodings for cell in fig2[name, "aligned"]]
-        assert said.format(sum(c["successes"] for c in counts), sum(c["trials"] for c in counts)) in text
+        assert sentence.format(sum(c["successes"] for c in counts), sum(c["trials"] for c in counts)) in text
     court = json.loads((ROOT / "docs" / "results" / "court" / "published.json").read_text(encoding="utf-8"))
     assert court["answer"]["theories"]["src"]["verdict"] != "supported"

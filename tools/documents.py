@@ -89,8 +89,7 @@ def _lengthgen(*arguments: str) -> dict[str, Any]:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr}")
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+    return json.loads(done.stdout)
 
 
 def commands() -> str:
@@ -136,12 +135,11 @@ def source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield a page for each source file that some document links to."""
     root = Path(app.srcdir)
     documents = [(path.parent, path.read_text(encoding="utf-8")) for path in sorted(root.rglob("*.md"))]
-    files = {
-        linked_source(link, folder, root) for folder, text in documents for link in SOURCE_LINK.finditer(text)
-    } - {None}
-    for name in sorted(str(file.relative_to(ROOT)) for file in files if file):
+    links = [(link, folder) for folder, text in documents for link in SOURCE_LINK.finditer(text)]
+    files = {file for link, folder in links if (file := linked_source(link, folder, root))}
+    for name in sorted(str(file.relative_to(ROOT)) for file in files):
         language = "python" if name.endswith(".py") else "toml"
-        code = app.builder.highlighter.highlight_block(  # type: ignore[attr-defined]
+        code = app.builder.highlighter.highlight_block(
             (ROOT / name).read_text(encoding="utf-8"), language, lineanchors="line"
         )
         yield f"source/{name}", {"title": name, "body": f"<h1>{name}</h1>\n{code}"}, "page.html"

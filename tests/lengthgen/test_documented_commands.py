@@ -27,7 +27,7 @@ SESSIONS = [(name, text) for name, info, text in CODE if info == "console"]
 
 
 def misunderstood(line: str) -> str:
-    """What the command line rejects in a command, or nothing. The command is not run."""
+    """Return the reason why the command line rejects a command, or nothing. The command is not run."""
     arguments = shlex.split(line, comments=True)[1:]
     try:
         context = click_app.make_context("lengthgen", [arguments[0]])
