@@ -175,3 +175,9 @@ def test_the_finding_of_the_readme_is_that_of_the_records() -> None:
         assert sentence.format(sum(c["successes"] for c in counts), sum(c["trials"] for c in counts)) in text
     court = json.loads((ROOT / "docs" / "results" / "court" / "published.json").read_text(encoding="utf-8"))
     assert court["answer"]["theories"]["src"]["verdict"] != "supported"
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md"])
+def test_the_torch_that_is_installed_by_hand_is_the_pinned_one(name: str) -> None:
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert re.findall(r"torch==[\d.]+", TEXTS[name]) == [pin for pin in pins if pin.startswith("torch==")]
