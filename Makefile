@@ -1,4 +1,4 @@
-.PHONY: reproduce test lint bench attack proofs
+.PHONY: reproduce test lint docs bench attack proofs
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= out
@@ -27,6 +27,10 @@ proofs:
 	@command -v coqc > /dev/null && command -v coqchk > /dev/null || { echo "Coq is not installed; on Debian: apt-get install --no-install-recommends coq libcoq-coquelicot" >&2; exit 1; }
 	$(PYTHON) tools/environment.py train
 	$(BIN)/lengthgen verify --formal --out $(OUT)
+# The site of the documents, in build/site/index.html; a warning is an error. It also draws the gallery and runs the notebooks.
+docs:
+	$(PYTHON) tools/environment.py train --docs
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees docs build/site
 
 bench:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)
