@@ -24,9 +24,11 @@ lint:
 
 # Coq proves the identities of all claims and the theorems by hand; nothing is installed but the environment.
 proofs:
-	@command -v coqc > /dev/null && command -v coqchk > /dev/null || { echo "Coq is not installed; on Debian: apt-get install --no-install-recommends coq libcoq-coquelicot" >&2; exit 1; }
+	@command -v coqc > /dev/null && command -v coqchk > /dev/null || \
+		{ echo "Coq is not installed; on Debian: apt-get install --no-install-recommends coq libcoq-coquelicot" >&2; exit 1; }
 	$(PYTHON) tools/environment.py train
 	$(BIN)/lengthgen verify --formal --out $(OUT)
+
 # The site of the documents, in build/site/index.html; a warning is an error. It also draws the gallery and runs the notebooks.
 docs:
 	$(PYTHON) tools/environment.py train --docs

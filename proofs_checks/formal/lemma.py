@@ -7,7 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from proofs_checks.formal.terms import Tree, denominators, derivative, identifiers, nodes, number, symbols, text
+from proofs_checks.formal.terms import Tree, denominators, derivative, folded, identifiers, nodes, number, symbols, text
+from theory.certificate import UNIT
 
 Certificate = Mapping[str, Any]
 _EQUATION = "first [ring{relations} | field{relations}; nonzero]"
@@ -23,9 +24,14 @@ class Lemma:
     certificate: Certificate
 
     @cached_property
+    def sides(self) -> dict[str, Tree]:
+        """Sides of the identity, with the arithmetic of their numbers done."""
+        return {side: folded(self.certificate[side]) for side in ("left", "right")}
+
+    @cached_property
     def names(self) -> dict[str, str]:
         """Coq identifier of each symbol."""
-        sides = [self.certificate["left"], self.certificate["right"], *self.certificate["roots"].values()]
+        sides = [self.sides["left"], self.sides["right"], *self.certificate["roots"].values()]
         return identifiers(
             sorted({symbol for side in sides for symbol in symbols(side)} | {*self.certificate["roots"]})
         )
@@ -40,18 +46,18 @@ class Lemma:
         """Squares of the roots, and denominators that are not 0."""
         roots = self.certificate["roots"].items()
         squares = [f"{self.names[root]} * {self.names[root]} = {text(square, self.names)}" for root, square in roots]
-        bases = denominators(["+", self.certificate["left"], self.certificate["right"]])
+        bases = denominators(["+", self.sides["left"], self.sides["right"]])
         return squares + [f"{text(base, self.names)} <> 0" for base in bases]
 
     @property
     def statement(self) -> str:
         """Statement of the lemma."""
-        return self._with_right(text(self.certificate["right"], self.names))
+        return self._with_right(text(self.sides["right"], self.names))
 
     @property
     def twin(self) -> str:
         """The statement with 1 added to the right side: false, so its proof must be refused."""
-        return self._with_right(f"{text(self.certificate['right'], self.names)} + 1")
+        return self._with_right(f"{text(self.sides['right'], self.names)} + 1")
 
     @property
     def digest(self) -> str:
@@ -77,7 +83,7 @@ class Lemma:
     def _equation(self) -> str:
         """Tactic for an equation between the functions of the units."""
         relations = [f"H{n}" for n, _ in enumerate(self.certificate["roots"])]
-        for unit, imaginary in self._units():
+        for unit, imaginary in (pair for pair in self._units() if pair[0]):
             relations.append(f"({'square_of_sine' if imaginary else 'exponentials_cancel'} {unit})")
         return _EQUATION.format(relations=f" [{' '.join(relations)}]" if relations else "")
 
@@ -103,11 +109,11 @@ class Lemma:
     def _with_right(self, right: str) -> str:
         variables = f"forall {' '.join(self.names.values())} : R, " if self.names else ""
         premises = "".join(f"{hypothesis} -> " for hypothesis in self.hypotheses)
-        return f"{variables}{premises}{text(self.certificate['left'], self.names)} = {right}"
+        return f"{variables}{premises}{text(self.sides['left'], self.names)} = {right}"
 
     def _sides(self) -> list[Tree]:
         """Sides with their derivatives computed."""
-        return [_computed(self.certificate[side]) for side in ("left", "right")]
+        return [_computed(self.sides[side]) for side in ("left", "right")]
 
     @cached_property
     def _heads(self) -> set[str]:
@@ -117,7 +123,7 @@ class Lemma:
     def _derivatives(self) -> Iterator[str]:
         """Steps that compute the outermost derivatives."""
         for side in ("left", "right"):
-            for n, node in enumerate(_outermost(self.certificate[side])):
+            for n, node in enumerate(_outermost(self.sides[side])):
                 name = f"D{side[0]}{n}"
                 value = text(_computed(node), self.names)
                 yield f"assert ({name} : {text(node, self.names)} = {value}) by ({self._slope(node, self.names)})"
@@ -144,22 +150,27 @@ class Lemma:
         return f"rewrite (Derive_ext _ (fun {names[by]} => {simple})); [{direct} | {'; '.join(steps)}; reflexivity]"
 
     def _units(self) -> list[tuple[str, bool]]:
-        """Text of each unit, and whether it is that of an angle."""
+        """Text of each unit, empty if its symbols are not in the statement, and whether it is that of an angle."""
         units = []
         for ((coefficient, powers),) in self.certificate["units"]:
+            names = [name for name in powers if name != UNIT]
             factors = [
-                f"{self.names[name]} ^ {power}" if power > 1 else self.names[name]
-                for name, power in powers.items()
-                if name in self.names
+                f"{self.names[n]} ^ {powers[n]}" if powers[n] > 1 else self.names[n] for n in names if n in self.names
             ]
             weight = [number(Fraction(coefficient))] if Fraction(coefficient) != 1 else []
-            units.append((f"({' * '.join([*weight, *factors])})", "imaginary unit" in powers))
+            unit = f"({' * '.join([*weight, *factors])})" if len(factors) == len(names) else ""
+            units.append((unit, UNIT in powers))
         return units
 
     def _expansions(self, *, both: bool) -> Iterator[str]:
         """Steps that write each function by the functions of the units; `both` for exponentials of negatives too."""
         units = [unit for unit, _ in self._units()]
-        for n, (kind, argument, times) in enumerate(self.certificate["arguments"]):
+        rows = [(kind, folded(argument), times) for kind, argument, times in self.certificate["arguments"]]
+        for n, (kind, argument, times) in enumerate(rows):
+            if any(symbol not in self.names for symbol in symbols(argument)) or (kind, argument) in [
+                row[:2] for row in rows[:n]
+            ]:
+                continue
             inner = text(argument, self.names)
             inner = inner if inner.startswith("(") else f"({inner})"
             copies = [
@@ -203,7 +214,7 @@ def _outermost(tree: Tree) -> Iterator[Tree]:
 def _computed(tree: Tree) -> Tree:
     """Tree with its derivatives computed."""
     if isinstance(tree, list) and tree[0] == "d":
-        return derivative(_computed(tree[1]), tree[2])
+        return folded(derivative(_computed(tree[1]), tree[2]))
     if isinstance(tree, list) and tree[0] not in ("q", "i"):
         return [tree[0], *(part if isinstance(part, int) else _computed(part) for part in tree[1:])]
     return tree

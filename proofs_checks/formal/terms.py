@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 Tree = Any
@@ -57,6 +58,35 @@ def nodes(tree: Tree) -> Iterator[Tree]:
         for part in tree[1:]:
             if not isinstance(part, int):
                 yield from nodes(part)
+
+
+def folded(tree: Tree) -> Tree:
+    """Tree with the arithmetic of its numbers done: no factor 0 or 1, no summand 0, one number in a sum or product."""
+    if isinstance(tree, str) or tree[0] in ("q", "i"):
+        return tree
+    head, *parts = tree
+    if head == "d":
+        return ["d", folded(parts[0]), parts[1]]
+    parts = [part if isinstance(part, int) else folded(part) for part in parts]
+    if head == "^":
+        base, power = parts
+        if power in (0, 1):
+            return base if power else ["q", "1"]
+        return ["q", str(Fraction(base[1]) ** power)] if _is_number(base) and base[1] != "0" else ["^", base, power]
+    if head not in ("+", "*"):
+        return [head, *parts]
+    others = [part for part in parts if not _is_number(part)]
+    numbers = [Fraction(part[1]) for part in parts if _is_number(part)]
+    value = sum(numbers) if head == "+" else prod(numbers)
+    if head == "*" and value == 0:
+        return ["q", "0"]
+    if value != (0 if head == "+" else 1) or not others:
+        others.insert(0, ["q", str(value)])
+    return others[0] if len(others) == 1 else [head, *others]
+
+
+def _is_number(tree: Tree) -> bool:
+    return isinstance(tree, list) and tree[0] == "q"
 
 
 def number(value: Fraction) -> str:
