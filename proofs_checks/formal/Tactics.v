@@ -20,4 +20,5 @@ Lemma exponentials_cancel : forall x, exp x * exp (- x) = 1.
 Proof. intros. rewrite <- exp_plus, Rplus_opp_r. apply exp_0. Qed.
 
 (* Functions of a sum of multiples of the units, with the functions of the units. *)
-Ltac expand_sum := repeat progress rewrite ?cos_plus, ?sin_plus, ?exp_plus, ?cos_neg, ?sin_neg in *.
+Ltac expand_sum :=
+  repeat progress rewrite ?cos_plus, ?sin_plus, ?exp_plus, ?cos_neg, ?sin_neg, ?cos_0, ?sin_0, ?exp_0 in *.
