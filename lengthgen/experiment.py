@@ -39,6 +39,7 @@ from lengthgen.scales import parse_scales
 from lengthgen.watching import watching
 from theory.system.cache import cached
 from theory.system.digests import source_digest
+from theory.system.errors import in_any_case
 from theory.system.files import write_sealed_json
 from theory.system.messages import tell
 
@@ -355,7 +356,7 @@ def task_experiment(
     loaded = load_profile(profile, {} if seeds is None else {"seeds": seeds})
     protocol = checked_protocol(
         name=name,
-        cli_name=task,
+        cli_name=cells[0].task.name,
         title=f"Encodings on '{task:.200}'",
         source="",
         cells=cells,
@@ -373,7 +374,7 @@ def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
     Raises:
         ProfileError: options are given beside a protocol, which has its own.
     """
-    if name in protocol_names() or name.endswith(".toml"):
+    if in_any_case(name, protocol_names()) in protocol_names() or name.endswith(".toml"):
         set_options = [key for key, value in options.items() if value is not None]
         if set_options:
             raise ProfileError(

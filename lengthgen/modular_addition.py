@@ -14,6 +14,7 @@ from empirical.modular_addition.profile import load_profile
 from empirical.modular_addition.run import ModularRun
 from empirical.modular_addition.sweep import Trained
 from empirical.training.sealed_sweep import train_all
+from theory.system.errors import in_any_case
 from theory.system.messages import tell
 
 
@@ -35,7 +36,8 @@ def modular_answer(
         BackendError: this machine lacks the backend.
     """
     profile = load_profile(profile_name)
-    chosen = list(CONDITIONS) if names is None else [name.strip() for name in names.split(",")]
+    names_chosen = list(CONDITIONS) if names is None else [name.strip() for name in names.split(",")]
+    chosen = [in_any_case(name, CONDITIONS) for name in names_chosen]
     replaced: Sequence[str | None] = [None] if encodings is None else [str(spec) for spec in parse_encodings(encodings)]
     runs = [
         ModularRun(condition_name=name, profile_name=profile_name, profile=profile, encoding=encoding)
