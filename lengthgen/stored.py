@@ -20,7 +20,9 @@ def runs_answer(
     encoding: str | None = None,
     state: str | None = None,
 ) -> dict[str, Any]:
-    """Return the runs in OUT/runs that match the filters, in any case: each run's state, and its results if it is finished.
+    """Return the runs in OUT/runs that match the filters: each run's state, and its results if it is finished.
+
+    Filters are read in any case.
 
     A number is None if it is unknown: the run's environment lacks it, or no scale is of that kind.
 
