@@ -66,7 +66,8 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
         }
         answers["claims"] = _claims(out, profile_name)  # once more, for the claims that the new runs decide
         if profile_name != QUICKEST:
-            court_answer("published", [], out)
+            judged = court_answer("published", [], out)["theories"]
+            answers["theories"] = {name: row["verdict"] for name, row in judged.items()}
         answers["figures"] = _figures(out, profile_name)
         report = write_report(out, profile_name)
         answers["report"] = {"page": report["page"], "broken": report["broken"]}

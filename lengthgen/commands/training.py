@@ -186,12 +186,12 @@ def conjecture(
 ) -> None:
     """Store predictions, train every cell over several seeds, and judge each prediction."""
     from lengthgen.budget import BudgetError, parse_budget
-    from lengthgen.experiment import UntilDecided, chosen, run_conjecture
+    from lengthgen.experiment import MOST, UntilDecided, chosen, run_conjecture
     from lengthgen.tables.trials import conjecture_table, sensitivity_table
 
     if not until_decided and (budget is not None or max_seeds is not None):
         raise BudgetError("--budget and --max-seeds limit the rounds of --until-decided: add that option")
-    until = UntilDecided(seconds=parse_budget(budget or "1h"), most=max_seeds or 30) if until_decided else None
+    until = UntilDecided(seconds=parse_budget(budget or "1h"), most=max_seeds or MOST) if until_decided else None
     backend = Backend(device, compile)
     experiment = chosen(
         name,
