@@ -15,7 +15,8 @@ from circuits.analysis import Analysis, SearchStopped, analyse
 from circuits.clock import Clock
 from circuits.encodings import EncodingSpec, HintNeeded, parse_encoding, parse_encodings
 from circuits.modes import Mode
-from circuits.prediction import Prediction, predict
+from circuits.prediction import predict
+from circuits.prediction_record import Prediction
 from circuits.task import TaskError
 from circuits.tasks import TaskSpec
 from empirical.model.backend import Backend

@@ -37,7 +37,7 @@ PROTOCOL = "fig1"
 """Experiment that is small enough for the pipeline; the others have commands of their own."""
 QUICKEST = "smoke"
 """Profile that leaves out the judgement of theories, which takes minutes the first time, and adds no runs."""
-MOST_RUNS = 14
+MOST_RUNS = 30
 """Largest number of runs of a cell; not a time, so that every machine decides by the same runs."""
 
 

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from empirical.runs.environment import environment
+from empirical.verdict.disputes import rounds
 from empirical.verdict.e_values import Estimand, decides
 from empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
 from empirical.verdict.judgement import gate, judge, seen_cells
 from empirical.verdict.preregistration import Preregistration, load_preregistration
 from empirical.verdict.rerun import rerun
-from empirical.verdict.runs import CellRun, join_pieces, load_runs, missing_runs, train_wanted, trainable
+from empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, missing_runs, train_wanted
 from theory.system.errors import LengthgenError
-from theory.system.files import locked, write_json
+from theory.system.files import locked, read_json, write_json
 from theory.system.messages import tell
 
 GATE, ENVIRONMENT = "gate.json", "environment.json"
@@ -39,7 +40,7 @@ def freeze_answer(name: str, out: Path) -> dict[str, Any]:
 
 
 def train_answer(name: str, out: Path, *, seconds: float, until_decided: bool) -> dict[str, Any]:
-    """Train runs for so many seconds, the cells of random tasks first; return the judgement.
+    """Train runs for so many seconds, in the order of `disputes.rounds`; return the judgement.
 
     Every cell first gets `stopping.first` runs. With `until_decided`, cells then get more, until their majority is
     decided or they have `stopping.most`.
@@ -60,7 +61,7 @@ def _train(name: str, out: Path, *, seconds: float, until_decided: bool) -> None
     deadline = time.time() + seconds
     while time.time() < deadline:
         runs = load_runs(frozen, folder)
-        wanted = missing_runs(frozen, runs, _counts(preregistration, frozen, runs, until_decided=until_decided))
+        wanted = _wanted(frozen, runs, until_decided=until_decided)
         if not wanted:
             break
         train_wanted(
@@ -84,6 +85,16 @@ def verdict_answer(name: str, out: Path) -> dict[str, Any]:
     """
     _, folder, frozen = _frozen(name, out)
     return {"name": name} | judge(frozen, load_runs(frozen, folder))
+
+
+def stored_gate(name: str, out: Path) -> dict[str, Any]:
+    """Return the power that was computed when the answers were frozen.
+
+    Raises:
+        LengthgenError: the file is missing or damaged.
+    """
+    gate: dict[str, Any] = read_json(out / name / GATE)
+    return gate
 
 
 def rerun_answer(name: str, out: Path, *, cells: int, seed: int) -> dict[str, Any]:
@@ -110,18 +121,17 @@ def _frozen(name: str, out: Path) -> tuple[Preregistration, Path, FrozenCells]:
     return preregistration, folder, load_frozen(preregistration, folder)
 
 
-def _counts(
-    preregistration: Preregistration, frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decided: bool
-) -> dict[str, int]:
-    """Return the number of runs that each cell should have next."""
-    stopping = preregistration.stopping
-    counts = dict.fromkeys((cell.name for cell in trainable(frozen.cells)), stopping.first)
-    if until_decided and not missing_runs(frozen, runs, counts):
-        for cell in seen_cells(frozen, runs):
-            evidence = Estimand.MAJORITY.evidence(cell.generalize, cell.fit)
-            if decides(evidence, stopping.alpha) is None:
-                counts[cell.cell.name] = min(stopping.most, cell.runs + MORE)
-    return counts
+def _wanted(frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decided: bool) -> list[Wanted]:
+    """Return the missing runs of the first round that lacks any, or else those that undecided cells get next."""
+    stopping = frozen.preregistration.stopping
+    for cells in rounds(frozen):
+        if wanted := missing_runs(frozen, runs, dict.fromkeys((cell.name for cell in cells), stopping.first)):
+            return wanted
+    counts = {}
+    for cell in seen_cells(frozen, runs) if until_decided else []:
+        if decides(Estimand.MAJORITY.evidence(cell.generalize, cell.fit), stopping.alpha) is None:
+            counts[cell.cell.name] = min(stopping.most, cell.runs + MORE)
+    return missing_runs(frozen, runs, counts)
 
 
 def _report(work: str, every: int) -> Any:
