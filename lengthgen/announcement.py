@@ -41,8 +41,8 @@ def deciding(seeds: int, cells: int) -> str:
 def offer(name: str, most: int, round_size: int) -> None:
     """Say by which command undecided cells get more runs."""
     tell(
-        f"cells that stay undecided get more runs, {round_size} at a time and at most {most} a cell, by the same command "
-        f"with --until-decided: lengthgen conjecture {name} --until-decided --budget 1h"
+        f"cells that stay undecided get more runs, {round_size} at a time and at most {most} a cell, by the same "
+        f"command with --until-decided: lengthgen conjecture {name} --until-decided --budget 1h"
     )
 
 

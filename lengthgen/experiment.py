@@ -98,7 +98,7 @@ def stored_predictions(experiment: Experiment) -> Predictions:
 
     def compute() -> list[dict[str, Any]]:
         task_specs = list(dict.fromkeys(cell.task for cell in protocol.cells))
-        progress = Progress("predictions", len(task_specs))
+        progress = Progress("predictions", len(task_specs), "tasks")
         records = []
         for task in task_specs:
             cells = [cell for cell in protocol.cells if cell.task == task]
@@ -312,7 +312,7 @@ def train_one(experiment: Experiment, seed: int, backend: Backend, *, log: bool 
     store = experiment.store
     for warning in saturations([run]):
         tell(warning)
-    progress = Progress("training", 0 if store.finished(run) else run.training.epochs)
+    progress = Progress("training", 0 if store.finished(run) else run.training.epochs, "epochs")
     train([run], store, backend=backend, progress=lambda done, total: progress.step(f"epoch {done}"))
     if log:
         write_curves([run], store, experiment.out / "tensorboard")

@@ -14,8 +14,8 @@ from empirical.modular_addition.profile import load_profile
 from empirical.modular_addition.run import ModularRun
 from empirical.modular_addition.sweep import Trained
 from empirical.training.sealed_sweep import train_all
+from lengthgen.progress import Progress
 from theory.system.errors import in_any_case
-from theory.system.messages import tell
 
 
 def modular_answer(
@@ -46,14 +46,8 @@ def modular_answer(
     ]
     for run in runs:
         run.predictions(out)
-    ended: list[ModularRun] = []
-    missing = sum(run.result(out) is None for run in runs)
-
-    def on_done(run: ModularRun) -> None:
-        ended.append(run)
-        tell(f"modular addition: {len(ended)} of {missing} conditions ended, the last {run.name}")
-
-    failures = train_all(runs, Trained(out), out, backend, on_done)
+    progress = Progress("modular addition", sum(run.result(out) is None for run in runs), "conditions")
+    failures = train_all(runs, Trained(out), out, backend, lambda run: progress.step(run.name))
     results = {run: result for run in runs if (result := run.result(out))}
     return {
         "profile": profile_name,

@@ -111,7 +111,7 @@ def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
     from proofs_checks.trained import Runs
 
     claims = selection(runs=Runs(out=out, profile=profile_name))
-    results = run(claims, cache=user_cache("claims"), progress=partial(Progress, "claims"))
+    results = run(claims, cache=user_cache("claims"), progress=partial(Progress, "verify", pieces="claims"))
     return as_json(results) | {"holds": not failing(results, of_runs=False)}
 
 
