@@ -30,7 +30,7 @@ from theory.system.files import locked, sweep_partial, user_cache, write_sealed_
 from theory.system.messages import tell
 
 WORKED_PATTERNS = {"prefix sum": "1", "window filter": "2 if i == j else 1 if j - i == 1 else 0", "decay": "0.5**(j-i)"}
-"""The three worked cases of docs/theory.md, from scale 4 to 8."""
+"""The three worked cases of docs/theory/theorems.md, from scale 4 to 8."""
 SRC_SCALES = range(1, 7)
 """Scales of SRC."""
 PROTOCOL = "fig1"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.lengthgen.refusal import refused
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "claim.md"
 
 HEAD = """
 import os
