@@ -36,7 +36,7 @@ def _public() -> dict[str, tuple[str, str]]:
     """Return public name -> (module, name there), as the stub lists them."""
     tree = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     return {
-        str(alias.asname): (str(node.module), alias.name)
+        alias.asname or alias.name: (str(node.module), alias.name)
         for node in tree.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names

@@ -1,95 +1,154 @@
-# Public names, each with its home; `lengthgen/__init__.py` imports a name when it is first used.
+# Public names by subject; `lengthgen/__init__.py` reads this list, and imports a name when it is first used.
+# isort: skip_file
 
 # Relations between positions, and their order
-from theory.lattice import coarsen as coarsen
-from theory.lattice import equivalent as equivalent
-from theory.lattice import join as join
-from theory.lattice import meet as meet
-from theory.lattice import refines as refines
-from theory.relation import Relation as Relation
-from theory.relation import absolute as absolute
-from theory.relation import clipped_relative as clipped_relative
-from theory.relation import constant as constant
-from theory.relation import from_function as relation_from_function
-from theory.relation import from_labels as relation_from_labels
-from theory.relation import key_position as key_position
-from theory.relation import query_position as query_position
-from theory.relation import relative as relative
-from theory.relation import t5_buckets as t5_buckets
+from theory.lattice import coarsen, equivalent, join, meet, refines
+from theory.relation import (
+    Relation,
+    absolute,
+    clipped_relative,
+    constant,
+    from_function as relation_from_function,
+    from_labels as relation_from_labels,
+    key_position,
+    query_position,
+    relative,
+    t5_buckets,
+)
 
 # Attention patterns, their LRC, and what generalizes them
-from theory.generalization import judge as judge_relation
-from theory.generalization import judge_standard_encodings as judge_standard_encodings
-from theory.growth import Growth as Growth
-from theory.growth import growth as growth
-from theory.growth_within import growth_within as growth_within
-from theory.lrc import level_sets as level_sets
-from theory.lrc import lrc as lrc
-from theory.lrc import lrc_profile as lrc_profile
+from theory.generalization import judge as judge_relation, judge_standard_encodings
+from theory.growth import Growth, growth
+from theory.growth_within import growth_within
+from theory.lrc import level_sets, lrc, lrc_profile
 from theory.lrc_within import bounds_within as lrc_bounds_within
-from theory.outcome import learn as learn
-from theory.outcome import levels_of as levels_of
-from theory.pattern import Pattern as Pattern
-from theory.pattern import from_array as pattern_from_array
-from theory.pattern import from_formula as pattern_from_formula
-from theory.pattern import from_function as pattern_from_function
-from theory.pattern import from_relation as pattern_from_relation
+from theory.outcome import learn, levels_of
+from theory.pattern import (
+    Pattern,
+    from_array as pattern_from_array,
+    from_formula as pattern_from_formula,
+    from_function as pattern_from_function,
+    from_relation as pattern_from_relation,
+)
 
 # Position encodings as formulas
-from theory.encodings.catalogue import ENCODINGS as ENCODINGS
-from theory.encodings.catalogue import named as encoding_named
-from theory.encodings.encoding import DISTANCE_LAWS as DISTANCE_LAWS
-from theory.encodings.encoding import HEADS as HEADS
-from theory.encodings.encoding import ONE_LAW as ONE_LAW
-from theory.encodings.encoding import Encoding as Encoding
-from theory.encodings.encoding import Law as Law
-from theory.encodings.encoding import Parameter as Parameter
-from theory.encodings.encoding import Recovery as Recovery
-from theory.laws import decide_law as decide_law
+from theory.encodings.catalogue import ENCODINGS, named as encoding_named
+from theory.encodings.encoding import DISTANCE_LAWS, HEADS, ONE_LAW, Encoding, Law, Parameter, Recovery
+from theory.laws import decide_law
 
 # Tasks, circuits, SRC, predictions
-from circuits.analysis import Analysis as Analysis
-from circuits.analysis import analyse as analyse
-from circuits.certificate import certificate as certificate
+from circuits.analysis import Analysis, analyse
+from circuits.certificate import certificate
 from circuits.checker import check as check_certificate
-from circuits.encodings import parse_encoding as parse_encoding
-from circuits.encodings import parse_encodings as parse_encodings
-from circuits.induced import induced_complexity as induced_complexity
-from circuits.prediction import Prediction as Prediction
-from circuits.prediction import predict as predict
-from circuits.src import SRCResult as SRCResult
-from circuits.src import minimal_arity as minimal_arity
-from circuits.src import src as src
-from circuits.src import traces_up_to as traces_up_to
-from circuits.task import Reference as Reference
-from circuits.task import Task as Task
-from circuits.task import TaskError as TaskError
-from circuits.tasks import TASKS as TASKS
-from circuits.tasks import load as load_task
-from circuits.transducer import Transducer as Transducer
-from circuits.two_scales import TwoScaleTask as TwoScaleTask
+from circuits.encodings import parse_encoding, parse_encodings
+from circuits.induced import induced_complexity
+from circuits.languages.c_rasp import decide as decide_c_rasp
+from circuits.languages.regular import minimal_automaton
+from circuits.prediction import Prediction, predict
+from circuits.src import SRCResult, minimal_arity, src, traces_up_to
+from circuits.task import Reference, Task, TaskError
+from circuits.tasks import TASKS, load as load_task
+from circuits.transducer import Transducer
+from circuits.two_scales import TwoScaleTask
 
 # Theories of length generalization
-from circuits.theories.catalogue import THEORIES as THEORIES
-from circuits.theories.theory import Guess as Guess
-from circuits.theories.theory import Question as Question
-from circuits.theories.theory import abstain as abstain
-from circuits.theories.theory import no as no
-from circuits.theories.theory import yes as yes
+from circuits.theories.catalogue import THEORIES
+from circuits.theories.theory import Guess, Question, abstain, no, yes
 
 # Claims
-from proofs_checks.claim import Claim as Claim
-from proofs_checks.claim import Evidence as Evidence
-from proofs_checks.claim import Refuted as Refuted
-from proofs_checks.claim import Source as Source
-from proofs_checks.claim import Strength as Strength
-from proofs_checks.claim import Unsettled as Unsettled
-from proofs_checks.identity import require_equal as require_equal
+from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
+from proofs_checks.identity import require_equal
+from proofs_checks.registry import select as select_claims
+from proofs_checks.runner import run as run_claims
 
 # Torch (needs the extra `train`)
-from empirical.encodings.base import PairBias as PairBias
-from empirical.encodings.base import PositionEncoding as PositionEncoding
-from empirical.runs.store import RunStore as RunStore
+from empirical.encodings.base import PairBias, PositionEncoding
+from empirical.runs.store import RunStore
 
 # Errors that the user of a command or function can correct
-from theory.system.errors import LengthgenError as LengthgenError
+from theory.system.errors import LengthgenError
+
+__all__ = [
+    "DISTANCE_LAWS",
+    "ENCODINGS",
+    "HEADS",
+    "ONE_LAW",
+    "TASKS",
+    "THEORIES",
+    "Analysis",
+    "Claim",
+    "Encoding",
+    "Evidence",
+    "Growth",
+    "Guess",
+    "Law",
+    "LengthgenError",
+    "PairBias",
+    "Parameter",
+    "Pattern",
+    "PositionEncoding",
+    "Prediction",
+    "Question",
+    "Recovery",
+    "Reference",
+    "Refuted",
+    "Relation",
+    "RunStore",
+    "SRCResult",
+    "Source",
+    "Strength",
+    "Task",
+    "TaskError",
+    "Transducer",
+    "TwoScaleTask",
+    "Unsettled",
+    "absolute",
+    "abstain",
+    "analyse",
+    "certificate",
+    "check_certificate",
+    "clipped_relative",
+    "coarsen",
+    "constant",
+    "decide_c_rasp",
+    "decide_law",
+    "encoding_named",
+    "equivalent",
+    "growth",
+    "growth_within",
+    "induced_complexity",
+    "join",
+    "judge_relation",
+    "judge_standard_encodings",
+    "key_position",
+    "learn",
+    "level_sets",
+    "levels_of",
+    "load_task",
+    "lrc",
+    "lrc_bounds_within",
+    "lrc_profile",
+    "meet",
+    "minimal_arity",
+    "minimal_automaton",
+    "no",
+    "parse_encoding",
+    "parse_encodings",
+    "pattern_from_array",
+    "pattern_from_formula",
+    "pattern_from_function",
+    "pattern_from_relation",
+    "predict",
+    "query_position",
+    "refines",
+    "relation_from_function",
+    "relation_from_labels",
+    "relative",
+    "require_equal",
+    "run_claims",
+    "select_claims",
+    "src",
+    "t5_buckets",
+    "traces_up_to",
+    "yes",
+]
