@@ -44,9 +44,14 @@ def identities(left: sp.Expr, right: sp.Expr) -> Any:
 def result(true: Any, false: Any) -> Result:
     falsifier = FalsifierResult(name="false", rejected=True, reason="1 != 2", identities=false)
     return Result(
-        claim=CLAIMS["toy-accept"], verdict=Verdict.VERIFIED, evidence=None, reason="", falsifiers=(falsifier,), seconds=0,
+        claim=CLAIMS["toy-accept"],
+        verdict=Verdict.VERIFIED,
+        evidence=None,
+        reason="",
+        falsifiers=(falsifier,),
+        seconds=0,
         identities=true,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture
