@@ -10,7 +10,9 @@ Ltac nonzero :=
   try solve [apply Rgt_not_eq; lra | apply Rlt_not_eq; lra
     | apply Rgt_not_eq; repeat (apply Rplus_lt_0_compat || apply Rmult_lt_0_compat); (apply exp_pos || lra)];
   try match goal with
-  | N : ?b <> 0 |- ?c <> 0 => solve [intro Z; apply N; first [lra | rewrite Z; ring | rewrite <- Z; first [ring | field; nonzero]]]
+  | N : ?b <> 0 |- ?c <> 0 =>
+      let E := fresh "E" in
+      solve [intro E; apply N; first [lra | rewrite E; ring | rewrite <- E; first [ring | field; nonzero]]]
   end.
 
 Lemma square_of_sine : forall x, sin x * sin x = 1 - cos x * cos x.
