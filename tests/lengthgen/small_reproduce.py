@@ -1,9 +1,10 @@
-"""The command `lengthgen` whose `reproduce` is small: few claims, tasks and figures, of each kind some.
+"""The command `lengthgen` whose `reproduce` is small: few claims, tasks and figures, and one worker for each part.
 
 All claims are settled in tests/proofs_checks, each figure is drawn in tests/paper_figs, and SRC of all tasks is computed
 in tests/circuits. Nothing here changes how the parts are run, stored and found again.
 """
 
+import os
 from functools import partial
 
 CLAIMS = ("alibi-1", "rope-1", "fox-1", "fox-10", "plaa-2", "fig2-ideal", "rpe-7", "conjecture-coverage")
@@ -14,7 +15,7 @@ FIGURES = (
 )  # fmt: skip
 
 if __name__ == "__main__":  # workers import this module too, and need none of it
-    from lengthgen import pipeline, reporting
+    from lengthgen import gallery, pipeline, reporting
     from lengthgen.cli import main
     from proofs_checks import registry
 
@@ -23,4 +24,6 @@ if __name__ == "__main__":  # workers import this module too, and need none of i
     tasks = {name: pipeline.TASKS[name] for name in TASKS}
     pipeline.TASKS = reporting.TASKS = tasks  # type: ignore[attr-defined]
     pipeline.draw_catalogue = partial(pipeline.draw_catalogue, names=FIGURES)
+    os.cpu_count = lambda: 1  # each further worker would take seconds to start
+    gallery.PROCESSES = 1
     main()
