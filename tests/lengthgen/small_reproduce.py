@@ -1,7 +1,7 @@
-"""The command `lengthgen` whose `reproduce` is small: few claims, tasks and figures, and one worker for each part.
+"""The command `lengthgen` whose `reproduce` is small: few claims, tasks and figures, and as few workers.
 
-All claims are settled in tests/proofs_checks, each figure is drawn in tests/paper_figs, and SRC of all tasks is computed
-in tests/circuits. Nothing here changes how the parts are run, stored and found again.
+All claims are settled in tests/proofs_checks, each figure is drawn in tests/paper_figs, and SRC of all tasks is
+computed in tests/circuits. Nothing here changes how the parts are run, stored and found again.
 """
 
 import os
@@ -18,12 +18,14 @@ if __name__ == "__main__":  # workers import this module too, and need none of i
     from lengthgen import gallery, pipeline, reporting
     from lengthgen.cli import main
     from proofs_checks import registry
+    from tests.pool_here import pool_here
 
     selection = partial(registry.selection, CLAIMS)
     registry.selection = reporting.selection = selection  # type: ignore[assignment]
     tasks = {name: pipeline.TASKS[name] for name in TASKS}
     pipeline.TASKS = reporting.TASKS = tasks  # type: ignore[attr-defined]
     pipeline.draw_catalogue = partial(pipeline.draw_catalogue, names=FIGURES)
-    os.cpu_count = lambda: 1  # each further worker would take seconds to start
-    gallery.PROCESSES = 1
+    # A worker takes seconds to start: claims and training have one, and figures and report none.
+    os.cpu_count = lambda: 1
+    gallery.pool = reporting.pool = pool_here  # type: ignore[assignment]
     main()
