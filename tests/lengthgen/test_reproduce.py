@@ -95,8 +95,13 @@ def test_everything_is_there_and_named_by_the_manifest(clean):
     figures = {f"{name}.{kind}" for name in ("figure1", "accuracy-fig1", "ledger") for kind in ("pdf", "csv", "tex")}
     assert {*figures, "predicted-fig1.svg", "table-formats.tex", "report.html"} <= kinds
     assert sum(name.endswith("metrics.parquet") for name in manifest["files"]) == 20
-    assert "s left" in stderr + other, "long work says how long it takes"
+    assert "verify: " in stderr + other and " claims to do" in stderr + other, "long work says how much it is"
     assert "falsifiers rejected" in stdout
+    *_, found, papers, patterns, tasks, runs, where = stdout.splitlines()
+    assert (found, [line.split(":")[0].strip() for line in (papers, patterns, tasks, runs)]) == (
+        "Found", ["Papers", "Patterns", "Tasks", "Runs"]
+    )  # fmt: skip
+    assert where.startswith("To explore it all: ") and "manifest.json names every file" in where
     assert len(stdout.splitlines()) <= 50, "the summary fits one screen"
 
 
@@ -136,7 +141,7 @@ def test_interrupted_and_killed_it_ends_with_the_same_numbers_and_leaves_nobody_
     assert rest.strip().splitlines()[-1] == "error: interrupted; run the same command again to go on"
     assert "Traceback" not in rest
     with start(out, cache) as process:
-        next(line for line in process.stderr if line.startswith("figures: "))
+        next(line for line in process.stderr if line.startswith("drawing: "))
         time.sleep(random.Random(0).uniform(0, 1))
         os.kill(process.pid, signal.SIGKILL)
         wait_until(lambda: not alive(process.pid))  # else it works on behind who starts again
