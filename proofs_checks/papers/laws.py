@@ -18,8 +18,6 @@ from theory.encodings.encoding import Encoding, Law, Normaliser
 from theory.exact import Undecided
 from theory.far import Cases, FarField
 
-_READ_OFF = {"parameters", "trained numbers"}
-"""Parts of a row that are compared first: they are read off the record, while limits take long."""
 _CHEAPEST_FIRST = (Law.STREAMING, Law.NORM, Law.RELATIVE, Law.TRANSLATION, Law.RELABELLING)
 
 
@@ -70,7 +68,7 @@ def row(
         ("parameters", properties.domains, parameters),
         ("weights", lambda record: record.normaliser, normaliser),
     )
-    for what, compute, stated in sorted(computed, key=lambda each: each[0] not in _READ_OFF):
+    for what, compute, stated in computed:
         value = compute(encoding)
         if value is None or FarField.UNDECIDED in str(value):
             raise Undecided(f"{what}: {value}")

@@ -32,14 +32,13 @@ def forget():
 def like_training():
     """Compile for deterministic algorithms as training does, so that all tests share the code, and in this process.
 
-    PyTorch trusts that the compiler knows the vector instructions of this machine, and builds no trial of each; the C++
-    compiler does not optimise, which takes it half of the time and changes no law.
+    PyTorch trusts that the compiler knows the vector instructions of this machine, and builds no trial of each.
     """
     import torch._inductor.config as compiler_config
 
     before = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(True)
-    with compiler_config.patch({"compile_threads": 1, "cpp.vec_isa_ok": True, "aot_inductor.debug_compile": True}):
+    with compiler_config.patch({"compile_threads": 1, "cpp.vec_isa_ok": True}):
         yield
     torch.use_deterministic_algorithms(before)
 
