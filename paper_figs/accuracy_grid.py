@@ -43,6 +43,9 @@ _BAR_WIDTH = 0.55
 _VISIBLE_BAR = 0.08
 """Least length of a bar that the marks of its curve do not hide."""
 
+_MOST_BARRED = 5
+"""Largest number of curves of a panel whose bars stand at every scale; with more, at the marks of the curve only."""
+
 Panels = Mapping[tuple[str, str], Sequence[CellScores]]
 """Map from (task, format) to the cells whose curves the panel shows."""
 
@@ -202,7 +205,8 @@ def _draw_curve(axes: Axes, cell: CellScores, look: Look, place: int, curves: in
     turn = (place % period, period)
     axes.plot(scales, medians, **style, markevery=turn, zorder=3, gid=f"median:{cell.encoding}", clip_on=False)
     shift = _BAR_WIDTH * ((place + 0.5) / curves - 0.5)
-    bars = [(scale + shift, *median_interval(cell.exact_match[scale])) for scale in scales]
+    barred = scales if curves <= _MOST_BARRED else scales[turn[0] :: turn[1]]
+    bars = [(scale + shift, *median_interval(cell.exact_match[scale])) for scale in barred]
     axes.vlines(
         *zip(*bars, strict=True),
         color=look.colour,
