@@ -117,8 +117,8 @@ def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
 def _figures(out: Path, profile_name: str) -> dict[str, Any]:
     """Draw all figures; return the drawn names, and the reasons for the others."""
     drawn = draw_catalogue(Sources(out=out, profile=profile_name, width=PAGE_WIDTH), out / "figures")
-    for reason, names in drawn.skipped.items():
-        tell(f"not drawn: {', '.join(names)}: {reason}")
+    for line in drawn.missing_lines():
+        tell(line)
     return {"drawn": [*drawn.files], "missing": drawn.missing, "broken": drawn.broken}
 
 

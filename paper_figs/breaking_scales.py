@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from empirical.runs.protocol import Protocol
 from paper_figs.cell_rows import CellRows
 from paper_figs.saving import Drawing
 from paper_figs.style import context, glossary, line_style, looks
 from paper_figs.trial_cells import (
+    Setting,
     StoredCell,
     Trial,
     gid_of,
@@ -28,7 +28,7 @@ from paper_figs.trial_cells import (
 _ABOVE, _LEGEND, _BELOW = 0.06, 0.2, 0.34
 
 
-def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
+def drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
     """Draw the cells of the trial that have a prediction and at least one run that fits its training scales.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -77,14 +78,13 @@ class CellRows:
         """Write the names of tasks and encodings left of the rows, which begin `top` inches below the upper edge."""
         height = figure.get_figheight()
 
-        def write(text: str, x: float, place: float, **style: object) -> None:
+        def write(text: str, x: float, place: float, **style: Any) -> None:
             figure.text(
-                x / self.width, 1 - (top + place) / height, text, va="center_baseline", parse_math=False,
-                **{"fontsize": SMALLEST_TEXT} | style,
-            )  # fmt: skip
+                x / self.width, 1 - (top + place) / height, text, va="center_baseline", parse_math=False, **style
+            )
 
         for cell, place in zip(self.cells, self.places, strict=True):
-            write(look_of[cell["encoding"]].label, self.names - 0.08, place, ha="right")
+            write(look_of[cell["encoding"]].label, self.names - 0.08, place, ha="right", fontsize=SMALLEST_TEXT)
         for task in dict.fromkeys(self.tasks):
             places = [place for place, name in zip(self.places, self.tasks, strict=True) if name == task]
             name, comma, form = task.partition(", ")

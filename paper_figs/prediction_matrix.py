@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import page
 from paper_figs.style import SMALLEST_TEXT, context, glossary, looks
 from paper_figs.trial_cells import (
+    Setting,
     StoredCell,
     Trial,
     gid_of,
@@ -38,7 +38,7 @@ _COUNTS = 0.42
 """Inches: width of the margin with the count of each row."""
 
 
-def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
+def drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
     """Draw the matrix; the counts at its margins are over cells with both a prediction and an observation."""
     cells = main_cells(trial)
     return Drawing(shown=_draw(cells, width), rows=_rows(cells), caption=_caption(trial, cells, protocol.name))
@@ -150,15 +150,18 @@ def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     literal = trial["rules"]["literal"]
     agreed, decided = agreement(cells)
     share = "" if not decided else f", {agreed / decided:.0%}"
-    tests = ", ".join(f"by {name} p = {test['p']:.3g}" for name, test in rule["permutation"].items())
+    permuted = ", ".join(f"by {name} p = {test['p']:.3g}" for name, test in rule["permutation"].items())
+    tests = (
+        "" if rule["fisher_p"] is None else f"; Fisher's exact test p = {rule['fisher_p']:.3g}, permutations {permuted}"
+    )
     return (
         f"Predicted against observed, protocol {protocol}: {judging_rule(trial)}. Left half: prediction of the cell, "
         "by equal complexity and coverage [F]; right half: runs that solve every scale, out of the runs that fit their "
         "training scales (dark if most do). At the margins: cells as predicted. Predicted to generalize: "
         f"{counts['yes_yes']} cells do, {counts['yes_no']} do not; predicted not to: {counts['no_yes']} do, "
         f"{counts['no_no']} do not; {counts['not_observed']} have no majority of fitting runs, "
-        f"{counts['no_prediction']} no prediction. {agreed} of {decided} are as predicted{share}; Fisher's exact test "
-        f"p = {rule['fisher_p']:.3g}, permutations {tests}. The conjecture read literally, without coverage: "
+        f"{counts['no_prediction']} no prediction. {agreed} of {decided} are as predicted{share}{tests}. "
+        f"The conjecture read literally, without coverage: "
         f"{literal['table']['yes_yes'] + literal['table']['no_no']} as predicted. "
         f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
     )

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from empirical.runs.protocol import Protocol
 from paper_figs.cell_rows import CellRows
 from paper_figs.saving import Drawing
 from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
 from paper_figs.trial_cells import (
+    Setting,
     StoredCell,
     Trial,
     gid_of,
@@ -25,7 +25,7 @@ PARTS = ("successes", "trials", "low", "high")
 _ABOVE, _BELOW, _COUNTS = 0.22, 0.34, 0.3
 
 
-def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
+def drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
     """Draw a row for each cell and a panel for each of the three shares, `width` inches wide in all.
 
     Raises:

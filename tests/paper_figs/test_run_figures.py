@@ -312,7 +312,7 @@ def test_missing_runs_are_counted_and_named_with_their_command(tmp_path: Path) -
         fresh.require(needs)
     assert f"2 of the 30 runs of {name} are missing" in str(raised.value)
     assert f"({runs[3].id} and 1 more)" in str(raised.value)
-    assert str(raised.value).endswith(f"lengthgen sweep {name} --profile smoke --out {given.out}")
+    assert str(raised.value).endswith(f"lengthgen conjecture {name} --profile smoke --out {given.out}")
     with pytest.raises(Missing, match=r"claims.json is missing: make it with  lengthgen reproduce"):
         fresh.require(Needs(ledger=True))
 
