@@ -68,7 +68,7 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
         if profile_name != QUICKEST:
             court_answer("published", [], out)
         answers["figures"] = _figures(out, profile_name)
-        report = write_report(out, profile_name)
+        report = write_report(out, profile_name, complete=True)
         answers["report"] = {"page": report["page"], "broken": report["broken"]}
         write_sealed_json(out / "manifest.json", _manifest(protocol, out, backend))
     return answers

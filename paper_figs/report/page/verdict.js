@@ -1,0 +1,58 @@
+// The verdict view: what the runs of random tasks say of each rule.
+
+const decidedPairs = ({pairs: every}) => every.filter((pair) => pair.better !== 'undecided');
+const pairWords = (pair) => `${pair.better} is better than ${pair.better === pair.first ? pair.second : pair.first}`;
+const PARTS = {judgement: 'on the half of the tasks that judges', all: 'on all tasks', amendment: 'on the half for amendments'};
+const AFFIRMED = {
+  majority: 'most fitting runs generalize',
+  nearly_all: 'nearly all fitting runs generalize',
+  possible: 'some fitting runs generalize',
+};
+
+const verdictConclusion = (its) => {
+  const decided = decidedPairs(its);
+  return [
+    decided.length ? el('b', {}, `${decided.map((pair) => `${pairWords(pair)} (${PARTS[pair.part] || pair.part})`).join('; ')}.`)
+      : el('b', {}, 'No rule is better than another yet.'),
+    ` ${its.runs} runs of ${its.seen} of ${its.cells} cells; ${its.counting} cells have enough fitting runs to count.`];
+};
+
+const startVerdict = () => {
+  const its = data('verdict'), place = byId('verdict-body');
+  if (!its.pairs) {
+    place.append(el('p', {}, 'No runs of random tasks are stored. The overview has the command that trains them.'));
+    return {};
+  }
+  place.append(
+    el('p', {class: 'conclusion'}, ...verdictConclusion(its)),
+    el('p', {}, `${its.title} ${its.tasks} tasks, trained on scales ${its.train.join('–')}, tested to ${its.test[its.test.length - 1]}. All rules answered before the first run.`),
+    table('One rule against another', [
+      ['rule', (pair) => pair.first, 'name'],
+      ['against', (pair) => pair.second],
+      ['tasks', (pair) => String(pair.tasks), 'number'],
+      ['cells', (pair) => String(pair.cells), 'number'],
+      ['e for the first', (pair) => chance(pair.evidence[0]), 'number'],
+      ['e for the second', (pair) => chance(pair.evidence[1]), 'number'],
+      ['better', (pair) => el('span', {class: `mark ${pair.better === 'undecided' ? 'open' : 'good'}`}, pair.better)],
+    ], its.pairs),
+    el('p', {class: 'note'}, `Cells on which both rules say the same do not count. An e-value of ${number(1 / its.alpha)} decides a pair alone; e-BH decides them together.`),
+    el('h3', {}, 'Where cells break'),
+    table('First failure at the scale that a rule expects', [
+      ['rule', (row) => row.name, 'name'],
+      ['cells', (row) => String(row.cells), 'number'],
+      ['exactly there', (row) => `${row.exact} [${number(row.range[0], 2)}, ${number(row.range[1], 2)}]`, 'number'],
+      ['within one', (row) => String(row.within_one), 'number'],
+    ], its.breaking),
+    el('h3', {}, 'Answers'),
+    table('Answers that were right, over all cells that count', [
+      ['rule', (row) => row.name, 'name'],
+      ...['right_yes', 'wrong_yes', 'right_no', 'wrong_no', 'abstains'].map((key) => [key.replace('_', ' '), (row) => String(row[key]), 'number']),
+      ['Brier', (row) => number(row.brier), 'number'],
+    ], [...its.rules].sort((a, b) => a.brier - b.brier)),
+    el('h3', {}, 'Single cells'),
+    el('ul', {}, ...Object.entries(its.decided).map(([name, counts]) =>
+      el('li', {}, `${AFFIRMED[name] || name}: affirmed for ${counts.yes} cells, denied for ${counts.no}, undecided for ${counts.undecided}`))),
+    opening(['The questions that were registered'], () => [el('ul', {}, ...its.questions.map((question) => el('li', {}, question)))]),
+    el('p', {class: 'note'}, `Hash of the frozen answers: ${its.frozen}.`));
+  return {};
+};
