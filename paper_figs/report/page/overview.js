@@ -3,25 +3,28 @@
 const FEW = 6;
 
 const foundClaims = () => {
-  const claims = data('claims').filter(({verdict}) => verdict === 'refuted' || verdict === 'corrected');
+  const wrongOnes = ['refuted', 'corrected'];
+  const claims = data('claims').filter(({verdict}) => wrongOnes.includes(verdict))
+    .sort((a, b) => wrongOnes.indexOf(a.verdict) - wrongOnes.indexOf(b.verdict));
   if (!claims.length) return [];
   const item = (claim) => el('li', {}, verdictMark(claim.verdict), ' ', el('a', {href: `#claims/${encodeURIComponent(claim.id)}`}, claim.id),
     ` ${claim.paper}: ${claim.statement}`);
-  const counts = Object.entries({refuted: 'refuted', corrected: 'corrected'})
-    .map(([verdict, word]) => [claims.filter((claim) => claim.verdict === verdict).length, verdict, word]).filter(([count]) => count);
+  const counts = wrongOnes.map((verdict) => [claims.filter((claim) => claim.verdict === verdict).length, verdict]).filter(([count]) => count);
   const rest = claims.slice(FEW);
   return [
     el('h3', {}, 'Statements of papers that are wrong as printed'),
-    el('p', {class: 'conclusion'}, ...counts.flatMap(([count, verdict, word], index) => [index ? ', ' : '',
-      el('a', {href: addressOf('claims', {verdict})}, `${plural(count, 'claim')} ${word}`)]), '; a corrected claim is stated anew, and that holds.'),
+    el('p', {class: 'conclusion'}, ...counts.flatMap(([count, verdict], index) => [index ? ', ' : '',
+      el('a', {href: addressOf('claims', {verdict})}, `${plural(count, 'claim')} ${verdict}`)]), '; a corrected claim is stated anew, and that holds.'),
     el('ul', {class: 'found'}, ...claims.slice(0, FEW).map(item)),
     rest.length ? opening([`${rest.length} more`], () => [el('ul', {class: 'found'}, ...rest.map(item))]) : null,
   ];
 };
 
 const foundRuns = () => {
-  const {trials, looks} = data('trials');
-  if (!trials.length) return [];
+  const {trials: stored, looks} = data('trials');
+  if (!stored.length) return [];
+  const weight = (trial) => mainCells(trial).filter((cell) => cell.verdict === 'refuted').length;
+  const trials = [...stored].sort((a, b) => weight(b) - weight(a)); // refuted predictions first
   const cells = trials.flatMap((trial) => mainCells(trial).map((cell) => ({...cell, trial})));
   const strongest = (of, key) => cells.filter((cell) => of(cell) && cell[key] !== null).sort((a, b) => b[key] - a[key]).slice(0, 3);
   const item = (key) => (cell) => el('li', {}, el('a', {href: `#verdicts/${encodeURIComponent(cell.trial.name)}`}, cellName(cell, looks)),

@@ -1,8 +1,18 @@
 // The verdict view: what the runs of random tasks say of each rule.
 
-const decidedPairs = ({pairs: every}) => every.filter((pair) => pair.better !== 'undecided');
+// The registered half of the tasks judges; the other parts are shown folded, and conclude nothing.
+const PARTS = {judgement: 'On the half of the tasks that judges', amendment: 'On the half for amendments', all: 'On all tasks'};
+const pairsOf = (its, part) => its.pairs.filter((pair) => pair.part === part);
 const pairWords = (pair) => `${pair.better} is better than ${pair.better === pair.first ? pair.second : pair.first}`;
-const PARTS = {judgement: 'on the half of the tasks that judges', all: 'on all tasks', amendment: 'on the half for amendments'};
+const pairTable = (caption, pairs) => table(caption, [
+  ['rule', (pair) => pair.first, 'name'],
+  ['against', (pair) => pair.second],
+  ['better', (pair) => el('span', {class: `mark ${pair.better === 'undecided' ? 'open' : 'good'}`}, pair.better)],
+  ['e for the first', (pair) => chance(pair.evidence[0]), 'number'],
+  ['e for the second', (pair) => chance(pair.evidence[1]), 'number'],
+  ['tasks', (pair) => String(pair.tasks), 'number'],
+  ['cells', (pair) => String(pair.cells), 'number'],
+], pairs);
 const AFFIRMED = {
   majority: 'most fitting runs generalize',
   nearly_all: 'nearly all fitting runs generalize',
@@ -10,10 +20,9 @@ const AFFIRMED = {
 };
 
 const verdictConclusion = (its) => {
-  const decided = decidedPairs(its);
+  const decided = pairsOf(its, 'judgement').filter((pair) => pair.better !== 'undecided');
   return [
-    decided.length ? el('b', {}, `${decided.map((pair) => `${pairWords(pair)} (${PARTS[pair.part] || pair.part})`).join('; ')}.`)
-      : el('b', {}, 'No rule is better than another yet.'),
+    el('b', {}, decided.length ? `${decided.map(pairWords).join('; ')}.` : 'On the half of the tasks that judges, no rule is better than another yet.'),
     ` ${its.runs} runs of ${its.seen} of ${its.cells} cells; ${its.counting} cells have enough fitting runs to count.`];
 };
 
@@ -26,15 +35,8 @@ const startVerdict = () => {
   place.append(
     el('p', {class: 'conclusion'}, ...verdictConclusion(its)),
     el('p', {}, `${its.title} ${its.tasks} tasks, trained on scales ${its.train.join('–')}, tested to ${its.test[its.test.length - 1]}. All rules answered before the first run.`),
-    table('One rule against another', [
-      ['rule', (pair) => pair.first, 'name'],
-      ['against', (pair) => pair.second],
-      ['tasks', (pair) => String(pair.tasks), 'number'],
-      ['cells', (pair) => String(pair.cells), 'number'],
-      ['e for the first', (pair) => chance(pair.evidence[0]), 'number'],
-      ['e for the second', (pair) => chance(pair.evidence[1]), 'number'],
-      ['better', (pair) => el('span', {class: `mark ${pair.better === 'undecided' ? 'open' : 'good'}`}, pair.better)],
-    ], its.pairs),
+    pairTable(PARTS.judgement, pairsOf(its, 'judgement')),
+    ...['amendment', 'all'].map((part) => opening([`${PARTS[part]} (not what was registered)`], () => [pairTable(PARTS[part], pairsOf(its, part))])),
     el('p', {class: 'note'}, `Cells on which both rules say the same do not count. An e-value of ${number(1 / its.alpha)} decides a pair alone; e-BH decides them together.`),
     el('h3', {}, 'Where cells break'),
     table('First failure at the scale that a rule expects', [
