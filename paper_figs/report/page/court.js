@@ -2,7 +2,7 @@
 
 const SCORED = {supported: 'good', refuted: 'bad'};
 const says = (probability) => (probability === null ? 'abstains' : probability > 0.5 ? `yes, ${number(probability)}` : `no, ${number(probability)}`);
-const observed = (cell) => (cell.fit ? `${cell.generalizes} of ${plural(cell.fit, 'fitting run')} generalize` : 'no run fits');
+const observed = (cell) => (cell.fit ? `${cell.generalizes} of ${cell.fit} fitting runs generalize` : 'no run fits');
 
 const courtRow = (cell) => opening([
   el('span', {}, el('span', {class: 'id'}, cell.name), cell.disputed && el('span', {class: 'marks'}, 'disputed')),

@@ -4,7 +4,7 @@ const JUDGED = {refuted: 'bad', consistent: 'good'};
 const share = ([successes, trials, low, high]) => (trials ? `${successes} of ${trials} [${number(low, 2)}, ${number(high, 2)}]` : '–');
 const known = (cell) => cell.predicted !== null && cell.observed !== null;
 const wrong = (cell) => known(cell) && cell.predicted !== cell.observed;
-const generalizing = ([successes, trials]) => (trials ? `${successes} of ${plural(trials, 'fitting run')} generalize` : 'no run fits');
+const generalizing = ([successes, trials]) => (trials ? `${successes} of ${trials} fitting runs generalize` : 'no run fits');
 const expected = (cell) => (cell.predicted === null ? 'no prediction' : cell.predicted ? 'predicted to generalize'
   : `predicted to break${cell.breaks[0] === null ? '' : ` at ${number(cell.breaks[0])}`}`);
 const shortTask = (task) => task.slice(task.lastIndexOf(':') + 1);
@@ -76,7 +76,7 @@ const startVerdicts = () => {
   const headings = new Map();
   for (const trial of trials) {
     const heading = el('h3', {id: `protocol-${trial.name}`, tabindex: -1}, trial.title === trial.name ? trial.name : `${trial.name}: ${trial.title}`);
-    const rows = el('div', {class: 'list'});
+    const rows = el('div', {class: 'list names'});
     headings.set(trial.name, heading);
     place.append(
       heading,
