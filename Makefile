@@ -1,4 +1,4 @@
-.PHONY: reproduce test lint bench attack
+.PHONY: reproduce test lint docs bench attack
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= out
@@ -21,6 +21,11 @@ lint:
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/words.py
+
+# The site of the documents, in build/site/index.html; a warning is an error. It also draws the gallery and runs the notebooks.
+docs:
+	$(PYTHON) tools/environment.py train --docs
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees docs build/site
 
 bench:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)

@@ -29,7 +29,7 @@ from paper_figs.stored_trial import StoredTrial
 from paper_figs.style import StyleError
 from theory.system.cache import keep, recalled
 from theory.system.digests import source_digest
-from theory.system.errors import LengthgenError, nearest
+from theory.system.errors import LengthgenError, in_any_case, nearest
 from theory.system.files import locked, read_bytes, user_cache, write_bytes
 from theory.system.messages import tell
 from theory.system.processes import interrupts_left, pool
@@ -120,7 +120,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
         stamps.mkdir(parents=True, exist_ok=True)
         if not os.access(stamps, os.W_OK):
             raise PermissionError(f"{folder} cannot be written: name another folder with --into")
-    progress = Progress("figures", len(waiting))
+    progress = Progress("drawing", len(waiting), "figures")
     for name, outcome in _draw_all(sources, folder, waiting, own):
         outcomes[name] = outcome
         progress.step(f"{name} could not be drawn" if outcome.broken else name)
@@ -149,6 +149,7 @@ def draw_trial(trial: StoredTrial, folder: Path, names: Sequence[str] = (), *, w
     """
     figures = trial.figures()
     full = {name.removesuffix(f"-{trial.name}"): name for name in figures}
+    names = [in_any_case(name, [*figures, *full]) for name in names]
     for name in names:
         if name not in figures and name not in full:
             raise UnknownFigure(f"no figure of a stored conjecture is named '{name}': {nearest(name, full)}")

@@ -197,8 +197,8 @@ def _first_explorations(bounds: relations.Bounds) -> list[dict[str, Any]]:
     An exploration that ends at its first scale within few steps is that of a complete page, and is stored as such.
     """
     quick = relations.Bounds(largest=bounds.largest[:1], steps=FIRST_STEPS, train=bounds.train)
-    whole = _every_exploration(bounds)
-    stored = {exploration: recalled(exploration.path, exploration.key) for exploration in whole}
+    explorations = _every_exploration(bounds)
+    stored = {exploration: recalled(exploration.path, exploration.key) for exploration in explorations}
     attempts = {
         exploration: exploration._replace(bounds=quick)
         for exploration, answer in stored.items()
@@ -256,7 +256,7 @@ class _Exploration(NamedTuple):
 
 def _explore(absent: Sequence[_Exploration]) -> dict[_Exploration, dict[str, Any]]:
     """Compute explorations in parallel processes."""
-    progress = Progress("circuits and predictions", len(absent))
+    progress = Progress("circuits and predictions", len(absent), "tasks")
     answers = {}
     with pool(min(os.cpu_count() or 1, len(absent))) as processes:
         with interrupts_left():

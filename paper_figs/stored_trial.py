@@ -19,7 +19,7 @@ from paper_figs.cells import CellScores
 from paper_figs.saving import Drawing
 from paper_figs.stored import read_record
 from paper_figs.trial_cells import StoredCell, Trial, main_cells
-from theory.system.errors import LengthgenError, nearest
+from theory.system.errors import LengthgenError, in_any_case, nearest
 from theory.system.files import read_sealed_json
 
 FILE = "conjecture.json"
@@ -135,16 +135,18 @@ def _train_of_older(file: Path) -> Sequence[int]:
 
 
 def _values(key: str, text: str, cells: Sequence[StoredCell]) -> list[str]:
-    """Return the values of the cells that a comma-separated text names."""
-    known = {cell[key]: None for cell in cells}
-    short = {value.rpartition(":")[2].partition(" base ")[0]: value for value in known}
-    values = []
-    for part in _parts(text):
-        value = part if part in known else short.get(part)
-        if value is None:
-            raise LengthgenError(f"no cell has the {key} '{part}': {nearest(part, dict.fromkeys([*known, *short]))}")
-        values.append(value)
-    return values
+    """Return the values of the cells that a comma-separated text names; a short name stands for all that have it."""
+    values = list(dict.fromkeys(cell[key] for cell in cells))
+    values_of: dict[str, list[str]] = {}
+    for value in values:
+        values_of.setdefault(value.rpartition(":")[2].partition(" base ")[0], []).append(value)
+    values_of |= {value: [value] for value in values}
+    chosen = []
+    for part in (in_any_case(part, values_of) for part in _parts(text)):
+        if part not in values_of:
+            raise LengthgenError(f"no cell has the {key} '{part}': {nearest(part, values_of)}")
+        chosen += values_of[part]
+    return list(dict.fromkeys(chosen))
 
 
 def _parts(text: str) -> list[str]:
@@ -182,9 +184,13 @@ def _counted(cells: Sequence[StoredCell]) -> dict[str, Any]:
 def _table(cells: Sequence[StoredCell], key: str) -> Mapping[str, int]:
     """Count cells by prediction and observation, as `empirical.trial.association` does."""
     pairs = [(cell[key], cell["observed"]) for cell in cells]
-    decided = [f"{_COUNTS[said]}_{_COUNTS[seen]}" for said, seen in pairs if said is not None and seen is not None]
+    answers = (True, False)
     return {
-        **{f"{said}_{seen}": decided.count(f"{said}_{seen}") for said in ("yes", "no") for seen in ("yes", "no")},
-        "not_observed": sum(said is not None and seen is None for said, seen in pairs),
-        "no_prediction": sum(said is None for said, _ in pairs),
+        **{
+            f"{_COUNTS[predicted]}_{_COUNTS[observed]}": pairs.count((predicted, observed))
+            for predicted in answers
+            for observed in answers
+        },
+        "not_observed": sum(predicted is not None and observed is None for predicted, observed in pairs),
+        "no_prediction": sum(predicted is None for predicted, _ in pairs),
     }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from circuits.prediction import VARIANTS
+from circuits.prediction_record import VARIANTS
 from empirical.trial.association import association
 from empirical.trial.breaking import breaking, breaking_summary
 from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, judge, predicted_by, unanimous_runs

@@ -182,8 +182,8 @@ def test_the_ledger_counts_claims() -> None:
     assert sum(int(str(row["claims"])) for row in drawing.rows) == len(CLAIMS)
     assert "20 claims of 3 papers" in drawing.caption and "5 none" in drawing.caption
     names = [text.get_text() for text in axes.texts if text.get_ha() == "right"]
-    found = {claim["source"]["paper"] for claim in CLAIMS if claim["verdict"] in ledger_matrix.FINDINGS}
-    assert {name.replace("\n", " ").partition(" (")[0] for name in names if "other papers" not in name} == found
+    wrong_papers = {claim["source"]["paper"] for claim in CLAIMS if claim["verdict"] in ledger_matrix.FINDINGS}
+    assert {name.replace("\n", " ").partition(" (")[0] for name in names if "other papers" not in name} == wrong_papers
 
 
 @pytest.mark.parametrize("width", WIDTHS)

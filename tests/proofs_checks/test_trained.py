@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from circuits.prediction import Prediction
+from circuits.prediction_record import Prediction
 from empirical.runs.protocol import Cell, load_protocol
 from empirical.runs.store import RunStore
 from empirical.trial.frozen import FILE, Frozen, stored_runs

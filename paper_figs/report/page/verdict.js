@@ -46,7 +46,7 @@ const startVerdict = () => {
       ['within one', (row) => String(row.within_one), 'number'],
     ], its.breaking),
     el('h3', {}, 'Answers'),
-    table('Answers that were right, over all cells that count', [
+    table('Answers that were right, over the cells of the sample that count', [
       ['rule', (row) => row.name, 'name'],
       ...['right_yes', 'wrong_yes', 'right_no', 'wrong_no', 'abstains'].map((key) => [key.replace('_', ' '), (row) => String(row[key]), 'number']),
       ['Brier', (row) => number(row.brier), 'number'],

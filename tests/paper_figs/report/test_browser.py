@@ -150,8 +150,8 @@ def test_the_address_keeps_the_filters_and_says_what_the_page_does_not_have(open
 
 def test_the_overview_says_what_was_found(open_in_browser):
     driver = open_in_browser()
-    found = text(driver, "#found")
-    assert f"{CLAIMS // 4} claims refuted" in found and "1 of 1 observed cell as predicted" in found
+    overview = text(driver, "#found")
+    assert f"{CLAIMS // 4} claims refuted" in overview and "1 of 1 observed cell as predicted" in overview
     first_element(driver, "#found a[href='#claims?verdict=refuted']").click()
     assert text(driver, "#claim-count") == f"{CLAIMS // 4} of {CLAIMS} claims"
 
