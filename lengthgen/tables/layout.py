@@ -80,12 +80,15 @@ def _total(widths: Iterable[int]) -> int:
 
 
 def _spread(table: Table, widths: Sequence[tuple[int, int]], available: int) -> Table:
-    """Give each column its longest word, and a share of what is left over by the length of its lines."""
+    """Give each column its longest word, and of the rest an equal share, or less where its lines are shorter."""
     left = available - _total((least for least, _ in widths))
-    wanted = sum(most - least for least, most in widths)
-    if wanted > left >= 0:  # narrower than two words, rich folds them
-        for column, (least, most) in zip(table.columns, widths, strict=True):
-            column.width = least + left * (most - least) // wanted
+    if left < 0:  # narrower than two words: rich folds them
+        return table
+    by_need = sorted(range(len(widths)), key=lambda index: widths[index][1] - widths[index][0])
+    for served, index in enumerate(by_need):
+        least, most = widths[index]
+        more = min(most - least, left // (len(widths) - served))
+        table.columns[index].width, left = least + more, left - more
     return table
 
 
