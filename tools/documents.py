@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,10 +139,16 @@ def _line(file: Path, name: str) -> int:
     Raises:
         LookupError: the file does not define it.
     """
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
-            return node.lineno
-    raise LookupError(f"{file} defines no {name}")
+    if name not in (lines := _definitions(file)):
+        raise LookupError(f"{file} defines no {name}")
+    return lines[name]
+
+
+@cache
+def _definitions(file: Path) -> dict[str, int]:
+    """Return name -> line of the functions and classes of a file."""
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    return {node.name: node.lineno for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 def source_pages(app: "Sphinx") -> Iterator[tuple[str, dict[str, Any], str]]:
