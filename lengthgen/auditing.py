@@ -84,7 +84,7 @@ def audit_answer(
     )
     audits = []
     for subject in subjects:
-        progress = Progress(f"audit of {subject.name}", 1 + len(settings(subject, dtypes)))
+        progress = Progress(f"audit of {subject.name}", 1 + len(settings(subject, dtypes)), "parts")
         audits.append(audit(subject, dtypes=dtypes, to=to, budget=budget, device=device, on_step=progress.step))
     return {
         "encoding": encoding,

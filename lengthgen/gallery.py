@@ -104,7 +104,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
         stamps.mkdir(parents=True, exist_ok=True)
         if not os.access(stamps, os.W_OK):
             raise PermissionError(f"{folder} cannot be written: name another folder with --into")
-    progress = Progress("figures", len(waiting))
+    progress = Progress("drawing", len(waiting), "figures")
     for name, outcome in _draw_all(sources, folder, waiting, own):
         outcomes[name] = outcome
         progress.step(f"{name} could not be drawn" if outcome.broken else name)

@@ -66,7 +66,8 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
         }
         answers["claims"] = _claims(out, profile_name)  # once more, for the claims that the new runs decide
         if profile_name != QUICKEST:
-            court_answer("published", [], out)
+            judged = court_answer("published", [], out)["theories"]
+            answers["theories"] = {name: row["verdict"] for name, row in judged.items()}
         answers["figures"] = _figures(out, profile_name)
         report = write_report(out, profile_name)
         answers["report"] = {"page": report["page"], "broken": report["broken"]}
@@ -110,7 +111,7 @@ def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
     from proofs_checks.trained import Runs
 
     claims = selection(runs=Runs(out=out, profile=profile_name))
-    results = run(claims, cache=user_cache("claims"), progress=partial(Progress, "claims"))
+    results = run(claims, cache=user_cache("claims"), progress=partial(Progress, "verify", pieces="claims"))
     return as_json(results) | {"holds": not failing(results, of_runs=False)}
 
 

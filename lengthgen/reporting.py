@@ -192,7 +192,7 @@ class _Exploration(NamedTuple):
 
 def _explore(absent: Sequence[_Exploration]) -> dict[_Exploration, dict[str, Any]]:
     """Compute explorations in parallel processes."""
-    progress = Progress("circuits and predictions", len(absent))
+    progress = Progress("circuits and predictions", len(absent), "tasks")
     answers = {}
     with pool(min(os.cpu_count() or 1, len(absent))) as processes:
         with interrupts_left():

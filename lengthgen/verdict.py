@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from empirical.verdict.judgement import gate, judge, seen_cells
 from empirical.verdict.preregistration import Preregistration, load_preregistration
 from empirical.verdict.rerun import rerun
 from empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, missing_runs, train_wanted
+from lengthgen.progress import Progress
 from theory.system.errors import LengthgenError
 from theory.system.files import locked, read_json, write_json
 from theory.system.messages import tell
@@ -33,7 +35,7 @@ def freeze_answer(name: str, out: Path) -> dict[str, Any]:
         ProfileError: there is no such preregistration.
     """
     preregistration, folder = load_preregistration(name), out / name
-    frozen = freeze(preregistration, folder, workers=os.cpu_count() or 1, progress=_report("rules", 20))
+    frozen = freeze(preregistration, folder, workers=os.cpu_count() or 1, progress=_report("frozen answers", "cells"))
     answer = gate(frozen)
     write_json(folder / GATE, answer)
     return answer
@@ -70,7 +72,7 @@ def _train(name: str, out: Path, *, seconds: float, until_decided: bool) -> None
             folder,
             workers=os.cpu_count() or 1,
             deadline=deadline,
-            progress=_report("runs", 1),
+            progress=_report("training", "runs"),
         )
     join_pieces(frozen, folder)
     write_json(folder / ENVIRONMENT, environment("cpu"))
@@ -109,7 +111,7 @@ def rerun_answer(name: str, out: Path, *, cells: int, seed: int) -> dict[str, An
     if not runs:
         raise VerdictError(f"{folder} has no runs: run lengthgen verdict {name} --train 2h --out {out} first")
     return rerun(
-        frozen, runs, cells=cells, seed=seed, workers=os.cpu_count() or 1, progress=_report("runs trained again", 5)
+        frozen, runs, cells=cells, seed=seed, workers=os.cpu_count() or 1, progress=_report("trained again", "runs")
     )
 
 
@@ -134,14 +136,14 @@ def _wanted(frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decide
     return missing_runs(frozen, runs, counts)
 
 
-def _report(work: str, every: int) -> Any:
-    """Return a progress callback that prints a line now and then."""
-    started = time.monotonic()
+def _report(work: str, pieces: str) -> Callable[[int, int], None]:
+    """Return a callback with (pieces done, pieces in all) that prints the progress."""
+    started, progress = time.monotonic(), []
 
     def report(done: int, total: int) -> None:
-        if done % every == 0 or done == total:
-            elapsed = time.monotonic() - started
-            left = elapsed / max(1, done) * (total - done)
-            tell(f"{work}: {done:,} of {total:,} ({elapsed:.0f} s, about {left:.0f} s left)")
+        if not progress:  # the total is known only now
+            progress.append(Progress(work, total, pieces))
+            progress[0].started = started
+        progress[0].reach(done)
 
     return report

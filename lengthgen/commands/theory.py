@@ -10,7 +10,7 @@ from rich.console import Group
 
 from empirical.model.backend import Backend
 from empirical.runs.limits import AUDITED
-from lengthgen.commands.options import Device, Json, Out, error_bound, nonempty_path, show
+from lengthgen.commands.options import ENCODING_NAMES, Device, Json, Out, error_bound, nonempty_path, show
 from lengthgen.preconditions import require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.audits import audit_table
@@ -73,7 +73,12 @@ def lrc(
 
 def encodings(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Encodings by name, or path/to/file.py[:name]. Without names: all.")
+        list[str] | None,
+        typer.Argument(
+            help="Encodings by name, or path/to/file.py[:name].",
+            show_default="all",
+            autocompletion=ENCODING_NAMES.complete,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

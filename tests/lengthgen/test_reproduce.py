@@ -88,8 +88,13 @@ def test_everything_is_there_and_named_by_the_manifest(clean):
     figures = {f"{name}.{kind}" for name in ("figure1", "accuracy-fig1", "ledger") for kind in ("pdf", "csv", "tex")}
     assert {*figures, "predicted-fig1.svg", "table-src.tex", "report.html"} <= kinds
     assert sum(name.endswith("metrics.parquet") for name in manifest["files"]) == 20
-    assert "s left" in stderr + other, "long work says how long it takes"
+    assert "verify: " in stderr + other and " claims to do" in stderr + other, "long work says how much it is"
     assert "falsifiers rejected" in stdout
+    *_, found, papers, patterns, tasks, runs, where = stdout.splitlines()
+    assert (found, [line.split(":")[0].strip() for line in (papers, patterns, tasks, runs)]) == (
+        "Found", ["Papers", "Patterns", "Tasks", "Runs"]
+    )  # fmt: skip
+    assert where.startswith("To explore it all: ") and "manifest.json names every file" in where
     assert len(stdout.splitlines()) <= 50, "the summary fits one screen"
 
 
@@ -120,7 +125,7 @@ def test_predictions_were_stored_before_training(clean):
 def test_killed_at_random_moments_it_ends_with_the_same_numbers(clean, tmp_path):
     out = tmp_path / "out"
     moments = random.Random(0)
-    for work in ("training: 20 runs to do", "figures: "):
+    for work in ("training: 20 runs to do", "drawing: "):
         with start(out) as process:
             next(line for line in process.stderr if line.startswith(work))
             time.sleep(moments.uniform(0, 3))
