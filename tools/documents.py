@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 DRAWN = ROOT / "build" / "gallery"
 """Folder of the figures that are drawn for the gallery."""
-GALLERY, COMMANDS = "<!-- gallery -->", "<!-- commands -->"
+GALLERY, COMMANDS, PUBLIC = "<!-- gallery -->", "<!-- commands -->", "<!-- public names -->"
 """Places of the generated parts in documents."""
 SOURCE_LINK = re.compile(r"\[(?P<text>[^\]\n]*)\]\((?P<path>/?[\w./-]+\.(?:py|toml|txt))(?:#(?P<name>\w+))?\)")
 """Markdown link to a file of the project that is no document."""
@@ -42,6 +42,8 @@ def fill_in(app: "Sphinx", document: str, content: list[str]) -> None:
         text = text.replace(GALLERY, gallery(folder))
     if COMMANDS in text:
         text = text.replace(COMMANDS, commands())
+    if PUBLIC in text:
+        text = text.replace(PUBLIC, public_names())
     content[0] = SOURCE_LINK.sub(lambda link: source_link(link, folder, root), text)
 
 
@@ -113,6 +115,19 @@ def commands() -> str:
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return done.stdout.partition("\n## ")[1] + done.stdout.partition("\n## ")[2]
+
+
+def public_names() -> str:
+    """Return all names of `from lengthgen import NAME` as Markdown, in the sections of the stub that lists them."""
+    parts = []
+    for section in (ROOT / "lengthgen" / "__init__.pyi").read_text(encoding="utf-8").split("\n\n# ")[1:]:
+        title, _, code = section.partition("\n")
+        imports = [node for node in ast.parse(code).body if isinstance(node, ast.ImportFrom)]
+        names = [
+            (alias.asname or alias.name, f"{node.module}.{alias.name}") for node in imports for alias in node.names
+        ]
+        parts.append("\n".join([f"## {title}\n", *(f"- `{name}`: {{py:obj}}`{home}`" for name, home in names)]))
+    return "\n\n".join(parts)
 
 
 def source_link(link: re.Match[str], folder: Path, root: Path) -> str:
