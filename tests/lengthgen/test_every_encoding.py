@@ -124,7 +124,7 @@ def test_an_option_admits_its_range(option, admitted, refused):
 def test_the_matrix_has_a_row_for_each_encoding_with_formulas_and_a_reason_for_each_other(
     run, answer, tmp_path, monkeypatch
 ):
-    """What stands in the rows is not computed here: the claims `laws-...` and `far-...` decide it for each encoding."""
+    """The rows themselves are not computed here: the claims `laws-...` and `far-...` decide them."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     decided = {"relative_law": "yes", "causal_only": True, "bounded": True, "far_field": "constant"}
     for name, value in decided.items():
