@@ -15,6 +15,7 @@ from lengthgen.preconditions import require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.audits import audit_table
 from lengthgen.tables.encodings import encodings_table, lattice_table, own_table
+from lengthgen.tables.layout import Fitted
 from lengthgen.tables.patterns import lrc_table
 from proofs_checks.runner import TIME_LIMIT
 from theory.system.files import require_folder
@@ -165,9 +166,9 @@ def verify(
         answer = verification.lattice_answer(results, out)
         show(answer, lattice_table(answer), as_json)
     elif declared is None:
-        show(report.as_json(listed) | {"holds": holds}, report.table(listed), as_json)
+        show(report.as_json(listed) | {"holds": holds}, Fitted(report.table(listed)), as_json)
     else:
-        ledger, tables = (report.as_json(listed), [report.table(listed)]) if results else ({}, [])
+        ledger, tables = (report.as_json(listed), [Fitted(report.table(listed))]) if results else ({}, [])
         show(ledger | declared | {"holds": holds}, Group(*tables, own_table(declared)), as_json)
     if failing:
         tell(f"{len(failing)} of {len(results)} claims do not hold: {', '.join(failing)}")

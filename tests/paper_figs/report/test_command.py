@@ -8,13 +8,14 @@ import pytest
 
 from lengthgen import reporting
 from lengthgen.cli import main
+from tests.pool_here import pool_here
 from tests.proofs_checks import stores
 
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Call the command and return (exit code, stdout, stderr). Two tasks are enough, and one process for them."""
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    """Call the command and return (exit code, stdout, stderr). Two tasks are enough, explored in this process."""
+    monkeypatch.setattr(reporting, "pool", pool_here)
     monkeypatch.setattr(reporting, "TASKS", {name: reporting.TASKS[name] for name in ("copy", "parity-direct")})
 
     def call(*arguments):
