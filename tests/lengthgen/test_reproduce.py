@@ -90,8 +90,8 @@ def test_everything_is_there_and_named_by_the_manifest(clean):
     assert sum(name.endswith("metrics.parquet") for name in manifest["files"]) == 20
     assert "verify: " in stderr + other and " claims to do" in stderr + other, "long work says how much it is"
     assert "falsifiers rejected" in stdout
-    *_, found, papers, patterns, tasks, runs, where = stdout.splitlines()
-    assert (found, [line.split(":")[0].strip() for line in (papers, patterns, tasks, runs)]) == (
+    *_, heading, papers, patterns, tasks, runs, where = stdout.splitlines()
+    assert (heading, [line.split(":")[0].strip() for line in (papers, patterns, tasks, runs)]) == (
         "Found", ["Papers", "Patterns", "Tasks", "Runs"]
     )  # fmt: skip
     assert where.startswith("To explore it all: ") and "manifest.json names every file" in where
