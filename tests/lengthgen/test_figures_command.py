@@ -49,7 +49,7 @@ def test_figures_are_drawn_at_once_and_again_only_if_something_changed(made_up, 
     names = [*OF_RUNS, *OF_TRIAL]
     code, out, err = run("figures", *names, *options, "--json")
     assert code == 0, err
-    assert "figures: 4/4" in err, "progress is shown"
+    assert "drawing: 4 figures to do" in err, "progress is shown"
     first = json.loads(out)
     assert [*first["figures"]] == names and not first["unchanged"]
     folder = given.out / "figures"
