@@ -27,9 +27,12 @@ default_role = "literal"
 suppress_warnings = ["ref.python"]  # docstrings name errors of their own module, and others may have the same name
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+maximum_signature_line_length = 88
 napoleon_numpy_docstring = False
+napoleon_use_ivar = True
 
 nb_execution_mode = "force"
 exclude_patterns = ["**/__pycache__"]
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
+nb_merge_streams = True

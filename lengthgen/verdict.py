@@ -10,7 +10,7 @@ from empirical.runs.environment import environment
 from empirical.verdict.disputes import rounds
 from empirical.verdict.e_values import Estimand, decides
 from empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
-from empirical.verdict.judgement import gate, judge, seen_cells
+from empirical.verdict.judgement import decided_pairs, gate, judge, seen_cells
 from empirical.verdict.preregistration import Preregistration, load_preregistration
 from empirical.verdict.rerun import rerun
 from empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, missing_runs, train_wanted
@@ -22,6 +22,10 @@ from theory.system.messages import tell
 GATE, ENVIRONMENT = "gate.json", "environment.json"
 MORE = 3
 """Runs that an undecided cell gets in each round."""
+
+
+AT_ONCE = 480
+"""Number of runs after which training asks again which questions are still open."""
 
 
 class VerdictError(LengthgenError):
@@ -124,11 +128,11 @@ def _frozen(name: str, out: Path) -> tuple[Preregistration, Path, FrozenCells]:
 
 
 def _wanted(frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decided: bool) -> list[Wanted]:
-    """Return the missing runs of the first round that lacks any, or else those that undecided cells get next."""
+    """Return missing runs of the first round that lacks any, or else those that undecided cells get next."""
     stopping = frozen.preregistration.stopping
-    for cells in rounds(frozen):
+    for cells in rounds(frozen, decided_pairs(frozen, runs)):
         if wanted := missing_runs(frozen, runs, dict.fromkeys((cell.name for cell in cells), stopping.first)):
-            return wanted
+            return wanted[:AT_ONCE]
     counts = {}
     for cell in seen_cells(frozen, runs) if until_decided else []:
         if decides(Estimand.MAJORITY.evidence(cell.generalize, cell.fit), stopping.alpha) is None:

@@ -162,12 +162,18 @@ def test_the_finding_of_the_readme_is_that_of_the_records() -> None:
     cells = cells_of("verdict/parity")
     [padded], [filled], [absolute] = cells["rpe", "aligned"], cells["rpe", "filled"], cells["ape", "aligned"]
     assert padded["predicted"] and padded["verdict"] == "refuted" and padded["predicted_before_training"]
+    assert filled["predicted"] and filled["verdict"] == "undecided (power)"
     shares = {
         f"{cell['generalizes_given_fit']['successes']} of {cell['fit']['successes']}" for cell in (padded, filled)
     }
     failing = [outcome["first_failure"] for outcome in absolute["outcomes"]]
     assert {*failing} == {6} and not absolute["predicted"]
-    for part in (*shares, f"e-value {padded['e_against']:.0f} against", f"{len(failing)} of {len(failing)} runs"):
+    for part in (
+        *shares,
+        f"e-value {padded['e_against']:.0f} against",
+        f"e-value {filled['e_for']:.0f} for the prediction",
+        f"{len(failing)} of {len(failing)} runs",
+    ):
         assert part in text, part
     fig2 = cells_of("quick/fig2")
     for encodings, sentence in ((("ipe", "ipe-sh"), "{} of {} runs"), (("ape",), "learned absolute in {} of {}")):

@@ -114,8 +114,9 @@ def test_a_command_imports_no_heavy_package_that_it_does_not_need():
     commands = [name for name in help_modules if name.startswith(("lengthgen.commands", "circuits", "proofs_checks"))]
     assert not commands, "help imports no command: it is there in a fifth of a second"
 
-    """`lrc` answers within a second because of this."""
-    """It answers within a second."""
+
+def test_lrc_imports_sympy_and_nothing_else_that_takes_long():
+    """With sympy alone, an answer comes within a second."""
     [(code, _, imported)] = run_in_one_process([["lrc", "0.5**(j-i)"]])
     assert code == 0
     assert [name for name in HEAVY if name in imported] == ["sympy"]

@@ -8,22 +8,24 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 DRAWN = ROOT / "build" / "gallery"
 """Folder of the figures that are drawn for the gallery."""
-GALLERY, COMMANDS = "<!-- gallery -->", "<!-- commands -->"
+GALLERY, COMMANDS, PUBLIC = "<!-- gallery -->", "<!-- commands -->", "<!-- public names -->"
 """Places of the generated parts in documents."""
 SOURCE_LINK = re.compile(r"\[(?P<text>[^\]\n]*)\]\((?P<path>/?[\w./-]+\.(?:py|toml|txt))(?:#(?P<name>\w+))?\)")
 """Markdown link to a file of the project that is no document."""
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: "Sphinx") -> dict[str, Any]:
     """Register the extension."""
     app.connect("source-read", fill_in)
     app.connect("autodoc-process-docstring", escape, priority=100)  # before napoleon
@@ -31,7 +33,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     return {"version": "1", "parallel_read_safe": True}
 
 
-def fill_in(app: Sphinx, document: str, content: list[str]) -> None:
+def fill_in(app: "Sphinx", document: str, content: list[str]) -> None:
     """Complete the text of one document: generated parts and links to source files."""
     root = Path(app.srcdir)
     folder = (root / document).parent
@@ -40,10 +42,12 @@ def fill_in(app: Sphinx, document: str, content: list[str]) -> None:
         text = text.replace(GALLERY, gallery(folder))
     if COMMANDS in text:
         text = text.replace(COMMANDS, commands())
+    if PUBLIC in text:
+        text = text.replace(PUBLIC, public_names())
     content[0] = SOURCE_LINK.sub(lambda link: source_link(link, folder, root), text)
 
 
-def escape(_app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
+def escape(_app: object, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
     """Escape what reStructuredText would take for markup in a docstring, which is plain text but for backticks."""
     for at, line in enumerate(lines):
         parts = line.split("`")
@@ -60,27 +64,39 @@ def gallery(folder: Path) -> str:
     Raises:
         RuntimeError: a figure is broken.
     """
-    answer = _lengthgen("figures", "--out", str(RESULTS), "--into", str(DRAWN))
+    out, into = (str(path.relative_to(ROOT)) for path in (RESULTS, DRAWN))
+    answer = _lengthgen("figures", "--out", out, "--into", into)
     if answer["broken"]:
         raise RuntimeError(f"the gallery lacks figures: {answer['broken']}")
-    parts = []
-    for entry in _lengthgen("figures", "--list")["figures"]:
-        name, title = entry["name"], entry["title"]
-        picture = _picture(name, answer["figures"].get(name, []))
-        command = f"lengthgen figures {name}"
-        for protocol in re.findall(r"runs of (\w+)", entry["reads"]):
-            if protocol != "random":
-                command = f"lengthgen conjecture {protocol} --profile quick\n{command}"
-        shown = f"![{title}]({os.path.relpath(picture, folder)})\n\n" if picture else ""
-        parts.append(f"## {name}\n\n{title}. Reads: {entry['reads']}.\n\n{shown}```sh\n{command}\n```\n")
-    return "\n".join(parts)
+    entries = _lengthgen("figures", "--list")["figures"]
+    return "\n".join(figure_section(entry, answer["figures"], answer["missing"], folder) for entry in entries)
 
 
-def _picture(name: str, drawn: list[str]) -> Path | None:
-    """Return the drawn picture of a figure, or the one in the records."""
-    if f"{name}.png" in {Path(file).name for file in drawn}:
-        return DRAWN / f"{name}.png"
-    return next(iter(sorted(RESULTS.rglob(f"{name}.png"))), None)
+def figure_section(entry: dict[str, str], drawn: dict[str, list[str]], missing: dict[str, str], folder: Path) -> str:
+    """Return one figure as Markdown: title, picture, and the commands that make it or the reason why none does."""
+    name, reason = entry["name"], missing.get(entry["name"], "")
+    computed = entry["reads"] == "computed"
+    command = f"lengthgen figures {name}" + ("" if computed or reason else " --out docs/results --into figures")
+    if maker := re.search(r"lengthgen [a-z].*", reason):
+        command = f"{maker[0].replace(' --out docs/results', '')}\n{command}"
+    elif reason:
+        command = ""
+    parts = [
+        f"## {name}",
+        f"{entry['title']}. " + ("Reads no runs." if computed else f"Reads {entry['reads']}."),
+        _shown(name, entry["title"], drawn.get(name, []), folder),
+        f"```sh\n{command}\n```" if command else f"It cannot be drawn: {reason}.",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _shown(name: str, title: str, drawn: list[str], folder: Path) -> str:
+    """Return the drawn picture as Markdown, the text of a drawn table, or the picture in the records."""
+    files = {Path(file).name for file in drawn}
+    if f"{name}.txt" in files and f"{name}.png" not in files:
+        return f"```text\n{(DRAWN / f'{name}.txt').read_text(encoding='utf-8')}\n```"
+    pictures = [DRAWN / f"{name}.png"] if files else sorted(RESULTS.rglob(f"{name}.png"))
+    return f"![{title}]({os.path.relpath(pictures[0], folder)})" if pictures else ""
 
 
 def _lengthgen(*arguments: str) -> dict[str, Any]:
@@ -99,6 +115,19 @@ def commands() -> str:
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return done.stdout.partition("\n## ")[1] + done.stdout.partition("\n## ")[2]
+
+
+def public_names() -> str:
+    """Return all names of `from lengthgen import NAME` as Markdown, in the sections of the stub that lists them."""
+    parts = []
+    for section in (ROOT / "lengthgen" / "__init__.pyi").read_text(encoding="utf-8").split("\n\n# ")[1:]:
+        title, _, code = section.partition("\n")
+        imports = [node for node in ast.parse(code).body if isinstance(node, ast.ImportFrom)]
+        names = [
+            (alias.asname or alias.name, f"{node.module}.{alias.name}") for node in imports for alias in node.names
+        ]
+        parts.append("\n".join([f"## {title}\n", *(f"- `{name}`: {{py:obj}}`{home}`" for name, home in names)]))
+    return "\n\n".join(parts)
 
 
 def source_link(link: re.Match[str], folder: Path, root: Path) -> str:
@@ -125,13 +154,19 @@ def _line(file: Path, name: str) -> int:
     Raises:
         LookupError: the file does not define it.
     """
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
-            return node.lineno
-    raise LookupError(f"{file} defines no {name}")
+    if name not in (lines := _definitions(file)):
+        raise LookupError(f"{file} defines no {name}")
+    return lines[name]
 
 
-def source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+@cache
+def _definitions(file: Path) -> dict[str, int]:
+    """Return name -> line of the functions and classes of a file."""
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    return {node.name: node.lineno for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def source_pages(app: "Sphinx") -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield a page for each source file that some document links to."""
     root = Path(app.srcdir)
     documents = [(path.parent, path.read_text(encoding="utf-8")) for path in sorted(root.rglob("*.md"))]

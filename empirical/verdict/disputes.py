@@ -7,18 +7,20 @@ random sample of all tasks, whatever was trained beyond them.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from empirical.verdict.frozen import FrozenCell, FrozenCells
 from empirical.verdict.pairs import Score, hash_order, prediction
 from empirical.verdict.population import HALVES
 from empirical.verdict.runs import trainable
 
+Pair = tuple[str, str]
+"""Two rules that are compared."""
 SAMPLE = 24
 """Number of tasks, the first in the order of their hashes, whose cells are trained before all others."""
 
 
-def disputed(cells: Iterable[FrozenCell], pair: tuple[str, str], score: Score = Score.RIGHT) -> list[FrozenCell]:
+def disputed(cells: Iterable[FrozenCell], pair: Pair, score: Score = Score.RIGHT) -> list[FrozenCell]:
     """Return the cells that can be trained and on which the predictions of two rules differ, as the score sees them."""
     return [
         cell
@@ -46,14 +48,19 @@ def reached(cells: Sequence[FrozenCell], runs: Mapping[str, int], *, first: int)
     return result
 
 
-def rounds(frozen: FrozenCells) -> list[list[FrozenCell]]:
+def rounds(frozen: FrozenCells, decided: Collection[Pair] = ()) -> list[list[FrozenCell]]:
     """Return the cells of each round of training; a cell may be in several rounds.
 
     First come all cells of SAMPLE tasks. Then, for one registered pair of rules after the other, those that separate it
     in the half that judges: the pair with the fewest such cells first. Then come all cells.
+
+    Args:
+        frozen: frozen answers.
+        decided: pairs that need no runs of their own any more; evidence by e-values may stop at any time.
     """
     planned = trainable(frozen.cells)
     sample = sorted({cell.task for cell in planned}, key=hash_order)[:SAMPLE]
     judging = [cell for cell in planned if cell.half == HALVES[1]]
-    by_pair = sorted((disputed(judging, pair) for pair in frozen.preregistration.rule_pairs), key=len)
+    open_pairs = [pair for pair in frozen.preregistration.rule_pairs if pair not in decided]
+    by_pair = sorted((disputed(judging, pair) for pair in open_pairs), key=len)
     return [[cell for cell in planned if cell.task in sample], *by_pair, planned]

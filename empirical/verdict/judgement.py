@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from empirical.trial.statistics import share
-from empirical.verdict.disputes import disputed, reached
+from empirical.verdict.disputes import Pair, disputed, reached
 from empirical.verdict.e_values import LARGEST_LOG, Estimand, decides, e_bh
 from empirical.verdict.frozen import FrozenCell, FrozenCells
 from empirical.verdict.pairs import PairCell, PairEvidence, Score, compare, log_e_values, trajectory
@@ -32,8 +32,10 @@ SIMULATIONS = 1_000
 """Number of permutations of outcomes."""
 PARTS = ("all", *HALVES)
 """Parts of the cells that are judged: the questions are answered by the half `judgement`."""
-Pair = tuple[str, str]
-"""Two rules that are compared."""
+
+
+UNDECIDED = "undecided"
+"""Answer on two rules if neither is shown to be the better one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +156,17 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
     }
 
 
+def decided_pairs(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> set[Pair]:
+    """Return the registered pairs of rules that the half that judges has decided."""
+    preregistration = frozen.preregistration
+    counting = [cell for cell in seen_cells(frozen, runs) if cell.fit >= preregistration.stopping.fitting]
+    planned = [cell for cell in trainable(frozen.cells) if cell.half == HALVES[1]]
+    counts = {name: len(of_cell) for name, of_cell in runs.items()}
+    compared = _comparisons(preregistration, planned, counting, counts)
+    answers = _pairs(preregistration, HALVES[1], compared)
+    return {(each["first"], each["second"]) for each in answers if each["better"] != UNDECIDED}
+
+
 def gate(frozen: FrozenCells, *, simulations: int = 200) -> dict[str, Any]:
     """Return what the cells of a preregistration can decide, by simulation before any run.
 
@@ -264,7 +277,7 @@ def _pairs(preregistration: Preregistration, part: str, compared: Mapping[Pair, 
     rejected = iter(e_bh([value for values in final.values() for value in values], level))
     for pair, of_pair in compared.items():
         worse_first, worse_second = next(rejected), next(rejected)
-        verdict = "undecided" if worse_first == worse_second else pair[1] if worse_first else pair[0]
+        verdict = UNDECIDED if worse_first == worse_second else pair[1] if worse_first else pair[0]
         evidence, brier = of_pair.evidence, of_pair.brier
         answers.append(
             {

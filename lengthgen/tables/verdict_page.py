@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from empirical.verdict.judgement import UNDECIDED
+
 JUDGING = "judgement"
 PAIR_HEADINGS = ("rule", "against", "cells with runs", "tasks that count", "wins", "e-values", "better")
 RULE_HEADINGS = ("rule", "right yes", "wrong yes", "right no", "wrong no", "abstains", "Brier score")
@@ -30,10 +32,10 @@ def verdict_page(answer: Mapping[str, Any], gate: Mapping[str, Any], *, out: str
         _list(_sentence(pair, gate) for pair in judging),
         *_fixed_first(answer, command),
         "## Evidence on the half of the tasks that judges",
-        "Cells that separate two rules are trained before others. A pair is judged on the tasks up to the first one, "
-        "in the order of the hashes of their names, that still lacks a run of such a cell. A cell counts with three "
-        "runs that fit. The e-values are for the first rule and for the second; 20 decides a question by itself, and "
-        '"better" is decided by e-BH over all of them.',
+        "Cells that separate two rules are trained before others, until the pair is decided. A pair is judged on the "
+        "tasks up to the first one, in the order of the hashes of their names, that still lacks a run of such a cell. "
+        "A cell counts with three runs that fit. The e-values are for the first rule and for the second; 20 decides a "
+        'question by itself, and "better" is decided by e-BH over all of them.',
         _table(PAIR_HEADINGS, map(_pair_row, judging)),
         "On both halves. Nothing was amended on the other half, so nothing was fitted to it; still it is not what was "
         "registered.",
@@ -50,7 +52,7 @@ def verdict_page(answer: Mapping[str, Any], gate: Mapping[str, Any], *, out: str
 def _sentence(pair: Mapping[str, Any], gate: Mapping[str, Any]) -> str:
     """Return what the evidence says on a pair of rules in one or two sentences."""
     reached = f"{pair['reached']:,} of the {pair['disputed']:,} cells on which they differ are judged"
-    if pair["better"] == "undecided":
+    if pair["better"] == UNDECIDED:
         evidence = f"e-values {_e(pair['against_second'])} and {_e(pair['against_first'])}"
         cannot = "" if _can_decide(pair, gate) else "; by the power computed before the first run they cannot decide"
         return f"{pair['first']} or {pair['second']}: **undecided** ({evidence}; {reached}{cannot})."

@@ -52,8 +52,10 @@ def test_a_wrong_command_is_noticed(line: str) -> None:
     assert misunderstood(line)
 
 
-@pytest.mark.parametrize(("name", "session"), SESSIONS)
-def test_a_command_shown_with_its_answer_gives_it(name, session, run, claims_run_here, tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    "session", [text for _, text in SESSIONS], ids=[f"{name}-{at}" for at, (name, _) in enumerate(SESSIONS)]
+)
+def test_a_command_shown_with_its_answer_gives_it(session, run, claims_run_here, tmp_path, monkeypatch) -> None:
     """Shown lines must occur in the answer in their order; `...` stands for anything."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "150")

@@ -2,7 +2,7 @@
 
 from empirical.verdict.disputes import SAMPLE, disputed, reached, rounds
 from empirical.verdict.frozen import Answer
-from empirical.verdict.judgement import judge
+from empirical.verdict.judgement import decided_pairs, judge
 from empirical.verdict.pairs import Score, hash_order
 from empirical.verdict.population import HALVES, half_of
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
@@ -47,6 +47,14 @@ def test_first_a_sample_is_trained_then_what_separates_the_rarest_pair_then_ever
         population.preregistration.rule_pairs
     )
     assert all(cell.half == HALVES[1] for of_pair in pairs for cell in of_pair)
+    assert rounds(population, population.preregistration.rule_pairs) == [order[0], order[-1]], "nothing is open"
+
+
+def test_a_pair_is_decided_once_its_cells_say_who_is_right() -> None:
+    population = frozen([frozen_cell(task, "rpe", others=NO, coverage=YES) for task in JUDGING])
+    generalizes: dict[str, list[None]] = {cell.name: [None] * 3 for cell in population.cells}
+    assert ("coverage", "always-no") in decided_pairs(population, outcomes(population, generalizes))
+    assert not decided_pairs(population, outcomes(population, dict(list(generalizes.items())[:3])))
 
 
 def test_a_pair_is_judged_on_its_own_cells_wherever_training_stands_with_the_others() -> None:
