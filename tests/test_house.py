@@ -115,8 +115,8 @@ def test_a_command_imports_no_heavy_package_that_it_does_not_need():
     assert not commands, "help imports no command: it is there in a fifth of a second"
 
 
+def test_lrc_imports_sympy_and_nothing_else_that_takes_long():
     """With sympy alone, an answer comes within a second."""
-    """So it answers within a second."""
     [(code, _, imported)] = run_in_one_process([["lrc", "0.5**(j-i)"]])
     assert code == 0
     assert [name for name in HEAVY if name in imported] == ["sympy"]
