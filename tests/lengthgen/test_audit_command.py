@@ -37,7 +37,7 @@ def test_a_defect_ends_with_1_and_names_position_and_cause(run):
 
 def test_budget_claims_and_parameters_are_taken(answer, run):
     spec = f"{EXAMPLES}:angles_in_float32"
-    code, out, _ = run("audit", spec, *QUICK[:2], "--dtype", "float32", *QUICK[4:], "--json")
+    code, out, _ = run("audit", spec, *QUICK[:2], "--dtype", "float32", *QUICK[4:], "--budget", "1e-6", "--json")
     assert code == 1
     assert json.loads(out)["audits"][0]["findings"][0]["first"]["float32"] < 100
     assert answer("audit", spec, *QUICK[:2], "--dtype", "float32", *QUICK[4:], "--budget", "1e-2")["holds"] is True
