@@ -1,6 +1,6 @@
 """Diagnosis: turn measurements into defects, each with a likely cause and the first position that shows it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, log2
 from typing import Any
@@ -108,11 +108,12 @@ def findings(
     frequencies: torch.Tensor | None,
     learned: bool,
     broken_law: Cause | None = None,
+    planes: Sequence[tuple[int, ...]] = (),
 ) -> list[Defect]:
     """List the defects, each once with all settings that show it.
 
     If the subject has trainable parameters (`learned`), their rounding by a move to a low dtype is not a defect.
-    `broken_law` is what the maps of query and key show in float64, see `causes.py`.
+    `planes` are the coordinates of each plane of a rotation. `broken_law` is what the maps of query and key show in float64, see `causes.py`.
     """
     defects = Defects()
     for rule, says in _independence_defects(subject, independence):
@@ -121,13 +122,13 @@ def findings(
         for rule, says, position in _slope_defects(subject, slope):
             defects.add(rule, says, position=position)
     if frequencies is not None and (dtype := rounded_to(frequencies, ACCURACY)):
-        defects.add("frequencies-rounded", f"all frequencies agree with rounding to {dtype}")
+        numbers = {"coordinates": [plane for plane in planes if len(plane) == 2]} if planes else {}
+        defects.add("frequencies-rounded", f"all frequencies agree with rounding to {dtype}", **numbers)
     for setting, measures in measured.items():
         plain = measured.get(setting.partition(",")[0], measures)
         drift = None if learned and setting.endswith(MOVED) else _drift_description(setting, plain)
         for rule, says, position in _setting_defects(subject, measures, drift, broken_law):
-            worst = measures.law and measures.law.as_json()["worst"]
-            defects.add(rule, says, setting, position, largest_error_of_the_law=worst)
+            defects.add(rule, says, setting, position, **(measures.law.worst() if measures.law else {}))
     return defects.sorted()
 
 

@@ -211,14 +211,13 @@ def _convention_fields(
     """Fields of a subject that follow from the convention: its signature, its recipe, and its call by lengths."""
     if convention is None:
         return {}
-    keywords = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
-    made = f"{source}({keywords})" if is_factory else source
+    made = f"make = lambda **k: {source}(**({dict(arguments)!r} | k)); made = make()" if is_factory else f"made = {source}"
     named = re.sub(r"\bH\b", str(heads), re.sub(r"\bC\b", str(head_dim), convention.text))
     hook = "rotate" if convention.kind is Kind.ROTATE else "bias"
     if convention.by_lengths:
         lengths = f"of_lengths = {named}"
         named = "lambda j, i: (lambda n: of_lengths(n, n)[..., j[:, None], i])(int(max(j.max(), i.max())) + 1)"
-    lines = ["import runpy, torch", f"torch.manual_seed(0); made = {made}"]
+    lines = [f"import runpy, torch; torch.manual_seed(0); {made}"]
     lines += [lengths] if convention.by_lengths else []
     text = convention.text
     return {

@@ -44,6 +44,13 @@ def describe(reference: Adapter, slope: Slope | None) -> dict[str, Any] | None:
     }
 
 
+def planes(reference: Adapter) -> list[tuple[int, ...]]:
+    """Pairs of coordinates that a rotation turns, the fastest first; empty for other kinds."""
+    if not isinstance(reference, RotateAdapter) or not (laid := causes.layout(reference)):
+        return []
+    return laid[1]
+
+
 def frequencies(reference: RotateAdapter) -> list[float]:
     """Angles of the first head's planes in one step, the fastest first, read from a step of 64 where planes are slow.
 
@@ -107,8 +114,10 @@ def compare(subject: Subject, reference: Adapter, slope: Slope | None) -> list[D
     trained = int(follows.get("max_position_embeddings") or follows.get("original_max_position_embeddings") or 2048)
     # The maps above are read from calls that end at position 4096 at most.
     published = rotary(follows, width=width, head_dim=subject.head_dim, trained=trained, length=4097)
-    measured = frequencies(reference)
-    return differences(published, measured, attention_factor(reference))
+    defects = differences(published, frequencies(reference), attention_factor(reference))
+    for defect in defects:
+        defect.numbers["coordinates"] = planes(reference)
+    return defects
 
 
 def differences(published: Rotary, measured: list[float], factor: float, logit: float | None = None) -> list[Defect]:
@@ -170,4 +179,5 @@ def _slopes_differ(slope: Slope, rule: str) -> list[Defect]:
         f"head {head} of {len(measured)} has {measured[head]:.6g}, not {expected[head]:.6g}"
     )
     numbers = {"head": head, "slope": measured[head], "published": expected[head], "heads_that_differ": wrong}
+    numbers["all"] = expected
     return [Defect(rule="slopes-other-rule", says=says, numbers=numbers, first={"all": 1})]

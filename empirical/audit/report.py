@@ -97,6 +97,7 @@ def audit(
         frequencies,
         learned=subject.is_trainable(reference.instance),
         broken_law=cause if "relative" in subject.claims else None,
+        planes=recognition.planes(reference),
     )
     for defect in defects:
         if budget is not None and defect.rule == "angles-in-float32":  # usual, but beyond the budget that was asked for

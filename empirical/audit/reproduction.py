@@ -6,8 +6,12 @@ that was seen, so that a mended version passes.
 
 import contextlib
 import io
+import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
+
+import torch
 
 from empirical.audit.diagnosis import Defect
 from empirical.audit.subject import Kind, Subject
@@ -21,15 +25,21 @@ LAW = frozenset(
 """Rules that are shown by one pair of query and key."""
 SAME = frozenset({"positions-rounded", "codes-clamped", "codes-repeated"})
 """Rules that are shown by two positions with one code."""
-DRIFT = frozenset({"rounded-by-move", "drift", "autocast-drift", "frequencies-rounded", "overflow"})
+DRIFT = frozenset({"rounded-by-move", "drift", "autocast-drift", "overflow"})
 """Rules that are shown by a code in a low dtype against that in float64."""
-TOKENS = 24
+FREQUENCY = frozenset(
+    {"frequencies-unpublished", "scaling-ignored", "ntk-constant", "partial-rotary-ignored", "yarn-factor-one"}
+)
+"""Rules that are shown by the angle of one plane against the published one."""
+SLOPES = "slopes = (bias(torch.tensor([1]), torch.tensor([1])) - bias(torch.tensor([1]), torch.tensor([0]))).flatten().double()"
+"""Line that reads the slopes of all heads."""
+SEVERAL = "list(range(512))"
 
 
 def add_reproductions(subject: Subject, defects: Sequence[Defect]) -> None:
     """Give each defect its reproduction, if the subject has a recipe and the program indeed fails."""
     for defect in defects:
-        if subject.recipe and (body := _body(subject, defect)):
+        if subject.recipe and not defect.reproduction and (body := _body(subject, defect)):
             defect.reproduction = confirmed([*subject.recipe, *body])
 
 
@@ -37,20 +47,20 @@ def confirmed(lines: Sequence[str]) -> str | None:
     """Program of the lines with its bound filled in; None if it does not fail by its own assertion.
 
     Args:
-        lines: Python lines; the last but the assertion sets `error`, a number.
+        lines: Python lines that set `error`, a number.
     """
     program = "\n".join(lines)
     names: dict[str, Any] = {}
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
             exec(compile(program, "<reproduction>", "exec"), names)  # code that the user chose to audit
         error = float(names["error"])
     except (Exception, SystemExit):
         return None
     if not error > 0:
         return None
-    bound = float(f"{min(error, 1e9) / 2:.1g}")
-    return f"{program}\nassert error <= {bound:g}, error"
+    return f"{program}\nassert error <= {min(error, 1e9) / 2:.1g}, error"
 
 
 def _dtype_of(setting: str) -> str:
@@ -59,53 +69,113 @@ def _dtype_of(setting: str) -> str:
 
 def _body(subject: Subject, defect: Defect) -> list[str]:
     """Lines after the recipe, which has defined `made` and `rotate(q, k, positions)` or `bias(queries, keys)`."""
-    setting, first = next(iter(defect.first.items()))
-    dtype, moved = f"torch.{_dtype_of(setting)}", "moved" in setting
-    move = [f"made.to({dtype})"] if moved else []
-    shape = f"1, {subject.heads}, len(p), {subject.head_dim}"
-    position = defect.numbers.get("query", first) or 0
-    offset = defect.numbers.get("offset", 1) or 0
     if subject.kind is Kind.ROTATE:
-        code = f"code = lambda p, d={dtype}: rotate(*[torch.ones({shape}).to(d)] * 2, torch.tensor(p))"
-        logit = "logit = lambda j, i: float((code([j])[0].double() * code([i])[1].double()).sum())"
-        law = [code, logit, f"error = abs(logit({position}, {position - offset}) - logit({offset}, 0))"]
-    elif subject.kind is Kind.BIAS:
-        code = (
-            f"code = lambda p, d={dtype}: "
-            "[torch.cat([bias(torch.tensor([n]), torch.tensor([0]))[..., 0].to(d) for n in p], -1)]"
-        )
-        logit = (
-            f"logit = lambda j, i: bias(torch.tensor([j]), torch.tensor([i])).to({dtype}).double() "
-            f"- bias(torch.tensor([j]), torch.tensor([j])).to({dtype}).double()"
-        )
-        law = [logit, f"error = float((logit({position}, {position - offset}) - logit({offset}, 0)).abs().max())"]
-    else:
-        return []
+        return _of_rotation(subject, defect)
+    return _of_bias(defect) if subject.kind is Kind.BIAS else []
+
+
+def _where(defect: Defect) -> tuple[str, int | None, int, int]:
+    """Setting, first position, and the query and offset at which the law fails worst."""
+    setting, first = next(iter(defect.first.items()))
+    return setting, first, defect.numbers.get("query") or first or 1, defect.numbers.get("offset") or 0
+
+
+def _of_rotation(subject: Subject, defect: Defect) -> list[str]:
+    setting, first, query, offset = _where(defect)
+    dtype, heads, width = f"torch.{_dtype_of(setting)}", subject.heads, subject.head_dim
+    move = [f"made.to({dtype})"] if "moved" in setting else []
+    code = f"code = lambda p, d={dtype}: rotate(*[torch.ones(1, {heads}, len(p), {width}, dtype=d)] * 2, torch.tensor(p))"
     differ = "error = float((code(P)[0].double() - exact.double()).abs().nan_to_num(1e9).max())"
     if defect.rule in LAW:
-        return move + law
+        logit = "logit = lambda j, i: float((code([j])[0].double() * code([i])[1].double()).sum())"
+        return [code, logit, *move, f"error = abs(logit({query}, {query - offset}) - logit({offset}, 0))"]
     if defect.rule in SAME and first:
-        same = defect.numbers.get("same_as", first - 1)
-        return [*move, code, f"error = float(torch.equal(code([{first}])[0], code([{same}])[0]))"]
+        return [code, *move, f"error = float(torch.equal(code([{first}])[0], code([{_same_as(defect, first)}])[0]))"]
+    if defect.rule == "rounded-by-move" and setting == "all":
+        moves = f"exact = code({SEVERAL})[0]; made.to(torch.bfloat16).to(torch.float32)"
+        return [code.replace("float64", "float32"), moves, differ.replace("P", SEVERAL)]
     if defect.rule in DRIFT:
-        if defect.rule == "rounded-by-move" and setting == "all":
-            return [code, "exact = code([1, 1000])[0]; made.to(torch.bfloat16).to(torch.float32)",
-                    differ.replace("P", "[1, 1000]")]  # fmt: skip
-        points = f"[1, {first or 1000}]"
-        differ = differ.replace("P", points)
+        differ = differ.replace("P", f"[1, {first or 1000}]")
         if "autocast" in setting:
             differ = f"with torch.autocast('cpu', dtype=torch.bfloat16): {differ}"
-        return [code, f"exact = code({points}, torch.float64)[0]", *move, differ]
-    if defect.rule == "call-history":
-        return [code, "exact = code([5])[0]; code(list(range(4000)))", differ.replace("P", "[5]")]
-    if defect.rule == "offset-not-in-cache-key":
-        return [code, "code(list(range(32)))", "error = float(torch.equal(code(list(range(32, 64)))[0], code(list(range(32)))[0]))"]
-    if defect.rule == "rounded-by-use":
-        return [code, "exact = code([300], torch.float32)[0]; code([300], torch.bfloat16)",
-                differ.replace("code(P)", "code([300], torch.float32)")]  # fmt: skip
-    if defect.rule == "length-dependent":
-        return [code, "exact = code([5])[0]", differ.replace("code(P)[0]", "code([5, 5000])[0][..., :1, :]")
-                if subject.kind is Kind.ROTATE else differ.replace("P", "[5]")]  # fmt: skip
-    if defect.rule == "sign-reversed":
-        return ["error = float((bias(torch.tensor([9]), torch.tensor([0])) - bias(torch.tensor([9]), torch.tensor([8]))).max())"]
-    return []
+        return [code, f"exact = code([1, {first or 1000}], torch.float64)[0]", *move, differ]
+    planes = (
+        f"turn = lambda a, b: float(torch.atan2(*[rotate(*[torch.eye({width}, dtype=torch.float64)[a].expand(1, {heads}, 1,"
+        f" {width})] * 2, torch.tensor([1]))[0][0, 0, 0][c] for c in (b, a)]))"
+    )
+    coordinates, plane = defect.numbers.get("coordinates"), defect.numbers.get("plane")
+    if defect.rule == "frequencies-rounded" and coordinates:
+        name = defect.says.rpartition(" ")[2]
+        return [planes, f"w = torch.tensor([turn(a, b) for a, b in {coordinates}], dtype=torch.float64)",
+                f"error = float(((w - w.to(torch.{name}).double()).abs() <= 1e-6 * w.abs()).all())"]  # fmt: skip
+    if defect.rule in FREQUENCY and plane is not None and coordinates and defect.numbers["planes"] > plane:
+        published = defect.numbers["published"]
+        return [planes, f"error = abs(abs(turn{tuple(coordinates[plane])}) / {published!r} - 1)"]
+    if defect.rule in FREQUENCY or defect.rule == "mscale-ignored":
+        published = defect.numbers["published_attention_factor"]
+        return [code, f"error = abs(float(code([0])[0].norm()) / {(heads * width) ** 0.5!r} - {published!r})"]
+    bodies = {
+        "call-history": ["exact = code([5])[0]; code(list(range(4000)))", differ.replace("P", "[5]")],
+        "offset-not-in-cache-key": [
+            "code(list(range(32)))",
+            "error = float(torch.equal(code(list(range(32, 64)))[0], code(list(range(32)))[0]))",
+        ],
+        "rounded-by-use": [
+            f"exact = code({SEVERAL}, torch.float32)[0]; made = make(); code({SEVERAL}, torch.bfloat16)",
+            differ.replace("P", f"{SEVERAL}, torch.float32"),
+        ],
+        "length-dependent": ["exact = code([5])[0]", differ.replace("code(P)[0]", "code([5, 5000])[0][..., :1, :]")],
+        "positions-ignored": ["error = float(torch.equal(code([0, 1, 2])[0], code([9, 10, 11])[0]))"],
+        "positions-over-heads": [f"exact = torch.cat([code([p])[0] for p in range({heads})], 2)",
+                                 differ.replace("P", f"list(range({heads}))")],
+        "batch": [f"x = torch.randn(3, {heads}, 8, {width})", "p = torch.arange(8)",
+                  "error = float((rotate(x, x, p)[0][:1] - rotate(x[:1], x[:1], p)[0]).abs().max())"],
+        **_of_two_instances(subject, differ),
+    }  # fmt: skip
+    return [code, *bodies[defect.rule]] if defect.rule in bodies else []
+
+
+def _of_two_instances(subject: Subject, differ: str) -> dict[str, list[str]]:
+    """Bodies of the rules that need a second instance."""
+    if not subject.other:
+        return {}
+    other = f"make({', '.join(f'{name}={value!r}' for name, value in subject.other.items())})"
+    return {
+        "parameter-ignored": [f"exact = code([1, 7])[0]; made = {other}", "error = float(torch.equal(code([1, 7])[0], exact))"],
+        "shared-table": [
+            f"exact = code([1, 7])[0]; first = made; made = {other}; code([1, 7]); made = first",
+            differ.replace("P", "[1, 7]"),
+        ],
+    }
+
+
+def _same_as(defect: Defect, first: int) -> int:
+    """Earlier position whose code is repeated, as the description gives it."""
+    numbers = [int(number) for number in re.findall(r"\d+", defect.says)]
+    return next((number for number in numbers[::-1] if number < first), first - 1)
+
+
+def _of_bias(defect: Defect) -> list[str]:
+    setting, first, query, offset = _where(defect)
+    dtype = f"torch.{_dtype_of(setting)}"
+    move = [f"made.to({dtype})"] if "moved" in setting else []
+    at = (
+        f"at = lambda j, i: (bias(torch.tensor([j]), torch.tensor([i])).to({dtype}).double()"
+        f" - bias(torch.tensor([j]), torch.tensor([j])).to({dtype}).double()).flatten()"
+    )
+    if defect.rule in LAW:
+        return [at, *move, f"error = float((at({query}, {query - offset}) - at({offset}, 0)).abs().max())"]
+    if defect.rule in SAME and first:
+        return [at, *move, f"error = float(torch.equal(at({first}, 0), at({_same_as(defect, first)}, 0)))"]
+    bodies = {
+        "sign-reversed": [at, "error = float((at(9, 0) - at(9, 8)).max())"],
+        "not-decaying": [at, f"error = float((at({first or 9}, 0) - at({(first or 9) - 1}, 0)).max())"],
+        "slopes-rounded": [SLOPES, f"error = float((slopes == slopes.to(torch.{defect.says.rpartition(' ')[2]})).all())"],
+        "slopes-other-rule": [SLOPES, f"error = float((slopes - torch.tensor({defect.numbers.get('all')})).abs().max())"],
+        "slopes-unpublished": [SLOPES, f"error = float((slopes - torch.tensor({defect.numbers.get('all')})).abs().max())"],
+        "cached-queries-get-first-rows": ["error = float((of_lengths(1, 7) - of_lengths(7, 7)[..., -1:, :]).abs().max())"],
+        "length-dependent": [at, "error = float((of_lengths(1, 7) - of_lengths(7, 7)[..., -1:, :]).abs().max())"],
+        "call-history": [at, "exact = at(5, 0); at(900, 0)", "error = float((at(5, 0) - exact).abs().max())"],
+        "batch": [],
+    }
+    return bodies.get(defect.rule, [])
