@@ -51,21 +51,20 @@ def planes(reference: Adapter) -> list[tuple[int, ...]]:
     return laid[1]
 
 
-def frequencies(reference: RotateAdapter) -> list[float]:
-    """Angles of the first head's planes in one step, the fastest first, read from a step of 64 where planes are slow.
+def frequencies(reference: RotateAdapter, last: int = 4096) -> list[float]:
+    """Angles of the first head's planes in one step, the fastest first, read from one call that ends at `last`.
 
-    A slow plane turns by less than float32 can tell in one step, so its angle is refined at 8, 64 and 512 positions as
-    long as it stays below half a turn.
+    A slow plane turns by less than float32 can tell in one step, so its angle is refined at 8, 64, ... positions.
     """
-    planes = [plane for plane in reference.planes.tolist() if sum(c >= 0 for c in plane) == 2]
-    maps = reference.maps(torch.tensor([0, 1, 8, 64, 512, 4096]))[0][:, 0]
     kept = torch.tensor([sum(c >= 0 for c in plane) == 2 for plane in reference.planes.tolist()])
+    steps = [step for step in (8, 64, 512, 4096) if step < last]
+    maps = reference.maps(torch.tensor([0, 1, *steps, last]))[0][:, 0]
     maps = maps[:, kept][..., :2, :2]
-    if not planes:
+    if not kept.any():
         return []
     angles = torch.atan2(maps[..., 1, 0] - maps[..., 0, 1], maps[..., 0, 0] + maps[..., 1, 1])
     best = angles[1]
-    for row, step in ((2, 8), (3, 64), (4, 512), (5, 4096)):
+    for row, step in enumerate(steps, 2):
         turn = 2 * torch.pi
         whole = torch.round((best * step - angles[row]) / turn)
         refined = (angles[row] + whole * turn) / step

@@ -18,6 +18,8 @@ NEAR = 24
 """Positions of the first look."""
 SQUARE = 512
 """Length of the sequence on which a bias is read."""
+NOISE = 1e-9
+"""Entries of a solved map below this are rounding of the solution."""
 LINEAR = 1e-6
 """Largest share of a query that a linear map may leave unexplained in float64."""
 
@@ -100,6 +102,7 @@ class Maps:
             raise ValueError("one row of positions only")
         distinct, index = positions.unique(return_inverse=True)
         maps = [start @ read for start, read in zip(self.start, self._read(distinct), strict=True)]
+        maps = [torch.where(part.abs() < NOISE, 0, part) for part in maps]
         turned = [
             torch.einsum("bhlc,lhcd->bhld", x.double(), of_position[index][:, : x.shape[1]])
             for x, of_position in zip((q_BHLC, k_BHLC), maps, strict=True)

@@ -192,7 +192,7 @@ def _with_rope(config_class: Callable[..., Any], fields: Mapping[str, Any], more
         target.update(loose)
         if "type" in target:
             target["rope_type"] = loose.get("rope_type", target.pop("type"))
-        _complete(target, arguments)
+        _complete(target, fields)
         arguments["rope_parameters"] = {**rope, layered: target} if layered else target
         return arguments
     direct = {name: loose.pop(name) for name in ("rope_theta", "partial_rotary_factor") if name in loose}
@@ -201,7 +201,7 @@ def _with_rope(config_class: Callable[..., Any], fields: Mapping[str, Any], more
         arguments["rotary_emb_base"] = arguments.pop("rope_theta")
     if loose:
         rope = dict(arguments.get("rope_scaling") or {}) | loose
-        _complete(rope, arguments)
+        _complete(rope, fields)
         rope["type"] = rope["rope_type"]
         if tuple(rope) and rope["rope_type"] in ("linear", "dynamic"):  # older versions refuse further fields
             rope = {"type": rope["rope_type"], "factor": float(rope["factor"])}
