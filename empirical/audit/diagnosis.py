@@ -30,6 +30,11 @@ WAYS: dict[tuple[str, ...], tuple[str, str]] = {
     ),
 }
 """Groups of call patterns, and the rule and description reported if one differs from the full forward pass."""
+CONSEQUENCES = {
+    "offset-not-in-cache-key": ("positions-ignored", "padding", "length-dependent", "law-broken", "codes-repeated"),
+    "positions-ignored": ("padding", "length-dependent"),
+}
+"""Rules whose mistake makes others fail too: only the mistake itself is reported."""
 NEAR = 64
 """Largest first position of a law that fails by its formula, not by rounding."""
 ACCURACY = 1e-6
@@ -96,8 +101,11 @@ class Defects:
         defect.first.setdefault(setting, position)
 
     def sorted(self) -> list[Defect]:
-        """All defects, the most severe first, else as they were found."""
-        return sorted(self._by_description.values(), key=lambda defect: list(Severity).index(defect.severity))
+        """All defects but consequences of others, the most severe first, else as they were found."""
+        found = {defect.rule for defect in self._by_description.values()}
+        hidden = {consequence for rule in found for consequence in CONSEQUENCES.get(rule, ())}
+        kept = [defect for defect in self._by_description.values() if defect.rule not in hidden]
+        return sorted(kept, key=lambda defect: list(Severity).index(defect.severity))
 
 
 def findings(

@@ -211,7 +211,9 @@ def _convention_fields(
     """Fields of a subject that follow from the convention: its signature, its recipe, and its call by lengths."""
     if convention is None:
         return {}
-    made = f"make = lambda **k: {source}(**({dict(arguments)!r} | k)); made = make()" if is_factory else f"made = {source}"
+    made = f"made = {source}"
+    if is_factory:
+        made = f"factory = {source}; make = lambda **k: factory(**({dict(arguments)!r} | k)); made = make()"
     named = re.sub(r"\bH\b", str(heads), re.sub(r"\bC\b", str(head_dim), convention.text))
     hook = "rotate" if convention.kind is Kind.ROTATE else "bias"
     if convention.by_lengths:

@@ -90,9 +90,11 @@ def _of_rotation(subject: Subject, defect: Defect) -> list[str]:
         logit = "logit = lambda j, i: float((code([j])[0].double() * code([i])[1].double()).sum())"
         return [code, logit, *move, f"error = abs(logit({query}, {query - offset}) - logit({offset}, 0))"]
     if defect.rule in SAME and first:
-        return [code, *move, f"error = float(torch.equal(code([{first}])[0], code([{_same_as(defect, first)}])[0]))"]
+        later, earlier = _pair(defect, first)
+        return [code, *move, f"error = float(torch.equal(code([{later}])[0], code([{earlier}])[0]))"]
     if defect.rule == "rounded-by-move" and setting == "all":
-        moves = f"exact = code({SEVERAL})[0]; made.to(torch.bfloat16).to(torch.float32)"
+        again = "made = make(); " if "make = " in subject.recipe[0] else ""
+        moves = f"exact = code({SEVERAL})[0]; {again}made.to(torch.bfloat16).to(torch.float32)"
         return [code.replace("float64", "float32"), moves, differ.replace("P", SEVERAL)]
     if defect.rule in DRIFT:
         differ = differ.replace("P", f"[1, {first or 1000}]")
@@ -114,6 +116,8 @@ def _of_rotation(subject: Subject, defect: Defect) -> list[str]:
     if defect.rule in FREQUENCY or defect.rule == "mscale-ignored":
         published = defect.numbers["published_attention_factor"]
         return [code, f"error = abs(float(code([0])[0].norm()) / {(heads * width) ** 0.5!r} - {published!r})"]
+    has_factory = "make = " in subject.recipe[0]
+    copied, fresh = ("", "make()") if has_factory else ("import copy; fresh = copy.deepcopy(made); ", "fresh")
     bodies = {
         "call-history": ["exact = code([5])[0]; code(list(range(4000)))", differ.replace("P", "[5]")],
         "offset-not-in-cache-key": [
@@ -121,7 +125,7 @@ def _of_rotation(subject: Subject, defect: Defect) -> list[str]:
             "error = float(torch.equal(code(list(range(32, 64)))[0], code(list(range(32)))[0]))",
         ],
         "rounded-by-use": [
-            f"exact = code({SEVERAL}, torch.float32)[0]; made = make(); code({SEVERAL}, torch.bfloat16)",
+            f"{copied}exact = code({SEVERAL}, torch.float32)[0]; made = {fresh}; code({SEVERAL}, torch.bfloat16)",
             differ.replace("P", f"{SEVERAL}, torch.float32"),
         ],
         "length-dependent": ["exact = code([5])[0]", differ.replace("code(P)[0]", "code([5, 5000])[0][..., :1, :]")],
@@ -149,10 +153,10 @@ def _of_two_instances(subject: Subject, differ: str) -> dict[str, list[str]]:
     }
 
 
-def _same_as(defect: Defect, first: int) -> int:
-    """Earlier position whose code is repeated, as the description gives it."""
-    numbers = [int(number) for number in re.findall(r"\d+", defect.says)]
-    return next((number for number in numbers[::-1] if number < first), first - 1)
+def _pair(defect: Defect, first: int) -> tuple[int, int]:
+    """Two positions that share a code: those of the description, else the first one and the one before."""
+    example = re.search(r"(\d+) (?:is coded as|has the code of) (\d+)", defect.says)
+    return (int(example[1]), int(example[2])) if example else (first + 1, first)
 
 
 def _of_bias(defect: Defect) -> list[str]:
@@ -166,7 +170,8 @@ def _of_bias(defect: Defect) -> list[str]:
     if defect.rule in LAW:
         return [at, *move, f"error = float((at({query}, {query - offset}) - at({offset}, 0)).abs().max())"]
     if defect.rule in SAME and first:
-        return [at, *move, f"error = float(torch.equal(at({first}, 0), at({_same_as(defect, first)}, 0)))"]
+        later, earlier = _pair(defect, first)
+        return [at, *move, f"error = float(torch.equal(at({later}, 0), at({earlier}, 0)))"]
     bodies = {
         "sign-reversed": [at, "error = float((at(9, 0) - at(9, 8)).max())"],
         "not-decaying": [at, f"error = float((at({first or 9}, 0) - at({(first or 9) - 1}, 0)).max())"],

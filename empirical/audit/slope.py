@@ -62,7 +62,7 @@ def _rule_of_slopes(change: Tensor) -> str | None:
 
     Slopes are meant to be ALiBi's if most of them are those of one of its rules.
     """
-    if len(change) < 2 or change.shape[1] < 2 or not torch.allclose(change, change[:1], rtol=1e-5):
+    if len(change) < 2 or change.shape[1] < 2 or not torch.allclose(change, change[:1].expand_as(change), rtol=1e-3):
         return None
     slopes = (-change[0]).tolist()
     matching = {

@@ -12,12 +12,13 @@ from empirical.audit.diagnosis import Defect
 from empirical.audit.kinds import adapter_for
 from empirical.audit.models import fields, parts, patterns
 from empirical.audit.models.anatomy import Anatomy, look, rope_fields
+from empirical.audit.models.configs import NAMES
 from empirical.audit.models.runner import Runner, Subject
 from empirical.audit.published import rotary, yarn_mscale
 from empirical.audit.report import audit
 from empirical.audit.reproduction import confirmed
 from empirical.audit.rotation import RotateAdapter
-from empirical.audit.rules import Severity
+from empirical.audit.rules import ORDER, RULES, Severity
 from empirical.audit.subject import AuditError
 
 BY_LENGTH = ("dynamic", "longrope")
@@ -50,6 +51,9 @@ def audit_model(
     Raises:
         AuditError: the model cannot be made, called or read.
     """
+    if failing := _head_count(subject):
+        on_step(STEPS[0])
+        return [_model_answer(subject, [failing])]
     runner = Runner(subject)
     trained = _trained(subject.config)
     layers = _layers(subject)
@@ -76,17 +80,67 @@ def audit_model(
     for layer, layer_type in layers.items():
         found = look(Runner(subject), layer)
         answers += _audited_parts(subject, found, layer, layer_type, dynamic, dtypes, to, budget, on_step)
-    answer = {
+    if dynamic:
+        for answer in answers:
+            answer["findings"] = [_by_design(finding) for finding in answer["findings"]]
+    model = _model_answer(
+        subject, defects, recognised, effects, {result.name: result.as_json() for result in results}
+    )
+    return [model, *answers]
+
+
+def _model_answer(
+    subject: Subject,
+    defects: Sequence[Defect],
+    recognised: Sequence[dict[str, Any]] = (),
+    effects: Mapping[str, str] | None = None,
+    results: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Answer on the model itself as plain data."""
+    return {
         "subject": subject.name,
         "kind": "model",
-        "recognised": recognised,
+        "recognised": list(recognised),
         "sizes": dict(subject.sizes or {}),
-        "fields": effects,
-        "patterns": {result.name: result.as_json() for result in results},
-        "findings": [defect.as_json() for defect in sorted(defects, key=lambda one: list(Severity).index(one.severity))],
+        "fields": dict(effects or {}),
+        "patterns": dict(results or {}),
+        "findings": [defect.as_json() for defect in sorted(defects, key=lambda one: ORDER.index(one.severity))],
         "holds": all(defect.severity is Severity.NOTE for defect in defects),
     }
-    return [answer, *answers]
+
+
+def _by_design(finding: dict[str, Any]) -> dict[str, Any]:
+    """Finding of a rotation whose frequencies depend on the length of the call by its definition."""
+    if finding["rule"] not in ("call-history", "length-dependent"):
+        return finding
+    rule = RULES["length-dependent-by-design"]
+    return {**finding, "rule": rule.id, "severity": rule.severity.value, "law": rule.law, "mend": rule.mend}
+
+
+def _head_count(subject: Subject) -> Defect | None:
+    """Defect of a model that fails with its number of heads and works with a power of two."""
+    names = [name for name in NAMES["heads"] if isinstance(getattr(subject.config, name, None), int)]
+    heads = getattr(subject.config, names[0]) if names else 4
+    if heads & (heads - 1) == 0 or subject.rebuild is None:
+        return None
+    rebuild, power = subject.rebuild, 1 << heads.bit_length()
+    width = {name: power * 16 for name in NAMES["width"] if hasattr(subject.config, name)}
+    changed = {names[0]: power, **width}
+    try:
+        runner = Runner(subject, patterns.DTYPE)
+        runner.call(runner.ids(1, 8))
+        return None
+    except RefusedPosition as error:
+        reason = str(error)
+    try:
+        other = Runner(replace(subject, build=lambda: rebuild(changed)), patterns.DTYPE)
+        other.call(other.ids(1, 8))
+    except RefusedPosition:
+        return None
+    says = f"a call fails with {heads} heads and works with {power}: {reason[:160]}"
+    lines = [*subject.recipe, "error = 0", "try: model(torch.arange(8)[None])", "except RuntimeError: error = 1"]
+    return Defect(rule="head-count-fails", says=says, first={"all": 0}, numbers={"heads": heads, "works": power},
+                  reproduction=confirmed(lines))  # fmt: skip
 
 
 def _trained(config: Any) -> int | None:

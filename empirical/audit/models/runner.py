@@ -1,7 +1,8 @@
 """Runner: calls of a model by names of arguments, whatever it calls them, and readings of its first attention layer."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,15 +21,24 @@ MASKS = ("attention_mask", "mask", "padding_mask")
 
 
 def is_model(module: Any) -> bool:
-    """True if an object is a module whose first argument is meant to be token ids."""
+    """True if an object is a module that takes token ids: by the name of its first argument, or because it does."""
     if not isinstance(module, nn.Module):
         return False
     try:
         parameters = list(inspect.signature(module.forward).parameters)
+        required = _required(module)
     except (TypeError, ValueError):
         return False
-    takes_ids = bool(parameters) and (parameters[0] in TOKENS[:4] or "input_ids" in parameters)
-    return takes_ids or (any(isinstance(part, nn.Embedding) for part in module.modules()) and len(_required(module)) == 1)
+    if "input_ids" in parameters or (parameters and parameters[0] in TOKENS[:4]):
+        return True
+    if len(required) != 1 or not any(isinstance(part, nn.Embedding) for part in module.modules()):
+        return False
+    try:
+        with torch.no_grad():
+            answer = module(torch.tensor([[0, 1, 0]]))
+    except Exception:  # whatever its code raises, it takes no token ids
+        return False
+    return isinstance(answer, Tensor) and answer.ndim == 3 and answer.shape[:2] == (1, 3)
 
 
 def _required(module: nn.Module) -> list[str]:
@@ -58,6 +68,17 @@ class Subject:
     rebuild: Callable[[dict[str, Any]], nn.Module] | None = None
 
 
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    """Use float64 as default dtype for a model in float64: old masks are made in the default dtype and overflow else."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64 if dtype == torch.float64 else before)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
 class Runner:
     """Fresh instance of a model in one dtype.
 
@@ -68,7 +89,7 @@ class Runner:
     """
 
     def __init__(self, subject: Subject, dtype: torch.dtype = torch.float64) -> None:
-        self.subject = subject
+        self.subject, self.dtype = subject, dtype
         with user_code(f"'{subject.name}' cannot be made", error=AuditError):
             self.model = subject.build().to(dtype).eval()
         names = list(inspect.signature(self.model.forward).parameters)
@@ -105,7 +126,8 @@ class Runner:
             keywords[self.mask_name or "attention_mask"] = mask
         if self.has_cache:
             keywords |= {"past_key_values": past, "use_cache": True}
-        with torch.no_grad(), user_code(f"'{self.subject.name}' fails", error=RefusedPosition, expected=(Enough,)):
+        failing = user_code(f"'{self.subject.name}' fails", error=RefusedPosition, expected=(Enough,))
+        with torch.no_grad(), failing, default_dtype(self.dtype):
             if self.is_seq2seq:
                 source = torch.arange(2, 9).expand(len(ids), -1)
                 answer = self.model(input_ids=source, decoder_input_ids=ids, **keywords)
