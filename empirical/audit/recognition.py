@@ -26,7 +26,7 @@ def describe(reference: Adapter, slope: Slope | None) -> dict[str, Any] | None:
         return None
     try:
         laid = causes.layout(reference)
-        turning = frequencies(reference)
+        turning = frequencies(reference, last=reference.position_reach(4096))
     except (RefusedPosition, AuditError, RuntimeError):
         return None
     if laid is None:

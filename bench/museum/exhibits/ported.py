@@ -134,5 +134,9 @@ class Answer(tuple):
         return made
 
 
-def start_index_ignored(mended=False):
-    return Decoder(mended=mended)
+def start_index_ignored():
+    return Decoder(mended=False)
+
+
+def start_index_ignored_mended():
+    return Decoder(mended=True)

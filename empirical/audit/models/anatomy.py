@@ -18,8 +18,8 @@ NEAR = 24
 """Positions of the first look."""
 SQUARE = 512
 """Length of the sequence on which a bias is read."""
-NOISE = 1e-9
-"""Entries of a solved map below this are rounding of the solution."""
+NOISE = 3e-6
+"""Entries of a solved map below this may be rounding of queries in float32; the slowest planes turn by more at 17."""
 LINEAR = 1e-6
 """Largest share of a query that a linear map may leave unexplained in float64."""
 
@@ -77,6 +77,8 @@ class Maps:
     The maps are relative to position 0, so a constant factor of cosines and sines does not show.
     """
 
+    noise = NOISE
+
     def __init__(self, runner: Runner, width: int, layer: int = 0) -> None:
         self.runner, self.layer = runner, layer
         self.tokens = torch.arange(2, 2 + width + 8)
@@ -102,7 +104,6 @@ class Maps:
             raise ValueError("one row of positions only")
         distinct, index = positions.unique(return_inverse=True)
         maps = [start @ read for start, read in zip(self.start, self._read(distinct), strict=True)]
-        maps = [torch.where(part.abs() < NOISE, 0, part) for part in maps]
         turned = [
             torch.einsum("bhlc,lhcd->bhld", x.double(), of_position[index][:, : x.shape[1]])
             for x, of_position in zip((q_BHLC, k_BHLC), maps, strict=True)

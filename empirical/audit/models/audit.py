@@ -51,6 +51,7 @@ def audit_model(
     Raises:
         AuditError: the model cannot be made, called or read.
     """
+    torch.set_num_threads(1)  # small tensors: more threads only wait for each other
     if failing := _head_count(subject):
         on_step(STEPS[0])
         return [_model_answer(subject, [failing])]

@@ -46,8 +46,9 @@ def library() -> Any:
     """The package transformers; AuditError says how to install it."""
     try:
         import transformers
-    except ImportError:
-        raise AuditError("'hf:' models need the package transformers: pip install transformers") from None
+    except ImportError as error:
+        reason = "" if error.name == "transformers" else f" (it is here, but fails: {' '.join(str(error).split())[:200]})"
+        raise AuditError(f"'hf:' models need the package transformers: pip install transformers{reason}") from None
     transformers.logging.set_verbosity_error()
     return transformers
 
