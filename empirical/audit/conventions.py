@@ -214,7 +214,8 @@ def _require_fit(
     shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
     wrong = f"'{name}' must return (q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]; it returns {shape}"
     if convention.kind is Kind.BIAS:
-        if not (isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] == (tokens, tokens)):
+        is_bias = isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] == (tokens, tokens)
+        if not is_bias or not (answer.is_floating_point() or answer.is_complex()):
             raise AuditError(wrong)
     elif not (isinstance(answer, tuple | list) and len(answer) == 2):
         raise AuditError(wrong)

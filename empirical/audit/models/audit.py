@@ -33,6 +33,7 @@ def audit_model(
     dtypes: Sequence[str],
     to: int,
     budget: float | None,
+    with_parts: bool = True,
     on_step: Callable[[str], None] = lambda name: None,
 ) -> list[dict[str, Any]]:
     """Audit a model and the parts of it that make its encoding.
@@ -43,6 +44,7 @@ def audit_model(
         dtypes: names in `report.DTYPES`.
         to: last position for parts that take positions.
         budget: largest allowed error of the relative law, see `report.audit`.
+        with_parts: also audit the parts that make the encoding, by dtype and position.
         on_step: called with the name of each finished part.
 
     Returns:
@@ -78,7 +80,7 @@ def audit_model(
         says = f"the field {name} has no effect"
         defects.append(Defect(rule="config-ignored", says=says, first={"all": None}, numbers={name: str(asked[name])}))
     on_step("fields")
-    for layer, layer_type in layers.items():
+    for layer, layer_type in layers.items() if with_parts else ():
         found = look(Runner(subject), layer)
         answers += _audited_parts(subject, found, layer, layer_type, dynamic, dtypes, to, budget, on_step)
     if dynamic:
@@ -295,7 +297,7 @@ def _audited_parts(
     if found.kind == "rotary":
         part = parts.rotary_part(subject, layer_type, streaming=not dynamic)
         if part is None:
-            part, dtypes, to = parts.maps_part(subject, found, layer), ("float64",), min(to, parts.SQUARE - 1)
+            part, dtypes, to = parts.maps_part(subject, found, layer), ("float64",), min(to, parts.SOLVED)
         elif part.makes_tables:
             to = min(to, parts.LONGEST_TABLE)
     elif found.kind == "bias":

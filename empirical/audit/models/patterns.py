@@ -98,7 +98,7 @@ def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[
         def body(start: int) -> tuple[str, ...]:
             return (given, f"full = model({keyword}ids).logits[:, {start}:]",
                     f"part = model({keyword}ids[:, {start}:], {past.replace('N', str(start))}).logits",
-                    "error = float((part - full).abs().max() / full.abs().max())")  # fmt: skip
+                    "error = ((part - full).abs().max() / full.abs().max()).item()")  # fmt: skip
 
         yield "token by token with a cache", "start-index-ignored", body(LENGTH - 1), cached([1] * LENGTH)
         yield "prompt, then several tokens with a cache", "start-index-ignored", body(8), cached([8, LENGTH - 8])
@@ -119,7 +119,7 @@ def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[
             sides = ("[pad, ids]", f"{PADS}:") if at_left else ("[ids, pad]", f":{LENGTH}")
             return (f"{given}; pad = torch.zeros(1, {PADS}, dtype=torch.long)", f"row = torch.cat({sides[0]}, 1)",
                     f"full, part = model(ids).logits, model(row, {name}=(row > 0).long(){positions}).logits[:, {sides[1]}]",
-                    "error = float((part - full).abs().max() / full.abs().max())")  # fmt: skip
+                    "error = ((part - full).abs().max() / full.abs().max()).item()")  # fmt: skip
 
         yield ("right padded", "padding", padded_body(False, ""),
                padded(right, masks.flip(1), slice(0, LENGTH), None))  # fmt: skip
@@ -152,7 +152,7 @@ def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[
         yield (
             "with the usual positions given", "positions-ignored",
             (f"{given}; p = torch.arange({LENGTH})[None]", f"part, full = {call}, model(ids).logits",
-             "error = float((part - full).abs().max() / full.abs().max())"),
+             "error = ((part - full).abs().max() / full.abs().max()).item()"),
             placed(order),
         )  # fmt: skip
 
@@ -165,14 +165,14 @@ def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[
             "rows with positions of their own", "batch",
             (f"{given}; p = torch.arange({LENGTH})[None]", f"rows = model(ids.expand(2, -1), {places}=torch.cat([p, p + p // 5])).logits",
              f"alone = torch.cat([model(ids, {places}=p).logits, model(ids, {places}=p + p // 5).logits])",
-             "error = float((rows - alone).abs().max() / alone.abs().max())"),
+             "error = ((rows - alone).abs().max() / alone.abs().max()).item()"),
             rows_of_their_own,
         )  # fmt: skip
         if kind == "rotary":
             yield (
                 "all positions shifted", "law-broken",
                 (f"{given}; p = torch.arange({SHIFT}, {SHIFT + LENGTH})[None]", f"part, full = {call}, model(ids).logits",
-                 "error = float((part - full).abs().max() / full.abs().max())"),
+                 "error = ((part - full).abs().max() / full.abs().max()).item()"),
                 placed(order + SHIFT),
             )  # fmt: skip
 
