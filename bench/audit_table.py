@@ -17,7 +17,8 @@ ADAPTERS = "docs/results/precision-audit"
 LIBRARIES = ("transformers", "x-transformers", "rotary-embedding-torch", "torch")
 SUBJECTS: tuple[tuple[str, list[str]], ...] = (
     *((f"transformers: {name}", [f"hf:{name}"]) for name in (
-        "llama", "mistral", "qwen3", "gemma3", "phi", "gpt_neox", "falcon", "gptj", "deepseek_v3", "gpt2", "bloom", "mpt", "t5")),
+        "llama", "mistral", "qwen3", "gemma3", "phi", "gpt_neox", "falcon", "gptj", "deepseek_v3",
+        "gpt2", "bloom", "mpt", "t5")),
     *((f"transformers: llama, {kind}", ["hf:llama", "--set", f"rope_type={kind}"]) for kind in (
         "linear", "dynamic", "yarn", "longrope", "llama3")),
     ("x-transformers: RotaryEmbedding", [f"{ADAPTERS}/x_transformers_encodings.py:rotary"]),
@@ -43,8 +44,9 @@ def page(answer: dict[str, Any], museum: dict[str, Any] | None) -> str:
     lines = ["# Audit of libraries", "",
              f"{versions}; {answer['date']}, on a CPU. `make audit-table` makes this page anew from fresh audits, "
              "`python -m bench.audit_table --stored` from the stored ones in `docs/results/audit/table.json`.", "",
-             "Severities are those of the rules in `empirical/audit/rules.py`. A note is usual and documented; a warning hurts "
-             "in one usual way of use.", "", "| subject | errors | warnings | notes |", "|---|---|---|---|"]  # fmt: skip
+             "Severities are those of the rules in `empirical/audit/rules.py`. A note is usual and documented; a "
+             "warning hurts in one usual way of use.", "", "| subject | errors | warnings | notes |",
+             "|---|---|---|---|"]  # fmt: skip
     for name, row in answer["subjects"].items():
         cells = [_cell(row["findings"], severity) for severity in ("error", "warning", "note")]
         lines.append(f"| {name} | {' | '.join(cells)} |")
@@ -70,7 +72,8 @@ def _cell(findings: list[dict[str, Any]], severity: str) -> str:
 def _report(library: str, says: str, names: list[str], finding: dict[str, Any], number: str) -> list[str]:
     """Lines of one report: what, where, since which position, law, mend, reproduction."""
     where = "; ".join(
-        f"{setting}: {'everywhere' if first is None else f'from position {first}'}" for setting, first in finding["first"].items()
+        f"{setting}: {'everywhere' if first is None else f'from position {first}'}"
+        for setting, first in finding["first"].items()
     )
     lines = [f"### {library} {number}: {says}", "",
              f"- Seen in: {', '.join(dict.fromkeys(names))}.", f"- Where: {where}.",
@@ -84,14 +87,13 @@ def _report(library: str, says: str, names: list[str], finding: dict[str, Any], 
 def _museum(museum: dict[str, Any]) -> list[str]:
     """Lines on the museum of known bugs."""
     lines = ["## Museum of known bugs", "",
-             "`make museum` installs old versions, each in an environment of its own, and audits the bad and the fixed one. "
-             "Formulas of projects that cannot be installed on a CPU are ported from their reports.", "",
+             "`make museum` installs old versions, each in an environment of its own, and audits the bad and the "
+             "fixed one. Formulas of projects that cannot be installed on a CPU are ported from their reports.", "",
              "| bug | source | rule | kind | found | silent when fixed |", "|---|---|---|---|---|---|"]  # fmt: skip
     for row in museum["exhibits"]:
         hit, silent = bool(row["bad"]["says"]), not row["fixed"]["says"]
-        lines.append(
-            f"| {row['name']} | {row['source']} | `{row['rule']}` | {row['kind']} | {'yes' if hit else 'no'} | {'yes' if silent else 'no'} |"
-        )
+        cells = " | ".join("yes" if holds else "no" for holds in (hit, silent))
+        lines.append(f"| {row['name']} | {row['source']} | `{row['rule']}` | {row['kind']} | {cells} |")
     return lines
 
 

@@ -56,8 +56,8 @@ def audit_answer(
     """Return one audit for each way in which the encoding acts; `holds` is True if no finding is severe enough.
 
     Args:
-        encoding: a name; path/to/file.py:object (the file is run), an encoding or a whole model; or hf:MODEL, a model of
-            transformers by its type, its class or its config.json.
+        encoding: a name; path/to/file.py:object (the file is run), an encoding or a whole model; or hf:MODEL, a model
+            of transformers by its type, its class or its config.json.
         dtypes: dtypes of inputs.
         claims: claims to test instead of those that the encoding makes.
         parameters: parameters of the encoding, for example "base=500000,factor=4".
@@ -86,18 +86,20 @@ def audit_answer(
     if fail_on not in ORDER:
         raise AuditError(f"unknown severity '{fail_on}': choose among {', '.join(ORDER)}")
     Backend(device).require()
-    asked = parse_fields(fields)
-    if asked and not encoding.startswith(PREFIX):
+    requested = parse_fields(fields)
+    if requested and not encoding.startswith(PREFIX):
         raise AuditError("--set changes fields of the configuration of an hf: model; use --parameters for an encoding")
     instance, second = parse_parameters(parameters), parse_parameters(other)
     for given in (instance, second):
         _require_sizes({"heads": heads, "head_dim": head_dim} | ({} if is_file(encoding) else given))
-    model = _model(encoding, asked)
+    model = _model(encoding, requested)
     if model is not None:
         if instance or second or claims is not None or device != "cpu":
-            raise AuditError(f"'{encoding}' is a whole model: --parameters, --other, --claims and --device are for encodings")
+            raise AuditError(
+                f"'{encoding}' is a whole model: --parameters, --other, --claims and --device are for encodings"
+            )
         progress = Progress(f"audit of {model.name}", len(STEPS) + 1)
-        audits = audit_model(model, asked=asked, dtypes=dtypes, to=to, budget=budget, on_step=progress.step)
+        audits = audit_model(model, requested=requested, dtypes=dtypes, to=to, budget=budget, on_step=progress.step)
     else:
         audits = []
         options = {"claims": claims, "parameters": instance, "other": second or None, "heads": heads}
@@ -109,14 +111,14 @@ def audit_answer(
         "device": device,
         "audits": audits,
         "fail_on": fail_on,
-        "holds": not any(findings_from(one, fail_on) for one in audits),
+        "holds": not any(findings_from(result, fail_on) for result in audits),
     }
 
 
-def _model(encoding: str, asked: Mapping[str, Any]) -> Model | None:
+def _model(encoding: str, requested: Mapping[str, Any]) -> Model | None:
     """Whole model that the text names; None if it names an encoding."""
     if encoding.startswith(PREFIX):
-        return load_model(encoding, asked)
+        return load_model(encoding, requested)
     if not is_file(encoding):
         return None
     path, _, name = encoding.rpartition(":")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as xml
+from xml.etree import ElementTree
 
 from empirical.audit.rules import RULES
 from empirical.audit.subject import AuditError
@@ -37,7 +37,11 @@ def sarif(answer: Mapping[str, Any]) -> str:
             "level": finding["severity"],
             "message": {"text": f"{subject}: {finding['says']}. Mend: {finding['mend']}"},
             "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}}],
-            "properties": {"first": finding["first"], "numbers": finding["numbers"], "reproduction": finding["reproduction"]},
+            "properties": {
+                "first": finding["first"],
+                "numbers": finding["numbers"],
+                "reproduction": finding["reproduction"],
+            },
         }
         for subject, finding in findings
     ]
@@ -57,18 +61,20 @@ def sarif(answer: Mapping[str, Any]) -> str:
 
 def junit(answer: Mapping[str, Any]) -> str:
     """Findings as JUnit: a suite for each audited part, a failing case for each error or warning."""
-    suites = xml.Element("testsuites", name=str(answer["encoding"]))
+    suites = ElementTree.Element("testsuites", name=str(answer["encoding"]))
     for audit in answer["audits"]:
         cases = [(finding["rule"], finding) for finding in audit["findings"]] or [("all laws", None)]
         failing = sum(finding is not None and finding["severity"] != "note" for _, finding in cases)
-        suite = xml.SubElement(suites, "testsuite", name=audit["subject"], tests=str(len(cases)), failures=str(failing))
+        suite = ElementTree.SubElement(
+            suites, "testsuite", name=audit["subject"], tests=str(len(cases)), failures=str(failing)
+        )
         for name, finding in cases:
-            case = xml.SubElement(suite, "testcase", classname=str(audit["subject"]), name=name)
+            case = ElementTree.SubElement(suite, "testcase", classname=str(audit["subject"]), name=name)
             if finding is None:
                 continue
             text = f"{finding['says']}\n{finding['mend']}\n{finding['reproduction'] or ''}"
             if finding["severity"] == "note":
-                xml.SubElement(case, "system-out").text = text
+                ElementTree.SubElement(case, "system-out").text = text
             else:
-                xml.SubElement(case, "failure", type=finding["severity"], message=finding["says"]).text = text
-    return xml.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+                ElementTree.SubElement(case, "failure", type=finding["severity"], message=finding["says"]).text = text
+    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

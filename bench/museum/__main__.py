@@ -1,4 +1,4 @@
-"""Command `python -m bench.museum`: audit every exhibit, its bad and its fixed version; fail if one is not told apart."""
+"""Command `python -m bench.museum`: audit the bad and the fixed version of every exhibit; fail unless told apart."""
 
 import json
 import os
@@ -56,7 +56,10 @@ def main(folder: Path) -> int:
             python = make(folder / "-".join(packages[0].split("==")), packages) if packages else sys.executable
             findings = found(python, arguments(exhibit, mended=state == "fixed"))
             hits = [finding for finding in findings if finding["rule"] == exhibit["rule"]]
-            row[state] = {"packages": packages, "rules": sorted({f["rule"] for f in findings if f["severity"] == "error"})}
+            row[state] = {
+                "packages": packages,
+                "rules": sorted({f["rule"] for f in findings if f["severity"] == "error"}),
+            }
             row[state]["says"] = [hit["says"] for hit in hits]
             row[state]["reproduction"] = next((hit["reproduction"] for hit in hits if hit["reproduction"]), None)
         right = bool(row["bad"]["says"]) and not row["fixed"]["says"]

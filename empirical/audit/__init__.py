@@ -1,4 +1,4 @@
-"""Audit of position encodings and of whole models.  Entry points: `report.audit`, `models.audit_model`, `assert_lawful`."""
+"""Audit of position encodings and whole models.  Entry points: `report.audit`, `models.audit`, `assert_lawful`."""
 
 from empirical.audit.lawful import assert_lawful
 from empirical.audit.report import audit

@@ -1,4 +1,4 @@
-"""Causes of a broken relative law that the maps of query and key show in float64: what was done to which coordinates."""
+"""Causes of a broken relative law that the maps of query and key show in float64: what turns which coordinates."""
 
 from collections.abc import Callable
 
@@ -40,7 +40,9 @@ def of_lengths(bias: Callable[[int, int], Tensor]) -> Cause | None:
     if row.shape[-2:] != (1, 7) or _equal(row, square[..., -1:, :]):
         return None
     if _equal(row, square[..., :1, :]):
-        says = "one query with 7 keys gets the first row of the bias, not the last: cached decoding sees other distances"
+        says = (
+            "one query with 7 keys gets the first row of the bias, not the last: cached decoding sees other distances"
+        )
         return "cached-queries-get-first-rows", says
     return "length-dependent", "one query with 7 keys gets another bias than the last of 7 queries"
 
@@ -105,7 +107,9 @@ def _over_heads(reference: RotateAdapter) -> Cause | None:
 def _each_alone(reference: RotateAdapter, ones: Tensor, positions: Tensor) -> Tensor | None:
     """Query vectors rotated one token at a time, [H, L, C]; None if a single token is refused."""
     try:
-        rows = [reference.rotated(ones[:, :, :1], ones[:, :, :1].clone(), position[None])[0, 0] for position in positions]
+        rows = [
+            reference.rotated(ones[:, :, :1], ones[:, :, :1].clone(), position[None])[0, 0] for position in positions
+        ]
     except RefusedPosition:
         return None
     return torch.cat(rows, 1)
@@ -135,7 +139,7 @@ def _opposite(reference: RotateAdapter) -> Cause | None:
 
 
 def _mixed_layouts(reference: RotateAdapter) -> Cause | None:
-    """No rotation although position 0 leaves vectors as they are: a wrong sign, or angles in another layout."""
+    """Map that is no rotation, though the identity at position 0: wrong sign, or angles in another layout."""
     q, k = dense(reference, torch.tensor([0, *NEAR.tolist()]))
     identity = torch.eye(q.shape[-1], dtype=q.dtype)
     for name, maps in (("queries", q), ("keys", k)):
@@ -147,7 +151,10 @@ def _mixed_layouts(reference: RotateAdapter) -> Cause | None:
             continue
         if _equal(maps, maps.transpose(-1, -2)):
             return "sine-sign", f"{name} are not turned by a rotation: both sine terms have the same sign"
-        return "layouts-mixed", f"{name} are not turned by a rotation: the angles of one layout meet the pairs of another"
+        return (
+            "layouts-mixed",
+            f"{name} are not turned by a rotation: the angles of one layout meet the pairs of another",
+        )
     return None
 
 

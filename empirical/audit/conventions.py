@@ -18,9 +18,7 @@ LONGEST = 1024
 """Longest sequence for encodings that take lengths: their bias is a square matrix."""
 ROTATED = "(q, k, positions) -> (q, k)"
 PAIRS = "(query_positions, key_positions) -> bias [H, J, I]"
-RUNS = (
-    "(lambda e: zip([0, *e], [*e, len(p)]))([n + 1 for n in range(len(p) - 1) if p[n + 1] != p[n] + 1])"
-)
+RUNS = "(lambda e: zip([0, *e], [*e, len(p)]))([n + 1 for n in range(len(p) - 1) if p[n + 1] != p[n] + 1])"
 """Text of the runs of consecutive positions in a tensor `p`: pairs (first index, index after the last)."""
 HALVES = (
     "(lambda c, s, n: tuple(x * c.unsqueeze(-3) + torch.cat((-x[..., n:], x[..., :n]), -1) * s.unsqueeze(-3) "
@@ -128,7 +126,7 @@ CONVENTIONS = (
 """Conventions in the order in which they are tried."""
 MODEL = "input_ids [B, L] -> logits [B, L, V]"
 """Signature of a whole model."""
-SIGNATURES = tuple(dict.fromkeys([convention.signature for convention in CONVENTIONS])) + (MODEL,)
+SIGNATURES = (*dict.fromkeys(convention.signature for convention in CONVENTIONS), MODEL)
 
 
 def bound(text: str, made: Any, heads: int, head_dim: int) -> Callable[..., Any]:
@@ -212,7 +210,9 @@ def _require_fit(
         else:
             answer = function(q, q.clone(), positions)
     shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
-    wrong = f"'{name}' must return (q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]; it returns {shape}"
+    wrong = (
+        f"'{name}' must return (q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]; it returns {shape}"
+    )
     if convention.kind is Kind.BIAS:
         is_bias = isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] == (tokens, tokens)
         if not is_bias or not (answer.is_floating_point() or answer.is_complex()):

@@ -102,8 +102,8 @@ class Defects:
 
     def sorted(self) -> list[Defect]:
         """All defects but consequences of others, the most severe first, else as they were found."""
-        found = {defect.rule for defect in self._by_description.values()}
-        hidden = {consequence for rule in found for consequence in CONSEQUENCES.get(rule, ())}
+        rules = {defect.rule for defect in self._by_description.values()}
+        hidden = {consequence for rule in rules for consequence in CONSEQUENCES.get(rule, ())}
         kept = [defect for defect in self._by_description.values() if defect.rule not in hidden]
         return sorted(kept, key=lambda defect: list(Severity).index(defect.severity))
 
@@ -121,7 +121,8 @@ def findings(
     """List the defects, each once with all settings that show it.
 
     If the subject has trainable parameters (`learned`), their rounding by a move to a low dtype is not a defect.
-    `planes` are the coordinates of each plane of a rotation. `broken_law` is what the maps of query and key show in float64, see `causes.py`.
+    `planes` are the coordinates of each plane of a rotation. `broken_law` is what the
+    maps of query and key show in float64, see `causes.py`.
     """
     defects = Defects()
     for rule, says in _independence_defects(subject, independence):
@@ -147,7 +148,8 @@ def _independence_defects(subject: Subject, result: Independence) -> list[Cause]
         ("offset-not-in-cache-key", "a call gets the codes of an earlier call with as many tokens and another start: a "
          "cache without the offset in its key")
         if result.repeats_start
-        else ("call-history", "its codes depend on how long the sequences before were: it keeps something of earlier calls")
+        else ("call-history",
+              "its codes depend on how long the sequences before were: it keeps something of earlier calls")
     )  # fmt: skip
     test_passed: dict[Cause, bool | None] = {
         (
@@ -234,9 +236,7 @@ def _agreement_defects(subject: Subject, measures: SettingMeasures, *, has_overf
     return defects
 
 
-def _cause_of_failure(
-    subject: Subject, measures: SettingMeasures, *, lost: bool, broken_law: Cause | None
-) -> Seen:
+def _cause_of_failure(subject: Subject, measures: SettingMeasures, *, lost: bool, broken_law: Cause | None) -> Seen:
     """Likely cause of a broken law or of lost codes, and the first position if the codes show it."""
     law, codes, noun = measures.law, measures.codes, _position_word(subject)
     repeated = codes.repetition

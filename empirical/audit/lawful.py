@@ -44,11 +44,13 @@ def assert_lawful(
     name = getattr(thing, "__name__", type(thing).__name__)
     model = own_model(thing, name)
     if model is not None:
-        answers = audit_model(model, asked={}, dtypes=dtypes, to=to, budget=None)
+        answers = audit_model(model, requested={}, dtypes=dtypes, to=to, budget=None)
     else:
         made = subjects(thing, name=name, claims=claims, **sizes)
         answers = [audit(subject, dtypes=dtypes, to=to) for subject in made]
-    failing = [finding for answer in answers for finding in findings_from(answer, fail_on) if finding["rule"] not in set(allow)]
+    failing = [
+        finding for answer in answers for finding in findings_from(answer, fail_on) if finding["rule"] not in set(allow)
+    ]
     if failing:
         raise AssertionError(f"{name} breaks {len(failing)} laws:\n" + "\n".join(map(_shown, failing)))
     return answers
@@ -61,5 +63,8 @@ def findings_from(answer: dict[str, Any], severity: str) -> list[dict[str, Any]]
 
 
 def _shown(finding: dict[str, Any]) -> str:
-    where = "; ".join(f"{setting}: {'everywhere' if first is None else f'from {first}'}" for setting, first in finding["first"].items())
+    where = "; ".join(
+        f"{setting}: {'everywhere' if first is None else f'from {first}'}"
+        for setting, first in finding["first"].items()
+    )
     return f"- {finding['rule']} ({finding['severity']}): {finding['says']} [{where}]. Mend: {finding['mend']}"

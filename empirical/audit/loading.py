@@ -206,7 +206,12 @@ def _subjects_of_factory(
 
 
 def _convention_fields(
-    convention: Convention | None, source: str, arguments: Mapping[str, Any], is_factory: bool, heads: int, head_dim: int
+    convention: Convention | None,
+    source: str,
+    arguments: Mapping[str, Any],
+    is_factory: bool,
+    heads: int,
+    head_dim: int,
 ) -> dict[str, Any]:
     """Fields of a subject that follow from the convention: its signature, its recipe, and its call by lengths."""
     if convention is None:
@@ -250,7 +255,7 @@ def _claims_attribute(instance: Any, name: str) -> list[str] | None:
 
 
 def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | None, frozenset[str]]:
-    """Factory of instances, the names of its parameters (None if it copies an existing object), and the optional ones."""
+    """Factory of instances, names of its parameters (None if it copies an existing object), and the optional ones."""
     if issubclass(type(thing), nn.Module):
         return lambda: deepcopy(thing), None, frozenset()
     if not callable(thing):

@@ -14,7 +14,7 @@ from empirical.audit.slope import Slope
 from empirical.audit.subject import AuditError, Subject
 
 ACCURACY, LEAST = 1e-4, 2e-8
-"""Relative and absolute accuracy of a frequency that is computed in float32 and read from a map; mistakes are larger."""
+"""Relative and absolute accuracy of a frequency that is computed in float32 and read from a map; mistakes exceed it."""
 
 
 def describe(reference: Adapter, slope: Slope | None) -> dict[str, Any] | None:
@@ -66,8 +66,8 @@ def frequencies(reference: RotateAdapter, last: int = 4096) -> list[float]:
     best = angles[1]
     for row, step in enumerate(steps, 2):
         turn = 2 * torch.pi
-        whole = torch.round((best * step - angles[row]) / turn)
-        refined = (angles[row] + whole * turn) / step
+        turns = torch.round((best * step - angles[row]) / turn)
+        refined = (angles[row] + turns * turn) / step
         close = (refined - best).abs() * step < 1  # a turn more or less would differ by 6
         best = torch.where(close, refined, best)
     return sorted(best.abs().tolist(), reverse=True)
@@ -92,9 +92,7 @@ def permutation_difference(reference: RotateAdapter, planes: list[tuple[int, int
     for index in range(len(planes)):
         block = slice(2 * index, 2 * index + 2)
         cosine, sine = permuted[:, 2 * index, 2 * index], permuted[:, 2 * index + 1, 2 * index]
-        expected[:, block, block] = torch.stack(
-            [torch.stack([cosine, -sine], -1), torch.stack([sine, cosine], -1)], -2
-        )
+        expected[:, block, block] = torch.stack([torch.stack([cosine, -sine], -1), torch.stack([sine, cosine], -1)], -2)
     for coordinate in range(2 * len(planes), len(order) + len(rest)):
         expected[:, coordinate, coordinate] = permuted[:, coordinate, coordinate]
     return float((permuted - expected).abs().max())
@@ -134,7 +132,9 @@ def differences(published: Rotary, measured: list[float], factor: float, logit: 
         numbers |= {"plane": worst, "planes": len(measured), "published_planes": len(expected)}
         if worst is not None:
             numbers |= {"frequency": measured[worst], "published": expected[worst]}
-        where = f": plane {worst} turns by {measured[worst]:.6g}, not {expected[worst]:.6g}" if worst is not None else ""
+        where = (
+            f": plane {worst} turns by {measured[worst]:.6g}, not {expected[worst]:.6g}" if worst is not None else ""
+        )
         says = f"frequencies are not the published ones but those {cause}{where}"
         if len(measured) != len(expected):
             says = f"{2 * len(measured)} coordinates are rotated, not {2 * len(expected)}: frequencies {cause}"

@@ -1,7 +1,7 @@
 """Reproductions: for each finding a program of a few lines that needs no lengthgen and fails while the defect is there.
 
-A reproduction is run before it is reported. Its last line is `assert error <= BOUND`, and the bound is half of the error
-that was seen, so that a mended version passes.
+A reproduction is run before it is reported. Its last line is `assert error <= BOUND`, and the bound is half of the
+error that was seen, so that a mended version passes.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ FREQUENCY = frozenset(
     {"frequencies-unpublished", "scaling-ignored", "ntk-constant", "partial-rotary-ignored", "yarn-factor-one"}
 )
 """Rules that are shown by the angle of one plane against the published one."""
-SLOPES = "slopes = (bias(torch.tensor([1]), torch.tensor([1])) - bias(torch.tensor([1]), torch.tensor([0]))).flatten().double()"
+SLOPES = "one = torch.tensor([1]); slopes = (bias(one, one) - bias(one, one - 1)).flatten().double()"
 """Line that reads the slopes of all heads."""
 SEVERAL = "list(range(512))"
 
@@ -84,7 +84,9 @@ def _of_rotation(subject: Subject, defect: Defect) -> list[str]:
     setting, first, query, offset = _where(defect)
     dtype, heads, width = f"torch.{_dtype_of(setting)}", subject.heads, subject.head_dim
     move = [f"made.to({dtype})"] if "moved" in setting else []
-    code = f"code = lambda p, d={dtype}: rotate(*[torch.ones(1, {heads}, len(p), {width}, dtype=d)] * 2, torch.tensor(p))"
+    code = (
+        f"code = lambda p, d={dtype}: rotate(*[torch.ones(1, {heads}, len(p), {width}, dtype=d)] * 2, torch.tensor(p))"
+    )
     differ = "error = float((code(P)[0].double() - exact.double()).abs().nan_to_num(1e9).max())"
     if defect.rule in LAW:
         logit = "logit = lambda j, i: float((code([j])[0].double() * code([i])[1].double()).sum())"
@@ -102,7 +104,8 @@ def _of_rotation(subject: Subject, defect: Defect) -> list[str]:
             differ = f"with torch.autocast('cpu', dtype=torch.bfloat16): {differ}"
         return [code, f"exact = code([1, {first or 1000}], torch.float64)[0]", *move, differ]
     planes = (
-        f"turn = lambda a, b: float(torch.atan2(*[rotate(*[torch.eye({width}, dtype=torch.float64)[a].expand(1, {heads}, 1,"
+        f"turn = lambda a, b: float(torch.atan2(*[rotate(*[torch.eye({width}, dtype=torch.float64)[a]"
+        f".expand(1, {heads}, 1,"
         f" {width})] * 2, torch.tensor([1]))[0][0, 0, 0][c] for c in (b, a)]))"
     )
     coordinates, plane = defect.numbers.get("coordinates"), defect.numbers.get("plane")
@@ -145,7 +148,10 @@ def _of_two_instances(subject: Subject, differ: str) -> dict[str, list[str]]:
         return {}
     other = f"make({', '.join(f'{name}={value!r}' for name, value in subject.other.items())})"
     return {
-        "parameter-ignored": [f"exact = code([1, 7])[0]; made = {other}", "error = float(torch.equal(code([1, 7])[0], exact))"],
+        "parameter-ignored": [
+            f"exact = code([1, 7])[0]; made = {other}",
+            "error = float(torch.equal(code([1, 7])[0], exact))",
+        ],
         "shared-table": [
             f"exact = code([1, 7])[0]; first = made; made = {other}; code([1, 7]); made = first",
             differ.replace("P", "[1, 7]"),
@@ -175,10 +181,21 @@ def _of_bias(defect: Defect) -> list[str]:
     bodies = {
         "sign-reversed": [at, "error = float((at(9, 0) - at(9, 8)).max())"],
         "not-decaying": [at, f"error = float((at({first or 9}, 0) - at({(first or 9) - 1}, 0)).max())"],
-        "slopes-rounded": [SLOPES, f"error = float((slopes == slopes.to(torch.{defect.says.rpartition(' ')[2]})).all())"],
-        "slopes-other-rule": [SLOPES, f"error = float((slopes - torch.tensor({defect.numbers.get('all')})).abs().max())"],
-        "slopes-unpublished": [SLOPES, f"error = float((slopes - torch.tensor({defect.numbers.get('all')})).abs().max())"],
-        "cached-queries-get-first-rows": ["error = float((of_lengths(1, 7) - of_lengths(7, 7)[..., -1:, :]).abs().max())"],
+        "slopes-rounded": [
+            SLOPES,
+            f"error = float((slopes == slopes.to(torch.{defect.says.rpartition(' ')[2]})).all())",
+        ],
+        "slopes-other-rule": [
+            SLOPES,
+            f"error = float((slopes - torch.tensor({defect.numbers.get('all')})).abs().max())",
+        ],
+        "slopes-unpublished": [
+            SLOPES,
+            f"error = float((slopes - torch.tensor({defect.numbers.get('all')})).abs().max())",
+        ],
+        "cached-queries-get-first-rows": [
+            "error = float((of_lengths(1, 7) - of_lengths(7, 7)[..., -1:, :]).abs().max())"
+        ],
         "length-dependent": [at, "error = float((of_lengths(1, 7) - of_lengths(7, 7)[..., -1:, :]).abs().max())"],
         "call-history": [at, "exact = at(5, 0); at(900, 0)", "error = float((at(5, 0) - exact).abs().max())"],
         "batch": [],

@@ -74,7 +74,6 @@ class Subject:
             takes lengths; else None.
         follows: published constants that it claims, as fields of `rope_parameters`, or {"alibi": "text" or "code"}.
         makes_tables: True if each call makes tables of the whole length, so that far positions are costly.
-        makes_in_default_dtype: True if instances made under another default dtype, as from_pretrained does, are audited.
         by_softmax: True if softmax turns the logits into weights, so that a constant of a row changes nothing.
     """
 
@@ -93,7 +92,6 @@ class Subject:
     of_lengths: Callable[[Any], Callable[[int, int], Any]] | None = None
     follows: Mapping[str, Any] | None = None
     makes_tables: bool = False
-    makes_in_default_dtype: bool = False
 
     def instance(self, *, device: str = "cpu", **changed: Any) -> Any:
         """Return a fresh instance with some parameters changed; random initial values are drawn from seed 0."""

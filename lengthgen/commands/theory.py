@@ -174,8 +174,8 @@ def audit(
     encoding: Annotated[
         str,
         typer.Argument(
-            help="Encoding: alibi, rotary, ...; path/to/file.py:object, an encoding or a whole model (your file is run); "
-            "or a model of transformers: hf:llama, hf:LlamaForCausalLM, hf:path/to/config.json."
+            help="Encoding: alibi, rotary, ...; path/to/file.py:object, an encoding or a model (your file is run); or "
+            "a model of transformers: hf:llama, hf:LlamaForCausalLM, hf:path/to/config.json."
         ),
     ],
     dtype: Annotated[
@@ -200,14 +200,18 @@ def audit(
     ] = "",
     fields: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="FIELD=VALUE", help="Field of the configuration of an hf: model; may be repeated."),
+        typer.Option(
+            "--set", metavar="FIELD=VALUE", help="Field of the configuration of an hf: model; may be repeated."
+        ),
     ] = None,
     fail_on: Annotated[
         str, typer.Option(help="Least severity with which the exit code is 1: error, warning or note.")
     ] = "warning",
     report: Annotated[
         Path | None,
-        typer.Option(parser=nonempty_path, metavar="PATH", help="Also write findings: FILE.sarif, or FILE.xml for JUnit."),
+        typer.Option(
+            parser=nonempty_path, metavar="PATH", help="Also write findings: FILE.sarif, or FILE.xml for JUnit."
+        ),
     ] = None,
     heads: Annotated[int, typer.Option(min=AUDITED.least, max=AUDITED.most, help="Number of heads.")] = 4,
     head_dim: Annotated[int, typer.Option(min=AUDITED.least, max=AUDITED.most, help="Width of each head.")] = 64,

@@ -48,8 +48,8 @@ def _recognised(layer: Mapping[str, Any]) -> str:
     shown = [f"{frequency:.4g}" for frequency in frequencies]
     shown = shown if len(shown) <= 6 else [*shown[:3], "...", *shown[-2:]]
     return (
-        f"{line}, {layer['layout']}, {layer['rotated_coordinates']} coordinates turn; equal to the interleaved layout after "
-        f"a permutation of channels up to {layer['difference_after_permutation']:.0e}; rope type "
+        f"{line}, {layer['layout']}, {layer['rotated_coordinates']} coordinates turn; equal to the interleaved layout "
+        f"after a permutation of channels up to {layer['difference_after_permutation']:.0e}; rope type "
         f"{layer.get('rope', {}).get('rope_type', 'not stated')}, constants {layer.get('constants', 'not compared')}; "
         f"angles of one step: {', '.join(shown)}"
     )
@@ -118,7 +118,9 @@ def _findings(audit: Mapping[str, Any]) -> list[str]:
             for position, settings in where.items()
         ]
         ending = "; ".join(part.strip() for part in parts if part)
-        lines.append(f"{finding['severity']}: {finding['says']} ({finding['rule']}" + (f"; {ending})" if ending else ")"))
+        lines.append(
+            f"{finding['severity']}: {finding['says']} ({finding['rule']}" + (f"; {ending})" if ending else ")")
+        )
         lines.append(f"    mend: {finding['mend']}")
         if finding["reproduction"] and finding["severity"] != "note":
             lines += ["    reproduction:", *(f"        {line}" for line in finding["reproduction"].splitlines())]

@@ -33,7 +33,7 @@ def two_threads():
 
 def audited(name, **fields):
     [answer] = audit_model(
-        load_model(f"hf:{name}", fields), asked=fields, dtypes=("float32",), to=1000, budget=None, with_parts=False
+        load_model(f"hf:{name}", fields), requested=fields, dtypes=("float32",), to=1000, budget=None, with_parts=False
     )
     return answer
 
@@ -71,7 +71,9 @@ def test_every_rope_type_has_its_published_constants_and_every_field_is_honoured
     answer = audited("llama", rope_type=rope_type, rope_theta=5000.0)
     assert answer["findings"] == []
     assert answer["recognised"][0]["constants"] == "published"
-    required = {"factor", "original_max_position_embeddings", "short_factor", "low_freq_factor"} & set(FIELDS[rope_type])
+    required = {"factor", "original_max_position_embeddings", "short_factor", "low_freq_factor"} & set(
+        FIELDS[rope_type]
+    )
     assert {answer["fields"][name] for name in required - {"factor" if rope_type == "longrope" else ""}} <= {"honoured"}
 
 
@@ -90,36 +92,74 @@ def test_a_frequency_of_another_formula_is_found_in_a_model():
         return model
 
     wrong = type(subject)(**{**vars(subject), "build": broken})
-    [answer] = audit_model(wrong, asked={}, dtypes=("float32",), to=100, budget=None, with_parts=False)
+    [answer] = audit_model(wrong, requested={}, dtypes=("float32",), to=100, budget=None, with_parts=False)
     assert [finding["rule"] for finding in answer["findings"]] == ["scaling-ignored"]
 
 
 PLANTED = {
     "positions in bfloat16": ("Rope", "positions.double()[", "positions.bfloat16().double()[", {"positions-rounded"}),
-    "angles in bfloat16": ("Rope", "[..., None] * steps\n", "[..., None] * steps\n            angles = angles.bfloat16().double()\n",
-                           {"angles-rounded", "frequencies-rounded"}),
-    "frequencies in float16": ("Rope", ".double() / self.head_dim)\n", ".double() / self.head_dim)\n            steps = steps.half().double()\n",
-                               {"frequencies-rounded"}),
+    "angles in bfloat16": (
+        "Rope",
+        "[..., None] * steps\n",
+        "[..., None] * steps\n            angles = angles.bfloat16().double()\n",
+        {"angles-rounded", "frequencies-rounded"},
+    ),
+    "frequencies in float16": (
+        "Rope",
+        ".double() / self.head_dim)\n",
+        ".double() / self.head_dim).half().double()\n",
+        {"frequencies-rounded"},
+    ),
     "sign of rotate_half": ("Rope", "(-wide[..., half:]", "(wide[..., half:]", {"sine-sign"}),
     "key not rotated": ("Rope", "turn(q), turn(k)", "turn(q), k", {"key-not-rotated"}),
-    "interleaved angles": ("Rope", "torch.cat((angles, angles), -1)", "angles.repeat_interleave(2, -1)", {"layouts-mixed"}),
-    "axis of heads": ("Rope", "angles.cos().unsqueeze(-3), angles.sin().unsqueeze(-3)",
-                      "angles.cos().unsqueeze(-2), angles.sin().unsqueeze(-2)", {"positions-over-heads"}),
+    "interleaved angles": (
+        "Rope",
+        "torch.cat((angles, angles), -1)",
+        "angles.repeat_interleave(2, -1)",
+        {"layouts-mixed"},
+    ),
+    "axis of heads": (
+        "Rope",
+        "angles.cos().unsqueeze(-3), angles.sin().unsqueeze(-3)",
+        "angles.cos().unsqueeze(-2), angles.sin().unsqueeze(-2)",
+        {"positions-over-heads"},
+    ),
     "base missing in the key": ("Rope", "key = (self.base, ", "key = (", {"parameter-ignored", "shared-table"}),
-    "positions missing in the key": ("Rope", "tuple(positions.flatten().tolist())", "None",
-                                     {"offset-not-in-cache-key"}),
-    "index for position": ("Rope", "angles = positions.double()", "angles = torch.arange(positions.shape[-1]).double()",
-                           {"positions-ignored"}),
+    "positions missing in the key": (
+        "Rope",
+        "tuple(positions.flatten().tolist())",
+        "None",
+        {"offset-not-in-cache-key"},
+    ),
+    "index for position": (
+        "Rope",
+        "angles = positions.double()",
+        "angles = torch.arange(positions.shape[-1]).double()",
+        {"positions-ignored"},
+    ),
     "sign of the bias": ("alibi", "return -slopes", "return slopes", {"sign-reversed"}),
     "slopes in bfloat16": ("alibi", ".double() / heads)", ".double() / heads).bfloat16().double()", {"slopes-rounded"}),
     "table that clamps": ("alibi", "distance.abs()", "distance.abs().clamp(max=100)", {"codes-clamped"}),
-    "cache without an offset": ("Model", "torch.arange(start, start + length)[None]", "torch.arange(length)[None]",
-                                {"start-index-ignored"}),
+    "cache without an offset": (
+        "Model",
+        "torch.arange(start, start + length)[None]",
+        "torch.arange(length)[None]",
+        {"start-index-ignored"},
+    ),
     "padding not masked": ("Model", "attention_mask.ndim == 2", "attention_mask.ndim == 9", {"padding"}),
-    "given positions ignored": ("Model", "if position_ids is None:", "if True:", {"positions-ignored", "batch", "packing"}),
-    "mean over the batch": ("Model", "x = self.embedding(input_ids)", "x = self.embedding(input_ids)\n        x = x - 0.1 * x.mean(0)",
-                            {"batch"}),
-}  # fmt: skip
+    "given positions ignored": (
+        "Model",
+        "if position_ids is None:",
+        "if True:",
+        {"positions-ignored", "batch", "packing"},
+    ),
+    "mean over the batch": (
+        "Model",
+        "x = self.embedding(input_ids)",
+        "x = (lambda e: e - 0.1 * e.mean(0))(self.embedding(input_ids))",
+        {"batch"},
+    ),
+}
 CHOSEN = random.Random(29).sample(sorted(PLANTED), 10)
 
 
@@ -128,7 +168,7 @@ def rules_of(path, name):
     heads = 12 if name == "alibi" else 4
     answer = audit_answer(f"{path}:{name}", dtypes=["float64"], claims=claims, parameters="", other="", to=3000,
                           budget=None, heads=heads, head_dim=16, device="cpu")  # fmt: skip
-    return [(finding["rule"], finding["reproduction"]) for one in answer["audits"] for finding in one["findings"]]
+    return [(finding["rule"], finding["reproduction"]) for part in answer["audits"] for finding in part["findings"]]
 
 
 def test_ten_planted_bugs_are_found_by_name_with_a_reproduction_that_the_right_code_passes(tmp_path):
@@ -139,14 +179,14 @@ def test_ten_planted_bugs_are_found_by_name_with_a_reproduction_that_the_right_c
         assert old in right, bug
         path = tmp_path / "planted.py"
         path.write_text(right.replace(old, new), encoding="utf-8")
-        found = rules_of(path, name)
-        if found and found[0][0] in rules:
+        findings = rules_of(path, name)
+        if findings and findings[0][0] in rules:
             named.append(bug)
-        if found and found[0][1]:
+        if findings and findings[0][1]:
             with pytest.raises(AssertionError):
-                exec(found[0][1], {})
+                exec(findings[0][1], {})
             path.write_text(right, encoding="utf-8")
-            exec(found[0][1], {})
+            exec(findings[0][1], {})
     assert len(named) >= 9, sorted(set(CHOSEN) - set(named))
 
 
@@ -165,7 +205,7 @@ def test_a_ported_bug_of_the_museum_is_found_and_silent_when_mended(exhibit):
     def rules(mended):
         ending, parameters = ("_mended", "") if mended and is_model else ("", "mended=True" if mended else "")
         answer = audit_answer(str(ROOT / spec) + ending, parameters=parameters, heads=2, head_dim=64, **options)
-        return {finding["rule"]: finding for one in answer["audits"] for finding in one["findings"]}
+        return {finding["rule"]: finding for part in answer["audits"] for finding in part["findings"]}
 
     broken = rules(mended=False)
     assert exhibit["rule"] in broken
@@ -189,7 +229,7 @@ def test_slopes_of_both_rules_are_told_apart_and_neither_is_an_alarm():
 
 def test_assert_lawful_raises_with_rule_and_mend_and_takes_whole_models():
     broken = run_file(str(ROOT / "bench/museum/exhibits/ported.py"), what="file", error=AuditError)
-    with pytest.raises(AssertionError, match="start-index-ignored.*Mend: Add the length of the cache"):
+    with pytest.raises(AssertionError, match=r"start-index-ignored.*Mend: Add the length of the cache"):
         assert_lawful(broken["start_index_ignored"], dtypes=("float64",), to=100)
     with pytest.raises(AssertionError, match="positions-rounded"):
         assert_lawful(broken["positions_in_bfloat16"], dtypes=("float64",), to=600, heads=1)
@@ -215,7 +255,10 @@ def heads_last(x, *, input_pos=None):
 def cosines_and_sines(x, position_ids):
     steps = 10000.0 ** (-torch.arange(0, 16, 2).double() / 16)
     angles = position_ids.double()[..., None] * steps
-    return tuple(torch.cat((part, part), -1).to(torch.promote_types(x.dtype, torch.float32)) for part in (angles.cos(), angles.sin()))
+    return tuple(
+        torch.cat((part, part), -1).to(torch.promote_types(x.dtype, torch.float32))
+        for part in (angles.cos(), angles.sin())
+    )
 
 
 @pytest.mark.parametrize("thing", [own_rope, heads_last, cosines_and_sines])
@@ -249,6 +292,8 @@ def test_published_constants_agree_with_hand_computed_ones():
                 "long_factor": [4, 8]}  # fmt: skip
     assert rotary(longrope, width=4, head_dim=4, trained=256, length=64).frequencies == pytest.approx((1, 0.005))
     assert rotary(longrope, width=4, head_dim=4, trained=256, length=65).frequencies == pytest.approx((0.25, 0.00125))
-    assert rotary(longrope, width=4, head_dim=4, trained=256, length=65).attention_factor == pytest.approx((4 / 3) ** 0.5)
+    assert rotary(longrope, width=4, head_dim=4, trained=256, length=65).attention_factor == pytest.approx(
+        (4 / 3) ** 0.5
+    )
     with pytest.raises(AuditError, match="needs the field 'factor'"):
         rotary({"rope_type": "linear"}, width=4, head_dim=4, trained=64, length=64)

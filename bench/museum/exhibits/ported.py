@@ -95,7 +95,7 @@ def yarn_factor_below_one(head_dim=64, mended=False):
 
 
 class Decoder(nn.Module):
-    """One layer of attention with a cache, which may forget to shift the positions of new tokens by its length."""
+    """Layer of attention with a cache, which may forget to shift the positions of new tokens by its length."""
 
     def __init__(self, *, mended):
         super().__init__()

@@ -26,7 +26,7 @@ LINEAR = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Anatomy:
-    """What was found in one layer.
+    """Encoding of one layer as it was measured.
 
     Attributes:
         kind: "rotary", "bias", "absolute" or "none".
@@ -47,10 +47,12 @@ def look(runner: Runner, layer: int = 0) -> Anatomy:
     tokens = torch.arange(2, min(runner.vocabulary, 2 + width + 8))
     reading = runner.reading(tokens[:, None].expand(-1, NEAR), layer=layer)
     q, heads = reading.q_BHJC.double(), reading.q_BHJC.shape[1]
-    found = {"head_dim": width, "heads": heads, "q_scale": reading.scale}
+    measured = {"head_dim": width, "heads": heads, "q_scale": reading.scale}
     if not torch.allclose(q, q[:, :, :1].expand_as(q), rtol=1e-5, atol=1e-7):
         if len(tokens) < width:
-            raise AuditError(f"heads of width {width} need a vocabulary of {width + 10} tokens to be read, or smaller heads")
+            raise AuditError(
+                f"heads of width {width} need a vocabulary of {width + 10} tokens to be read, or smaller heads"
+            )
         residual = q.flatten(1, 1).transpose(0, 2)  # [L, H, T, C]
         start, rest = residual[0], residual[1:]
         maps = torch.linalg.pinv(start) @ rest
@@ -58,10 +60,10 @@ def look(runner: Runner, layer: int = 0) -> Anatomy:
         norms = rest.norm(dim=-1) / start.norm(dim=-1)
         # A linear map that keeps or scales all lengths alike; an absolute embedding adds a vector.
         is_rotation = unexplained < LINEAR and float((norms - norms.mean(-1, keepdim=True)).abs().max()) < 1e-4
-        return Anatomy(kind="rotary" if is_rotation else "absolute", **found)
+        return Anatomy(kind="rotary" if is_rotation else "absolute", **measured)
     bias = square(runner.fresh(), NEAR, layer=layer)
     steps = bias[:, -1].diff(dim=-1)
-    return Anatomy(kind="bias" if bool((steps.abs() > 1e-7).any()) else "none", **found)
+    return Anatomy(kind="bias" if bool((steps.abs() > 1e-7).any()) else "none", **measured)
 
 
 def square(runner: Runner, length: int = SQUARE, *, layer: int = 0) -> Tensor:

@@ -29,7 +29,7 @@ STEPS = "recognition", "call patterns", "fields"
 def audit_model(
     subject: Subject,
     *,
-    asked: Mapping[str, Any],
+    requested: Mapping[str, Any],
     dtypes: Sequence[str],
     to: int,
     budget: float | None,
@@ -40,7 +40,7 @@ def audit_model(
 
     Args:
         subject: whole model.
-        asked: fields of the configuration that the user has set.
+        requested: fields of the configuration that the user has set.
         dtypes: names in `report.DTYPES`.
         to: last position for parts that take positions.
         budget: largest allowed error of the relative law, see `report.audit`.
@@ -64,9 +64,9 @@ def audit_model(
     recognised: list[dict[str, Any]] = []
     answers: list[dict[str, Any]] = []
     for layer, layer_type in layers.items():
-        found = look(runner, layer)
-        described, wrong = _constants(subject, found, layer, layer_type, trained)
-        recognised.append({"layer": layer, "layer_type": layer_type, "kind": found.kind, **described})
+        anatomy = look(runner, layer)
+        described, wrong = _constants(subject, anatomy, layer, layer_type, trained)
+        recognised.append({"layer": layer, "layer_type": layer_type, "kind": anatomy.kind, **described})
         defects += wrong
     on_step("recognition")
     kind = recognised[0]["kind"]
@@ -76,19 +76,19 @@ def audit_model(
     defects += _pattern_defects(results, subject, dynamic=dynamic)
     on_step("call patterns")
     effects = fields.effects(subject, trained)
-    for name in fields.ignored(effects, set(asked)):
+    for name in fields.ignored(effects, set(requested)):
         says = f"the field {name} has no effect"
-        defects.append(Defect(rule="config-ignored", says=says, first={"all": None}, numbers={name: str(asked[name])}))
+        defects.append(
+            Defect(rule="config-ignored", says=says, first={"all": None}, numbers={name: str(requested[name])})
+        )
     on_step("fields")
     for layer, layer_type in layers.items() if with_parts else ():
-        found = look(Runner(subject), layer)
-        answers += _audited_parts(subject, found, layer, layer_type, dynamic, dtypes, to, budget, on_step)
+        anatomy = look(Runner(subject), layer)
+        answers += _audited_parts(subject, anatomy, layer, layer_type, dynamic, dtypes, to, budget, on_step)
     if dynamic:
         for answer in answers:
             answer["findings"] = [_by_design(finding) for finding in answer["findings"]]
-    model = _model_answer(
-        subject, defects, recognised, effects, {result.name: result.as_json() for result in results}
-    )
+    model = _model_answer(subject, defects, recognised, effects, {result.name: result.as_json() for result in results})
     return [model, *answers]
 
 
@@ -107,7 +107,7 @@ def _model_answer(
         "sizes": dict(subject.sizes or {}),
         "fields": dict(effects or {}),
         "patterns": dict(results or {}),
-        "findings": [defect.as_json() for defect in sorted(defects, key=lambda one: ORDER.index(one.severity))],
+        "findings": [defect.as_json() for defect in sorted(defects, key=lambda defect: ORDER.index(defect.severity))],
         "holds": all(defect.severity is Severity.NOTE for defect in defects),
     }
 
@@ -169,15 +169,15 @@ def _fields_of(config: Any, layer_type: str | None) -> dict[str, Any]:
 
 
 def _constants(
-    subject: Subject, found: Anatomy, layer: int, layer_type: str | None, trained: int | None
+    subject: Subject, anatomy: Anatomy, layer: int, layer_type: str | None, trained: int | None
 ) -> tuple[dict[str, Any], list[Defect]]:
     """Description of the encoding of a layer, and defects of its constants and of its rotation."""
     config = subject.config
-    described: dict[str, Any] = {"heads": found.heads, "head_dim": found.head_dim, "softmax_scale": found.q_scale}
-    if found.kind != "rotary":
+    described: dict[str, Any] = {"heads": anatomy.heads, "head_dim": anatomy.head_dim, "softmax_scale": anatomy.q_scale}
+    if anatomy.kind != "rotary":
         names = {"absolute": "absolute positions, added to embeddings", "none": "no position encoding", "bias": "bias"}
-        return {**described, "encoding": names[found.kind]}, []
-    part = parts.maps_part(subject, found, layer)
+        return {**described, "encoding": names[anatomy.kind]}, []
+    part = parts.maps_part(subject, anatomy, layer)
     reference = adapter_for(part, Setting(dtype=torch.float64))
     assert isinstance(reference, RotateAdapter)
     defects: list[Defect] = []
@@ -188,7 +188,7 @@ def _constants(
     if config is None or "frequencies" not in described:
         return described, defects
     given = _fields_of(config, layer_type)
-    head_dim = getattr(config, "qk_rope_head_dim", None) or found.head_dim
+    head_dim = getattr(config, "qk_rope_head_dim", None) or anatomy.head_dim
     width = int(head_dim * float(given.get("partial_rotary_factor") or 1))
     if isinstance(getattr(config, "rotary_dim", None), int):
         width = config.rotary_dim
@@ -200,7 +200,7 @@ def _constants(
             described["constants"] = str(error)
             return described, defects
         measured = recognition.frequencies(reference, last=length - 1)
-        factor, logit = _factors(subject, layer_type, found, given)
+        factor, logit = _factors(subject, layer_type, anatomy, given)
         published = replace(published, logit_factor=_logit_factor(given))
         differing = recognition.differences(
             published, measured, published.attention_factor if factor is None else factor, logit
@@ -230,7 +230,7 @@ def _logit_factor(given: Mapping[str, Any]) -> float:
 
 
 def _factors(
-    subject: Subject, layer_type: str | None, found: Anatomy, given: Mapping[str, Any]
+    subject: Subject, layer_type: str | None, anatomy: Anatomy, given: Mapping[str, Any]
 ) -> tuple[float | None, float | None]:
     """Attention factor of the rotary module, and factor of the softmax scale; None where they cannot be told."""
     part = parts.rotary_part(subject, layer_type, streaming=False)
@@ -240,7 +240,7 @@ def _factors(
         assert isinstance(reference, RotateAdapter)
         factor = recognition.attention_factor(reference)
     latent = getattr(subject.config, "qk_rope_head_dim", None) is not None
-    return factor, found.q_scale * found.head_dim**0.5 if latent and given.get("mscale_all_dim") else None
+    return factor, anatomy.q_scale * anatomy.head_dim**0.5 if latent and given.get("mscale_all_dim") else None
 
 
 def _reproduce_constant(subject: Subject, defect: Defect, length: int) -> str | None:
@@ -284,7 +284,7 @@ def _pattern_defects(results: Sequence[patterns.Pattern], subject: Subject, *, d
 
 def _audited_parts(
     subject: Subject,
-    found: Anatomy,
+    anatomy: Anatomy,
     layer: int,
     layer_type: str | None,
     dynamic: bool,
@@ -294,14 +294,14 @@ def _audited_parts(
     on_step: Callable[[str], None],
 ) -> list[dict[str, Any]]:
     """Audits of the rotation or the bias of one layer by dtype and position."""
-    if found.kind == "rotary":
+    if anatomy.kind == "rotary":
         part = parts.rotary_part(subject, layer_type, streaming=not dynamic)
         if part is None:
-            part, dtypes, to = parts.maps_part(subject, found, layer), ("float64",), min(to, parts.SOLVED)
+            part, dtypes, to = parts.maps_part(subject, anatomy, layer), ("float64",), min(to, parts.SOLVED)
         elif part.makes_tables:
             to = min(to, parts.LONGEST_TABLE)
-    elif found.kind == "bias":
-        part, to = parts.bias_part(subject, found, layer), min(to, parts.SQUARE - 1)
+    elif anatomy.kind == "bias":
+        part, to = parts.bias_part(subject, anatomy, layer), min(to, parts.SQUARE - 1)
     else:
         return []
     try:

@@ -1,4 +1,4 @@
-"""Models of transformers from a configuration alone: class or file, small sizes filled in, random weights, no download."""
+"""Models of transformers from a configuration alone: small sizes filled in, random weights, no download."""
 
 import inspect
 import json
@@ -34,6 +34,9 @@ NAMES = {
     "trained": ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx"),
 }  # fmt: skip
 """Names of each size in configurations."""
+DROPPED = ("architectures", "model_type", "torch_dtype", "dtype", "auto_map", "transformers_version", "layer_types",
+           "_name_or_path", "quantization_config", "bos_token_id", "eos_token_id", "pad_token_id")  # fmt: skip
+"""Fields of a file that say nothing about positions, or that no longer fit a small model."""
 MIXTURE = {"num_experts": 2, "num_local_experts": 2, "n_routed_experts": 2, "num_experts_per_tok": 1, "n_group": 1,
            "topk_group": 1, "first_k_dense_replace": LAYERS}  # fmt: skip
 """Small numbers of experts."""
@@ -47,7 +50,9 @@ def library() -> Any:
     try:
         import transformers
     except ImportError as error:
-        reason = "" if error.name == "transformers" else f" (it is here, but fails: {' '.join(str(error).split())[:200]})"
+        reason = (
+            "" if error.name == "transformers" else f" (it is here, but fails: {' '.join(str(error).split())[:200]})"
+        )
         raise AuditError(f"'hf:' models need the package transformers: pip install transformers{reason}") from None
     transformers.logging.set_verbosity_error()
     return transformers
@@ -92,7 +97,9 @@ def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
         f"config = {config_class.__name__}({shown})",
         f"model = {model_class.__name__}(config).eval()",
     )
-    return Subject(name=text, build=lambda: isolated({}), recipe=recipe, config=make_config({}), sizes=sizes, rebuild=isolated)
+    return Subject(
+        name=text, build=lambda: isolated({}), recipe=recipe, config=make_config({}), sizes=sizes, rebuild=isolated
+    )
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -111,8 +118,14 @@ def _classes(package: Any, text: str) -> tuple[type, type]:
     """Classes of the configuration and of the language model, for a model type or the name of either class."""
     from transformers.models.auto import configuration_auto, modeling_auto
 
-    causal, seq2seq = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
-    names = {kind: (config, causal.get(kind) or seq2seq.get(kind)) for kind, config in configuration_auto.CONFIG_MAPPING_NAMES.items()}
+    causal, seq2seq = (
+        modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+    )
+    names = {
+        kind: (config, causal.get(kind) or seq2seq.get(kind))
+        for kind, config in configuration_auto.CONFIG_MAPPING_NAMES.items()
+    }
     names = {kind: pair for kind, pair in names.items() if pair[1]}
     wanted = ALIASES.get(text.lower(), text)
     for kind, (config_name, model_name) in names.items():
@@ -131,13 +144,15 @@ def _fields(
     """Arguments of the configuration, and those sizes among them that were filled in."""
     with user_code(f"{config_class.__name__} has no defaults", error=AuditError):
         default = config_class()
-    known = {**default.to_dict(), **{name: None for name in inspect.signature(config_class.__init__).parameters}}
-    unknown = [name for name in changed if name not in known and name not in ROPE_FIELDS and name not in written]
+    accepted_names = {**default.to_dict(), **dict.fromkeys(inspect.signature(config_class.__init__).parameters)}
+    unknown = [
+        name for name in changed if name not in accepted_names and name not in ROPE_FIELDS and name not in written
+    ]
     if unknown:
-        raise AuditError(f"{config_class.__name__} has no field '{unknown[0]}': {nearest(unknown[0], [*known, *ROPE_FIELDS], otherwise='see its documentation')}")
+        hint = nearest(unknown[0], [*accepted_names, *ROPE_FIELDS], otherwise="see its documentation")
+        raise AuditError(f"{config_class.__name__} has no field '{unknown[0]}': {hint}")
     given = {**written, **changed}
-    for name in ("architectures", "model_type", "torch_dtype", "dtype", "auto_map", "transformers_version", "layer_types",
-                 "_name_or_path", "quantization_config", "bos_token_id", "eos_token_id", "pad_token_id"):  # fmt: skip
+    for name in DROPPED:
         if name not in changed:
             given.pop(name, None)
 
@@ -154,7 +169,7 @@ def _fields(
 
     def fill(role: str, number: int, *, keep: bool) -> None:
         for name in NAMES[role]:
-            if name in known and not (name in changed or (keep and name in written)):
+            if name in accepted_names and not (name in changed or (keep and name in written)):
                 sizes[name] = number
 
     fill("heads", heads, keep=is_alibi)
@@ -165,15 +180,17 @@ def _fields(
     fill("head_dim", head_dim, keep=True)
     fill("trained", TRAINED, keep=True)
     key_heads = value("key_heads")
-    if "num_key_value_heads" in known and "num_key_value_heads" not in changed:
-        sizes["num_key_value_heads"] = heads if key_heads is None or heads % 2 or key_heads == width else max(1, heads // 2)
+    if "num_key_value_heads" in accepted_names and "num_key_value_heads" not in changed:
+        sizes["num_key_value_heads"] = (
+            heads if key_heads is None or heads % 2 or key_heads == width else max(1, heads // 2)
+        )
     for name, number in (*MIXTURE.items(), *LATENT.items()):
-        if name in known and name not in changed and not (name in LATENT and name in written):
+        if name in accepted_names and name not in changed and not (name in LATENT and name in written):
             sizes[name] = number
-    if "q_lora_rank" in sizes and "q_lora_rank" in known and getattr(default, "q_lora_rank", 1) is None:
+    if "q_lora_rank" in sizes and "q_lora_rank" in accepted_names and getattr(default, "q_lora_rank", 1) is None:
         sizes.pop("q_lora_rank")
     for name in ("pad_token_id", "bos_token_id", "eos_token_id"):
-        if name in known and name not in changed:
+        if name in accepted_names and name not in changed:
             sizes[name] = 0 if name == "pad_token_id" else 1
     return {**given, **sizes}, {name: number for name, number in sizes.items() if not name.endswith("token_id")}
 
@@ -187,7 +204,12 @@ def _with_rope(config_class: Callable[..., Any], fields: Mapping[str, Any], more
     accepted = inspect.signature(config_class.__init__).parameters
     default = config_class()
     if hasattr(default, "rope_parameters"):
-        rope = dict(arguments.pop("rope_parameters", None) or arguments.pop("rope_scaling", None) or default.rope_parameters or {})
+        rope = dict(
+            arguments.pop("rope_parameters", None)
+            or arguments.pop("rope_scaling", None)
+            or default.rope_parameters
+            or {}
+        )
         layered = next((name for name, part in rope.items() if isinstance(part, dict) and "full" in name), None)
         target = dict(rope[layered]) if layered else rope
         target.update(loose)
@@ -218,9 +240,13 @@ def _complete(rope: dict[str, Any], arguments: Mapping[str, Any]) -> None:
     trained = int(arguments.get("max_position_embeddings") or arguments.get("n_positions") or TRAINED)
     width = arguments.get("qk_rope_head_dim") or arguments.get("head_dim")
     if width is None:
-        parts = [next((arguments[name] for name in NAMES[role] if name in arguments), None) for role in ("width", "heads")]
+        parts = [
+            next((arguments[name] for name in NAMES[role] if name in arguments), None) for role in ("width", "heads")
+        ]
         width = parts[0] // parts[1] if all(parts) else HEAD_DIM
-    share = rope.get("partial_rotary_factor") or arguments.get("partial_rotary_factor") or arguments.get("rotary_pct") or 1
+    share = (
+        rope.get("partial_rotary_factor") or arguments.get("partial_rotary_factor") or arguments.get("rotary_pct") or 1
+    )
     planes = int(width * float(share)) // 2
     defaults = {
         "factor": 4.0,

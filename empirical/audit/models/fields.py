@@ -1,4 +1,4 @@
-"""Fields of a configuration: which of those that concern positions have an effect, which have none, which are refused."""
+"""Fields of a configuration that concern positions: which have an effect, which have none, which are refused."""
 
 from typing import Any
 
@@ -10,7 +10,8 @@ from empirical.audit.models.anatomy import rope_fields
 from empirical.audit.models.runner import Runner, Subject
 from empirical.audit.subject import AuditError
 
-OWN = ("rotary_pct", "rotary_emb_base", "rotary_dim", "rope_interleave", "rope_local_base_freq", "alibi", "sliding_window",
+OWN = ("rotary_pct", "rotary_emb_base", "rotary_dim", "rope_interleave", "rope_local_base_freq", "alibi",
+       "sliding_window",
        "max_position_embeddings", "n_positions", "max_seq_len", "relative_attention_num_buckets",
        "relative_attention_max_distance", "position_embedding_type", "no_rope_layer_interval")  # fmt: skip
 """Fields beside those of `rope_parameters` that say something about positions."""
@@ -29,13 +30,13 @@ def effects(subject: Subject, trained: int | None) -> dict[str, str]:
     base = _fingerprint(subject, {}, trained)
     if base is None:
         return {}
-    found = {}
+    effect_of = {}
     for name, value in values.items():
         answers = [_effect(subject, name, other, base, trained) for other in _others(value)]
         best = next((answer for answer in answers if answer == "honoured"), None)
         if answers:
-            found[name] = best or ("bound, no effect below it" if name in BOUNDS else answers[0])
-    return found
+            effect_of[name] = best or ("bound, no effect below it" if name in BOUNDS else answers[0])
+    return effect_of
 
 
 def _effect(subject: Subject, name: str, value: Any, base: Tensor, trained: int | None) -> str:
@@ -80,8 +81,6 @@ def _others(value: Any) -> list[Any]:
     return []
 
 
-def ignored(effect: dict[str, str], asked: set[str]) -> list[str]:
+def ignored(effect: dict[str, str], requested: set[str]) -> list[str]:
     """Fields that the user has set and that have no effect."""
-    return [name for name, what in effect.items() if name in asked and what == "no effect"]
-
-
+    return [name for name, what in effect.items() if name in requested and what == "no effect"]

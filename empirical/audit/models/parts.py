@@ -69,7 +69,6 @@ def rotary_part(subject: whole.Subject, layer_type: str | None, *, streaming: bo
                 recipe=recipe if subject.recipe else (),
                 signature="rotary module and apply function of transformers",
                 makes_tables=text is BY_LENGTH,
-                makes_in_default_dtype=True,
             )
     return None
 
@@ -79,7 +78,7 @@ def _binding(text: str, apply: Callable[..., Any]) -> Callable[[Any], Callable[.
 
 
 def _width(bound: Callable[[Any], Callable[..., Any]], rotary: nn.Module, config: Any) -> int | None:
-    """Width of the vectors that are rotated, found by trying the widths that the configuration allows."""
+    """Width of the vectors that are rotated, anatomy by trying the widths that the configuration allows."""
     head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     candidates = [getattr(config, "qk_rope_head_dim", None), head_dim]
     buffers = [2 * buffer.shape[-1] for name, buffer in rotary.named_buffers() if "inv_freq" in name]
@@ -95,13 +94,13 @@ def _width(bound: Callable[[Any], Callable[..., Any]], rotary: nn.Module, config
     return None
 
 
-def maps_part(subject: whole.Subject, found: Anatomy, layer: int) -> Subject:
+def maps_part(subject: whole.Subject, anatomy: Anatomy, layer: int) -> Subject:
     """Rotation of any model, read from its queries and keys; exact in float64 only."""
 
     def bind(made: nn.Module) -> Callable[..., Any]:
         prepared = Runner(subject)
         prepared.model = made
-        return Maps(prepared, found.head_dim, layer)
+        return Maps(prepared, anatomy.head_dim, layer)
 
     return Subject(
         name=f"{subject.name}, rotation",
@@ -112,12 +111,12 @@ def maps_part(subject: whole.Subject, found: Anatomy, layer: int) -> Subject:
         other=None,
         claims=CLAIMS,
         heads=1,
-        head_dim=found.head_dim,
+        head_dim=anatomy.head_dim,
         signature="queries and keys of the first layer",
     )
 
 
-def bias_part(subject: whole.Subject, found: Anatomy, layer: int) -> Subject:
+def bias_part(subject: whole.Subject, anatomy: Anatomy, layer: int) -> Subject:
     """Bias of any model, read from logits of tokens without content, up to a length of SQUARE."""
     squares: dict[torch.dtype, Tensor] = {}
 
@@ -141,8 +140,8 @@ def bias_part(subject: whole.Subject, found: Anatomy, layer: int) -> Subject:
         parameters={},
         other=None,
         claims=frozenset({"relative", "streaming"}),
-        heads=found.heads,
-        head_dim=found.head_dim,
+        heads=anatomy.heads,
+        head_dim=anatomy.head_dim,
         signature="logits of the first layer",
         makes_tables=True,
     )

@@ -1,4 +1,4 @@
-"""Call patterns of a whole model: cached, padded, packed, batched, shifted and repeated calls must agree with a full pass.
+"""Call patterns of a whole model: cached, padded, packed, batched and shifted calls must agree with a full pass.
 
 All are compared in float32, the dtype that models are made in: masks of transformers overflow in float64 where all keys
 of a padding token are hidden. A mistake changes logits by 1 % and more, rounding by some 1e-6.
@@ -118,7 +118,8 @@ def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[
         def padded_body(at_left: bool, positions: str) -> tuple[str, ...]:
             sides = ("[pad, ids]", f"{PADS}:") if at_left else ("[ids, pad]", f":{LENGTH}")
             return (f"{given}; pad = torch.zeros(1, {PADS}, dtype=torch.long)", f"row = torch.cat({sides[0]}, 1)",
-                    f"full, part = model(ids).logits, model(row, {name}=(row > 0).long(){positions}).logits[:, {sides[1]}]",
+                    "full = model(ids).logits; "
+                    f"part = model(row, {name}=(row > 0).long(){positions}).logits[:, {sides[1]}]",
                     "error = ((part - full).abs().max() / full.abs().max()).item()")  # fmt: skip
 
         yield ("right padded", "padding", padded_body(False, ""),
@@ -163,7 +164,8 @@ def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[
 
         yield (
             "rows with positions of their own", "batch",
-            (f"{given}; p = torch.arange({LENGTH})[None]", f"rows = model(ids.expand(2, -1), {places}=torch.cat([p, p + p // 5])).logits",
+            (f"{given}; p = torch.arange({LENGTH})[None]",
+             f"rows = model(ids.expand(2, -1), {places}=torch.cat([p, p + p // 5])).logits",
              f"alone = torch.cat([model(ids, {places}=p).logits, model(ids, {places}=p + p // 5).logits])",
              "error = ((rows - alone).abs().max() / alone.abs().max()).item()"),
             rows_of_their_own,
@@ -171,7 +173,8 @@ def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[
         if kind == "rotary":
             yield (
                 "all positions shifted", "law-broken",
-                (f"{given}; p = torch.arange({SHIFT}, {SHIFT + LENGTH})[None]", f"part, full = {call}, model(ids).logits",
+                (f"{given}; p = torch.arange({SHIFT}, {SHIFT + LENGTH})[None]",
+                 f"part, full = {call}, model(ids).logits",
                  "error = ((part - full).abs().max() / full.abs().max()).item()"),
                 placed(order + SHIFT),
             )  # fmt: skip

@@ -70,7 +70,7 @@ class Subject:
 
 @contextmanager
 def default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    """Use float64 as default dtype for a model in float64: old masks are made in the default dtype and overflow else."""
+    """Use float64 as default dtype for a model in float64: old masks have the default dtype and overflow else."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64 if dtype == torch.float64 else before)
     try:

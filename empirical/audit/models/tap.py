@@ -30,7 +30,7 @@ class Enough(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """One attention call: queries [B, H, J, C], keys [B, H, I, C], and logits before softmax [B, H, J, I]."""
+    """Attention call: queries [B, H, J, C], keys [B, H, I, C], and logits before softmax [B, H, J, I]."""
 
     q_BHJC: Tensor
     k_BHIC: Tensor
@@ -55,7 +55,11 @@ class Tap(TorchFunctionMode):
         self._product: tuple[Tensor, Tensor, Any] | None = None
 
     def __torch_function__(
-        self, function: Callable[..., Any], types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         kwargs = kwargs or {}
         if function is ATTENTION:
@@ -65,12 +69,12 @@ class Tap(TorchFunctionMode):
         answer = function(*args, **kwargs)
         if function in PRODUCTS:
             places = PRODUCTS[function]
-            found = [args[place] if place < len(args) else None for place in places]
+            factors = [args[place] if place < len(args) else None for place in places]
             for name, which in FACTORS.items():
-                if name in kwargs and found[which] is None:
-                    found[which] = kwargs[name]
-            if all(isinstance(factor, Tensor) for factor in found) and answer.ndim >= 3:
-                self._product = (found[0], found[1], answer.shape)
+                if name in kwargs and factors[which] is None:
+                    factors[which] = kwargs[name]
+            if all(isinstance(factor, Tensor) for factor in factors) and answer.ndim >= 3:
+                self._product = (factors[0], factors[1], answer.shape)
         elif function is torch.einsum and len(args) == 3 and answer.ndim == 4:
             self._product = (args[1], args[2].transpose(-1, -2), answer.shape)
         return answer

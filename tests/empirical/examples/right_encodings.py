@@ -3,14 +3,15 @@
 import torch
 from torch import nn
 
+TABLES = {}
+
 
 class Rope(nn.Module):
     """Half-split RoPE with a table that is keyed by all that it depends on."""
 
-    tables: dict = {}
-
     def __init__(self, head_dim=64, base=10000.0):
         super().__init__()
+        self.tables = TABLES
         self.head_dim, self.base = head_dim, base
 
     def table(self, positions):
