@@ -1,4 +1,4 @@
-.PHONY: reproduce test lint bench attack museum audit-table
+.PHONY: reproduce test lint docs bench attack museum audit-table
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= out
@@ -21,6 +21,12 @@ lint:
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/words.py
+
+# The site of the documents, in build/site/index.html; a warning is an error. It draws the gallery where something changed, and
+# runs the notebooks. Every page is made anew, as Sphinx does not know what the gallery and the list of commands depend on.
+docs:
+	$(PYTHON) tools/environment.py train --docs
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --write-all -d build/doctrees docs build/site
 
 bench:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from bench.bare_decoder import BareDecoder
 from bench.measure import TimingComparison, compare
 from empirical.encodings.learned import LearnedAbsolute
 from empirical.model.backend import Backend
@@ -57,6 +58,31 @@ def training_step_against_gpt2() -> TimingComparison:
     )  # fmt: skip
     theirs = transformers.GPT2LMHeadModel(config)
     return _training_step_against("transformers GPT-2", theirs, lambda tokens: theirs(tokens).logits)
+
+
+def training_step_against_bare_loop() -> TimingComparison:
+    """Training step of one model, against the same model written for learned absolute positions alone."""
+    return _training_step_against("a bare loop of the same model", *_bare())
+
+
+def ensemble_step_against_bare_loop() -> TimingComparison:
+    """Training step of six models together, against six steps of the bare model."""
+    models = 6
+    together = _step(stack_models([_decoder(LENGTH, seed) for seed in range(models)]), BATCH, LENGTH, PROMPT - 1)
+    bare = _other_step(*_bare())
+    return compare(
+        f"training step of {models} models together, {BATCH} samples of {LENGTH} tokens",
+        together,
+        "bare loops one after the other",
+        lambda: [bare() for _ in range(models)],
+    )
+
+
+def _bare() -> tuple[nn.Module, Callable[[Tensor], Tensor]]:
+    """Bare model of the sizes of these benchmarks, and the logits from its last prompt token on."""
+    torch.manual_seed(0)
+    model = BareDecoder(symbols=SYMBOLS, length=LENGTH, width=WIDTH, layers=LAYERS, heads=HEADS)
+    return model, lambda tokens: model(tokens, PROMPT - 1)
 
 
 def evaluation_against_x_transformers() -> TimingComparison:
@@ -134,13 +160,20 @@ def ensemble_against_loop() -> TimingComparison:
 
 def _training_step_against(name: str, theirs: nn.Module, logits: Callable[[Tensor], Tensor]) -> TimingComparison:
     """Training step of our decoder, against that of another model."""
+    ours = _step(_decoder(LENGTH, 0), BATCH, LENGTH, PROMPT - 1)
+    question = f"training step, {BATCH} samples of {LENGTH} tokens, the last {LENGTH - PROMPT + 1} generated"
+    return compare(question, ours, name, _other_step(theirs, logits))
+
+
+def _other_step(theirs: nn.Module, logits: Callable[[Tensor], Tensor]) -> Callable[[], None]:
+    """Function that does one training step of another model; `logits` are those of all or of the last tokens."""
     torch.set_num_threads(1)
     theirs.to(device())
     optimizer = torch.optim.AdamW(theirs.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
     tokens = torch.randint(SYMBOLS, (BATCH, LENGTH + 1), device=device())
 
     def step() -> None:
-        generated_logits = logits(tokens[:, :-1])[:, PROMPT - 1 :]
+        generated_logits = logits(tokens[:, :-1])[:, PROMPT - 1 - LENGTH :]
         loss = F.cross_entropy(generated_logits.flatten(0, 1), tokens[:, PROMPT:].flatten())
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -148,9 +181,7 @@ def _training_step_against(name: str, theirs: nn.Module, logits: Callable[[Tenso
         optimizer.step()
         _wait()
 
-    ours = _step(_decoder(LENGTH, 0), BATCH, LENGTH, PROMPT - 1)
-    question = f"training step, {BATCH} samples of {LENGTH} tokens, the last {LENGTH - PROMPT + 1} generated"
-    return compare(question, ours, name, step)
+    return step
 
 
 def _decoder(length: int, seed: int) -> Decoder:

@@ -3,7 +3,7 @@
 A lower bound needs few steps and few prompts, since leaving the others out only makes the problem easier. If as many
 steps as the bound pairwise exclude each other, they prove it. Otherwise the formula "one operator less serves the
 steps" comes with a DRAT proof that it cannot be satisfied. The upper bound is the circuit. The format is described in
-docs/theory.md.
+docs/theory/circuits.md.
 """
 
 import math

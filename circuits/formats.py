@@ -1,9 +1,9 @@
 """Formats: the layout of a task's operands over scales.
 
 The unaligned format is the task as written. The aligned format pads every operand to one width, so that a token's
-position no longer depends on the scale ([P], docs/theory.md, Roles). The filled format ([F]) has random symbols where
-the aligned one has padding, so that training already shows every symbol at every distance. A task in a format is a
-Task itself and supports the same operations.
+position no longer depends on the scale ([P], docs/theory/circuits.md, Roles). The filled format ([F]) has random
+symbols where the aligned one has padding, so that training already shows every symbol at every distance. A task in a
+format is a Task itself and supports the same operations.
 """
 
 import random

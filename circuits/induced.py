@@ -3,8 +3,8 @@
 At a step, an encoding distinguishes keys only by their labels. The encoding can compute there any function of its
 view: for every label of a relevant key, the tokens of all keys with that label. Two steps share an operator iff the
 labels of their relevant keys agree and one function from views to tokens serves both; the number of operators is
-SRC_phi ([F], docs/theory.md, after arXiv 2510.04130, Fig. 1). If a view does not determine the token, the encoding
-cannot compute the step, whatever the operators: the complexity is then infinite.
+SRC_phi ([F], docs/theory/circuits.md, after arXiv 2510.04130, Fig. 1). If a view does not determine the token, the
+encoding cannot compute the step, whatever the operators: the complexity is then infinite.
 
 SRC_phi assumes that each step is told which operator to use. A model that reads the relation alone is told nothing: it
 must select the operator by the view. If two steps with equal views need different tokens, it cannot, and SRC_phi with

@@ -2,7 +2,8 @@
 
 Minimum circuits are not unique: an argument may be read at any position that holds the same token. A template gives
 the position of an argument relative to the step, for every scale at once. Among all wirings, those that need the
-fewest templates are taken, then those with the smallest offsets ([F], the tie-breaking rule of docs/theory.md).
+fewest templates are taken, then those with the smallest offsets ([F], the tie-breaking rule of
+docs/theory/circuits.md).
 """
 
 import itertools

@@ -1,1 +1,62 @@
-"""Command line of the project, and the pipeline `reproduce`."""
+"""Check claims about position encodings and length generalization: the public interface, and the command line.
+
+Write `from lengthgen import Task, src, predict`: all public names are listed in `__init__.pyi`, and each is imported
+when it is first used. The packages that define them (`theory`, `circuits`, ...) have short names; no code of a user
+needs these.
+"""
+
+import ast
+import sys
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
+"""Packages that are installed beside this one."""
+
+
+def _require_own_packages() -> None:
+    """Raise ImportError if another package hides one of PACKAGES, as a folder `theory` beside a user's script does."""
+    here = Path(__file__).resolve().parents[1]
+    for name in PACKAGES:
+        spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
+        places = [Path(place).resolve() for place in (spec and spec.submodule_search_locations) or ()]
+        if here / name not in places:
+            there = (spec and (spec.origin or str(places[0]))) or "nowhere"
+            raise ImportError(
+                f"lengthgen needs its own package '{name}', and Python finds {there}: rename that, or run Python in "
+                "another folder"
+            )
+
+
+@lru_cache(maxsize=1)
+def _public() -> dict[str, tuple[str, str]]:
+    """Return public name -> (module, name there), as the stub lists them."""
+    tree = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    return {
+        alias.asname or alias.name: (str(node.module), alias.name)
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name == "__all__":
+        return sorted(_public())
+    if name.startswith("_") or name not in _public():
+        raise AttributeError(f"module 'lengthgen' has no public name '{name}'")
+    module, attribute = _public()[name]
+    value = globals()[name] = getattr(import_module(module), attribute)
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(_public())
+
+
+_require_own_packages()

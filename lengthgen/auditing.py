@@ -98,13 +98,13 @@ def audit_answer(
             raise AuditError(
                 f"'{encoding}' is a whole model: --parameters, --other, --claims and --device are for encodings"
             )
-        progress = Progress(f"audit of {model.name}", len(STEPS) + 1)
+        progress = Progress(f"audit of {model.name}", len(STEPS) + 1, "parts")
         audits = audit_model(model, requested=requested, dtypes=dtypes, to=to, budget=budget, on_step=progress.step)
     else:
         audits = []
         options = {"claims": claims, "parameters": instance, "other": second or None, "heads": heads}
         for subject in load(encoding, **options, head_dim=head_dim):
-            progress = Progress(f"audit of {subject.name}", 1 + len(settings(subject, dtypes)))
+            progress = Progress(f"audit of {subject.name}", 1 + len(settings(subject, dtypes)), "parts")
             audits.append(audit(subject, dtypes=dtypes, to=to, budget=budget, device=device, on_step=progress.step))
     return {
         "encoding": encoding,

@@ -4,54 +4,53 @@ Packages that only some commands need (matplotlib, networkx, scipy, sympy, torch
 that the others start fast.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from lengthgen.commands import circuits, court, figures, language, published, report, strata, theory, training, verdict
-from lengthgen.commands.options import INTERRUPTED
-from lengthgen.interrupts import interrupts_heeded
+from lengthgen.interrupts import INTERRUPTED, interrupts_heeded
+from lengthgen.menu import SETTINGS, Menu
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.streams import LostAnswer, open_streams
 from theory.system.errors import LengthgenError
 from theory.system.messages import tell
 
+COMPLETION = ("--install-completion", "--show-completion")
+"""Options by which typer installs or shows the completion of a shell; they end the process."""
+
 app = typer.Typer(
-    help="Check claims about position encodings and length generalization.",
-    add_completion=False,
+    cls=Menu,
+    context_settings=SETTINGS,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    epilog='Begin with:  lengthgen lrc "1 if j - i < 3 else 0"',
 )
-for command in (
-    theory.lrc,
-    circuits.src,
-    circuits.check_certificate,
-    circuits.tasks,
-    theory.encodings,
-    circuits.predict,
-    language.language,
-    theory.verify,
-    theory.audit,
-    training.train,
-    training.sweep,
-    training.conjecture,
-    training.evaluate,
-    training.relation,
-    training.runs,
-    training.text,
-    training.modular_addition,
-    published.published,
-    court.court,
-    strata.strata,
-    verdict.verdict,
-    figures.figures,
-    report.report,
-    training.reproduce,
-):
-    app.command()(command)
+
+
+def _show_version(wanted: bool) -> None:
+    """Print the version and end the command."""
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"lengthgen {version('lengthgen')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _all_commands(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Check claims about position encodings and length generalization: by proof, by exact computation, by experiment.
+
+    lengthgen COMMAND -h explains a command; each takes --json.
+    """
+
 
 click_app: Callable[..., int | None] = typer.main.get_command(app)  # typer would make it anew for each call of `app`
 # Some versions of typer contain a copy of click, others use the package; this finds the class in use.
@@ -75,7 +74,7 @@ def _run() -> int:
     try:
         open_streams()
         try:
-            code = click_app(args=sys.argv[1:] or ["--help"], standalone_mode=False)
+            code = click_app(args=sys.argv[1:] or ["--help"], prog_name="lengthgen", standalone_mode=False)
         finally:
             sys.stdout.flush()
     except LostAnswer as lost:
@@ -86,7 +85,10 @@ def _run() -> int:
         _fail(error.format_message())
     except (typer.Abort, KeyboardInterrupt):  # some versions of typer return the code instead
         return INTERRUPTED
-    except SystemExit as ended:  # commands end by typer.Exit, so this comes from a user's own code
+    except SystemExit as ended:
+        if "_LENGTHGEN_COMPLETE" in os.environ or {*sys.argv[1:2]} & {*COMPLETION}:
+            return int(ended.code or 0)
+        # Commands end by typer.Exit, so this comes from a user's own code
         _fail(f"your own code called sys.exit({ended.code!r}) before there was an answer: remove that call")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in TRAINING:

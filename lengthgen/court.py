@@ -91,7 +91,7 @@ def _computed(tasks: Sequence[str]) -> Mapping[str, Answers]:
     answers: dict[str, Answers] = {}
     if not tasks:
         return answers
-    progress = Progress("predictions of theories", len(tasks))
+    progress = Progress("predictions of theories", len(tasks), "tasks")
     with pool(min(os.cpu_count() or 1, len(tasks))) as processes:
         with interrupts_left():
             futures = {processes.submit(answers_of_task, task): task for task in tasks}

@@ -15,7 +15,8 @@ from circuits.analysis import Analysis, SearchStopped, analyse
 from circuits.clock import Clock
 from circuits.encodings import EncodingSpec, HintNeeded, parse_encoding, parse_encodings
 from circuits.modes import Mode
-from circuits.prediction import Prediction, predict
+from circuits.prediction import predict
+from circuits.prediction_record import Prediction
 from circuits.task import TaskError
 from circuits.tasks import TaskSpec
 from empirical.model.backend import Backend
@@ -27,11 +28,12 @@ from empirical.runs.run import Run, one_run, plan, saturations
 from empirical.runs.store import RunStore
 from empirical.training.cluster import ray
 from empirical.training.sweep import local, train_all
-from empirical.trial.conjecture import FEWEST, RULES, CellEvidence, CellKey, Criteria, judge, unanimous_runs
+from empirical.trial.conjecture import FEWEST, RULES, CellEvidence, CellKey, Criteria, judge
 from empirical.trial.frozen import FILE as FROZEN
 from empirical.trial.frozen import Frozen, FrozenCell, rule_name
 from empirical.trial.outcomes import History, outcome
 from empirical.trial.trial import as_json
+from lengthgen.announcement import announce_runs, offer
 from lengthgen.commands.options import usual_encodings
 from lengthgen.curves import write_curves
 from lengthgen.progress import Progress
@@ -39,6 +41,7 @@ from lengthgen.scales import parse_scales
 from lengthgen.watching import watching
 from theory.system.cache import cached
 from theory.system.digests import source_digest
+from theory.system.errors import in_any_case
 from theory.system.files import write_sealed_json
 from theory.system.messages import tell
 
@@ -52,8 +55,8 @@ Cells = Mapping[tuple[Cell, Model], Sequence[Run]]
 """Runs by cell and model size."""
 
 
-ROUND = 4
-"""Runs that an undecided cell gets in one round."""
+ROUND, MOST = 4, 30
+"""Runs that an undecided cell gets in one round, and usual largest number of its runs."""
 GIVE_UP = 6
 """Number of runs after which a cell with fewer than FEWEST fitting ones gets no more."""
 
@@ -95,7 +98,7 @@ def stored_predictions(experiment: Experiment) -> Predictions:
 
     def compute() -> list[dict[str, Any]]:
         task_specs = list(dict.fromkeys(cell.task for cell in protocol.cells))
-        progress = Progress("predictions", len(task_specs))
+        progress = Progress("predictions", len(task_specs), "tasks")
         records = []
         for task in task_specs:
             cells = [cell for cell in protocol.cells if cell.task == task]
@@ -166,18 +169,27 @@ def sweep_all(experiment: Experiment, backend: Backend, engine: str) -> list[Run
     """
     predictions, frozen = frozen_predictions(experiment)
     cells = frozen.runs()
+    _announce(experiment, predictions, cells, backend, engine)
     _train(experiment, predictions, cells, backend, engine)
     return [run for cell_runs in cells.values() for run in cell_runs]
+
+
+def _announce(experiment: Experiment, predictions: Predictions, cells: Cells, backend: Backend, engine: str) -> bool:
+    """Say what is about to be trained, and return True if something is."""
+    runs = [run for cell_runs in cells.values() for run in cell_runs]
+    missing = [run for run in runs if not experiment.store.finished(run)]
+    if missing:
+        predicted = sum(p is not None and p.generalizes is not None for p in _free_mode(predictions))
+        seeds = experiment.protocol.profile.seeds
+        announce_runs(missing, seeds=seeds, predicted=predicted, backend=backend, engine=engine)
+        for warning in saturations(runs):
+            tell(warning)
+    return bool(missing)
 
 
 def _train(experiment: Experiment, predictions: Predictions, cells: Cells, backend: Backend, engine: str) -> None:
     """Train every unfinished run of the cells and show the progress. Raise as `train_all` does."""
     runs = [run for cell_runs in cells.values() for run in cell_runs]
-    predicted = sum(p is not None and p.generalizes is not None for p in _free_mode(predictions))
-    if not all(experiment.store.finished(run) for run in runs):
-        seeds_warning = too_few_seeds(experiment.protocol.profile.seeds, predicted)
-        for warning in ([seeds_warning] if seeds_warning else []) + saturations(runs):
-            tell(warning)
     provenance = {run.id: _digests(predictions[cell]) for (cell, _), cell_runs in cells.items() for run in cell_runs}
     with watching(experiment.store, runs) as on_done:
         train_all(
@@ -188,17 +200,6 @@ def _train(experiment: Experiment, predictions: Predictions, cells: Cells, backe
 def _free_mode(predictions: Predictions) -> Iterator[Prediction | None]:
     """Yield the predictions of mode free."""
     return (by_mode.get(Mode.FREE) for by_mode in predictions.values())
-
-
-def too_few_seeds(seeds: int, cells: int) -> str | None:
-    """Return a warning if so few runs of each cell cannot give a verdict, even if all fit and agree; else None."""
-    least, most = unanimous_runs(), unanimous_runs(cells)
-    if seeds >= least or not cells:
-        return None
-    return (
-        f"{seeds} runs a cell decide nothing: {least} fitting runs that agree decide a cell if all {cells} cells are "
-        f"like it, and {most} whatever the others do; the 2x2 table counts every cell with {FEWEST} fitting runs anyway"
-    )
 
 
 def run_conjecture(
@@ -213,6 +214,8 @@ def run_conjecture(
     predictions, frozen = frozen_predictions(experiment)
     cells = {key: _with_added(experiment.store, frozen.cells[key], runs) for key, runs in frozen.runs().items()}
     criteria = Criteria(threshold=profile.evaluation.threshold, size=str(profile.models[0]))
+    if _announce(experiment, predictions, cells, backend, engine) and until_decided is None:
+        offer(experiment.protocol.cli_name, MOST, ROUND)
     while True:
         missing = sum(not experiment.store.finished(run) for runs in cells.values() for run in runs)
         round_begun = monotonic()
@@ -309,7 +312,7 @@ def train_one(experiment: Experiment, seed: int, backend: Backend, *, log: bool 
     store = experiment.store
     for warning in saturations([run]):
         tell(warning)
-    progress = Progress("training", 0 if store.finished(run) else run.training.epochs)
+    progress = Progress("training", 0 if store.finished(run) else run.training.epochs, "epochs")
     train([run], store, backend=backend, progress=lambda done, total: progress.step(f"epoch {done}"))
     if log:
         write_curves([run], store, experiment.out / "tensorboard")
@@ -355,7 +358,7 @@ def task_experiment(
     loaded = load_profile(profile, {} if seeds is None else {"seeds": seeds})
     protocol = checked_protocol(
         name=name,
-        cli_name=task,
+        cli_name=cells[0].task.name,
         title=f"Encodings on '{task:.200}'",
         source="",
         cells=cells,
@@ -373,7 +376,7 @@ def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
     Raises:
         ProfileError: options are given beside a protocol, which has its own.
     """
-    if name in protocol_names() or name.endswith(".toml"):
+    if in_any_case(name, protocol_names()) in protocol_names() or name.endswith(".toml"):
         set_options = [key for key, value in options.items() if value is not None]
         if set_options:
             raise ProfileError(

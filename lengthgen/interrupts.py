@@ -13,6 +13,8 @@ from time import monotonic
 from types import FrameType
 from typing import Any
 
+INTERRUPTED = 130
+"""Exit code of an interrupted command, the same as in shells."""
 SAME = 2.0
 """Seconds within which a further signal counts as the same one: timeout and service managers send several at once."""
 

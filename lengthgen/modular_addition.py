@@ -14,7 +14,8 @@ from empirical.modular_addition.profile import load_profile
 from empirical.modular_addition.run import ModularRun
 from empirical.modular_addition.sweep import Trained
 from empirical.training.sealed_sweep import train_all
-from theory.system.messages import tell
+from lengthgen.progress import Progress
+from theory.system.errors import in_any_case
 
 
 def modular_answer(
@@ -35,7 +36,8 @@ def modular_answer(
         BackendError: this machine lacks the backend.
     """
     profile = load_profile(profile_name)
-    chosen = list(CONDITIONS) if names is None else [name.strip() for name in names.split(",")]
+    names_chosen = list(CONDITIONS) if names is None else [name.strip() for name in names.split(",")]
+    chosen = [in_any_case(name, CONDITIONS) for name in names_chosen]
     replaced: Sequence[str | None] = [None] if encodings is None else [str(spec) for spec in parse_encodings(encodings)]
     runs = [
         ModularRun(condition_name=name, profile_name=profile_name, profile=profile, encoding=encoding)
@@ -44,14 +46,8 @@ def modular_answer(
     ]
     for run in runs:
         run.predictions(out)
-    ended: list[ModularRun] = []
-    missing = sum(run.result(out) is None for run in runs)
-
-    def on_done(run: ModularRun) -> None:
-        ended.append(run)
-        tell(f"modular addition: {len(ended)} of {missing} conditions ended, the last {run.name}")
-
-    failures = train_all(runs, Trained(out), out, backend, on_done)
+    progress = Progress("modular addition", sum(run.result(out) is None for run in runs), "conditions")
+    failures = train_all(runs, Trained(out), out, backend, lambda run: progress.step(run.name))
     results = {run: result for run in runs if (result := run.result(out))}
     return {
         "profile": profile_name,

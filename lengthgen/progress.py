@@ -1,5 +1,9 @@
-"""Progress on stderr: a line for each finished piece of work, or, where nothing can be counted, for each phase."""
+"""Progress on stderr: on a terminal a line for each finished piece of work, elsewhere at most a line a minute.
 
+Where nothing can be counted, the phase is told now and then.
+"""
+
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
@@ -10,23 +14,60 @@ from theory.system.messages import tell
 
 FIRST_LINE, NEXT_LINES = 5.0, 15.0
 """Seconds after which a computation of unknown length says what it does, and between its later lines."""
+EVERY = 60.0
+"""Seconds between two lines where nobody watches."""
+SHARE, SOON = 0.05, 2.0
+"""Part of the work that must be done, or else EVERY seconds, and least time in seconds, before an estimate is told."""
+
+
+def seconds_left(done: float, total: float, elapsed: float) -> float | None:
+    """Estimate the seconds to the end from the work done so far; None while that says too little."""
+    if done <= 0 or elapsed < SOON or (done < SHARE * total and elapsed < EVERY):
+        return None
+    return elapsed / done * (total - done)
+
+
+def watched() -> bool:
+    """True if somebody watches: stderr is a terminal."""
+    return sys.stderr.isatty()
 
 
 class Progress:
-    """Counter of the pieces of a long computation; time left is estimated from the pieces done so far."""
+    """Counter of the pieces of a long computation."""
 
-    def __init__(self, what: str, total: int) -> None:
-        """Print the number of pieces, unless it is 0."""
-        self.what, self.total, self.done, self.started = what, total, 0, monotonic()
+    def __init__(self, work: str, total: int, pieces: str) -> None:
+        """Print the number of pieces, unless it is 0.
+
+        Args:
+            work: what is computed.
+            total: number of pieces.
+            pieces: what a piece is, in the plural: "epochs".
+        """
+        self.work, self.total, self.pieces, self.done = work, total, pieces, 0
+        self.started = self.told = monotonic()
         if total:
-            tell(f"{what}: {total} to do")
+            tell(f"{work}: {total:,} {pieces} to do")
 
     def step(self, name: str) -> None:
-        """Count one more finished piece and print a line."""
-        self.done += 1
-        elapsed = monotonic() - self.started
-        left = elapsed / self.done * (self.total - self.done)
-        tell(f"{self.what}: {self.done}/{self.total} {name} ({elapsed:.0f} s, about {left:.0f} s left)")
+        """Count one more finished piece, by its name."""
+        self.reach(self.done + 1, name)
+
+    def reach(self, done: int, name: str = "") -> None:
+        """Set the number of finished pieces; `name` is the last of them.
+
+        Where nobody watches, one line a minute is printed, and one at the end of work of more than a minute.
+        """
+        self.done = done
+        now = monotonic()
+        ended = self.done == self.total and now - self.started >= EVERY
+        if not (watched() or ended or now - self.told >= EVERY):
+            return
+        self.told = now
+        elapsed = now - self.started
+        left = seconds_left(self.done, self.total, elapsed)
+        ending = f", about {left:.0f} s left" if left is not None and self.done < self.total else ""
+        last = f", the last {name}" if name else ""
+        tell(f"{self.work}: {self.done:,} of {self.total:,} {self.pieces}{last} ({elapsed:.0f} s{ending})")
 
 
 @contextmanager
@@ -37,9 +78,10 @@ def phases_told(work: str, clock: Clock) -> Iterator[None]:
 
     def report() -> None:
         wait = FIRST_LINE
+        later = NEXT_LINES if watched() else EVERY
         while not ended.wait(wait):
             tell(f"{work}: at work for {monotonic() - started:.0f} s; phase: {clock.running or 'start'}")
-            wait = NEXT_LINES
+            wait = later
 
     teller = Thread(target=report, daemon=True)
     teller.start()

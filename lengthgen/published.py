@@ -7,7 +7,7 @@ from typing import Any
 from empirical.court.cell import Cell, MeasuredRun
 from empirical.court.published.load import published_cells, sources, unusable_runs
 from empirical.court.published.source import PublishedError, Source
-from theory.system.errors import nearest
+from theory.system.errors import in_any_case, nearest
 
 
 def published_answer(
@@ -21,9 +21,9 @@ def published_answer(
         PublishedError: no published result has this table, task or encoding, or a table is damaged.
     """
     cells, unusable = published_cells(), unusable_runs()
-    _require_known("evidence", evidence, sources())
-    _require_known("task", task, [cell.question.subject.name for cell in cells])
-    _require_known("encoding", encoding, [cell.question.encoding for cell in cells])
+    evidence = _as_listed("evidence", evidence, sources())
+    task = _as_listed("task", task, [cell.question.subject.name for cell in cells])
+    encoding = _as_listed("encoding", encoding, [cell.question.encoding for cell in cells])
     rows = [
         _row(cell)
         for cell in cells
@@ -40,12 +40,14 @@ def published_answer(
     }
 
 
-def _require_known(kind: str, name: str | None, names: Iterable[str]) -> None:
-    """Raise PublishedError if a filter has a value that no published result has."""
+def _as_listed(kind: str, name: str | None, names: Iterable[str]) -> str | None:
+    """Return a filter's value as it is listed. Raise PublishedError if no published result has it."""
     names = dict.fromkeys(names)
+    name = None if name is None else in_any_case(name, names)
     if name is not None and name not in names:
-        hint = nearest(name, names, otherwise=f"known are {', '.join(names)}")
+        hint = nearest(name, names, listed="`lengthgen published` lists all")
         raise PublishedError(f"no published result has the {kind} '{name}': {hint}")
+    return name
 
 
 def _described(source: Source) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore, Stored, StoreError
-from theory.system.errors import nearest
+from theory.system.errors import in_any_case, nearest
 
 STATES = ("finished", "unfinished", "broken")
 """States of a stored run."""
@@ -22,21 +22,24 @@ def runs_answer(
 ) -> dict[str, Any]:
     """Return the runs in OUT/runs that match the filters: each run's state, and its results if it is finished.
 
+    Filters are read in any case.
+
     A number is None if it is unknown: the run's environment lacks it, or no scale is of that kind.
 
     Raises:
         StoreError: the state does not exist.
     """
+    state = None if state is None else in_any_case(state, STATES)
     if state is not None and state not in STATES:
-        raise StoreError(f"unknown state '{state}': choose one of {', '.join(STATES)}")
+        raise StoreError(f"unknown state '{state}': {nearest(state, STATES)}")
     store = RunStore(out / "runs")
     rows = [_row(store, stored) for stored in store.contents()]
     matching = [
         row
         for row in rows
         if (names is None or row["name"] in names)
-        and (task is None or row["task"] == task)
-        and (encoding is None or row["encoding"] == encoding)
+        and (task is None or (row["task"] or "").casefold() == task.casefold())
+        and (encoding is None or (row["encoding"] or "").casefold() == encoding.casefold())
         and (state is None or row["state"] == state)
     ]
     return {"runs": matching, "broken": sum(row["state"] == "broken" for row in matching)}
@@ -78,7 +81,7 @@ def stored_run(store: RunStore, name: str) -> Run:
 
 def _unknown(kind: str, name: str, names: Sequence[str], store: RunStore) -> StoreError:
     """Return the error for a name that does not exist, with the nearest name."""
-    hint = nearest(name, names, otherwise="`lengthgen runs` lists all stored runs")
+    hint = nearest(name, names, listed="`lengthgen runs` lists all stored runs") if names else "none is stored"
     return StoreError(f"no {kind} '{name}' in {store.root}: {hint}")
 
 

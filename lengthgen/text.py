@@ -10,7 +10,7 @@ from empirical.text.profile import load_profile
 from empirical.text.run import TextRun, tests_by_name
 from empirical.text.sweep import trained, usual_encodings
 from empirical.training.sealed_sweep import train_all
-from theory.system.messages import tell
+from lengthgen.progress import Progress
 
 
 def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
@@ -30,14 +30,8 @@ def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Ba
     profile = load_profile(profile_name)
     names = usual_encodings(profile) if encodings is None else [str(spec) for spec in parse_encodings(encodings)]
     runs = [TextRun(encoding=name, profile_name=profile_name, profile=profile) for name in dict.fromkeys(names)]
-    ended: list[TextRun] = []
-    missing = sum(run.result(out) is None for run in runs)
-
-    def on_done(run: TextRun) -> None:
-        ended.append(run)
-        tell(f"text: {len(ended)} of {missing} encodings ended, the last {run.encoding}")
-
-    failures = train_all(runs, trained, out, backend, on_done)
+    progress = Progress("text", sum(run.result(out) is None for run in runs), "encodings")
+    failures = train_all(runs, trained, out, backend, lambda run: progress.step(run.encoding))
     results = [result for run in runs if (result := run.result(out))]
     return {
         "profile": profile_name,

@@ -2,23 +2,30 @@
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from empirical.runs.environment import environment
+from empirical.verdict.disputes import rounds
 from empirical.verdict.e_values import Estimand, decides
 from empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
-from empirical.verdict.judgement import gate, judge, seen_cells
+from empirical.verdict.judgement import decided_pairs, gate, judge, seen_cells
 from empirical.verdict.preregistration import Preregistration, load_preregistration
 from empirical.verdict.rerun import rerun
-from empirical.verdict.runs import CellRun, join_pieces, load_runs, missing_runs, train_wanted, trainable
+from empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, missing_runs, train_wanted
+from lengthgen.progress import Progress
 from theory.system.errors import LengthgenError
-from theory.system.files import locked, write_json
+from theory.system.files import locked, read_json, write_json
 from theory.system.messages import tell
 
 GATE, ENVIRONMENT = "gate.json", "environment.json"
 MORE = 3
 """Runs that an undecided cell gets in each round."""
+
+
+AT_ONCE = 480
+"""Number of runs after which training asks again which questions are still open."""
 
 
 class VerdictError(LengthgenError):
@@ -32,14 +39,14 @@ def freeze_answer(name: str, out: Path) -> dict[str, Any]:
         ProfileError: there is no such preregistration.
     """
     preregistration, folder = load_preregistration(name), out / name
-    frozen = freeze(preregistration, folder, workers=os.cpu_count() or 1, progress=_report("rules", 20))
+    frozen = freeze(preregistration, folder, workers=os.cpu_count() or 1, progress=_report("frozen answers", "cells"))
     answer = gate(frozen)
     write_json(folder / GATE, answer)
     return answer
 
 
 def train_answer(name: str, out: Path, *, seconds: float, until_decided: bool) -> dict[str, Any]:
-    """Train runs for so many seconds, the cells of random tasks first; return the judgement.
+    """Train runs for so many seconds, in the order of `disputes.rounds`; return the judgement.
 
     Every cell first gets `stopping.first` runs. With `until_decided`, cells then get more, until their majority is
     decided or they have `stopping.most`.
@@ -60,7 +67,7 @@ def _train(name: str, out: Path, *, seconds: float, until_decided: bool) -> None
     deadline = time.time() + seconds
     while time.time() < deadline:
         runs = load_runs(frozen, folder)
-        wanted = missing_runs(frozen, runs, _counts(preregistration, frozen, runs, until_decided=until_decided))
+        wanted = _wanted(frozen, runs, until_decided=until_decided)
         if not wanted:
             break
         train_wanted(
@@ -69,7 +76,7 @@ def _train(name: str, out: Path, *, seconds: float, until_decided: bool) -> None
             folder,
             workers=os.cpu_count() or 1,
             deadline=deadline,
-            progress=_report("runs", 1),
+            progress=_report("training", "runs"),
         )
     join_pieces(frozen, folder)
     write_json(folder / ENVIRONMENT, environment("cpu"))
@@ -86,6 +93,16 @@ def verdict_answer(name: str, out: Path) -> dict[str, Any]:
     return {"name": name} | judge(frozen, load_runs(frozen, folder))
 
 
+def stored_gate(name: str, out: Path) -> dict[str, Any]:
+    """Return the power that was computed when the answers were frozen.
+
+    Raises:
+        LengthgenError: the file is missing or damaged.
+    """
+    gate: dict[str, Any] = read_json(out / name / GATE)
+    return gate
+
+
 def rerun_answer(name: str, out: Path, *, cells: int, seed: int) -> dict[str, Any]:
     """Train the first runs of a random sample of cells again and compare.
 
@@ -98,7 +115,7 @@ def rerun_answer(name: str, out: Path, *, cells: int, seed: int) -> dict[str, An
     if not runs:
         raise VerdictError(f"{folder} has no runs: run lengthgen verdict {name} --train 2h --out {out} first")
     return rerun(
-        frozen, runs, cells=cells, seed=seed, workers=os.cpu_count() or 1, progress=_report("runs trained again", 5)
+        frozen, runs, cells=cells, seed=seed, workers=os.cpu_count() or 1, progress=_report("trained again", "runs")
     )
 
 
@@ -110,28 +127,27 @@ def _frozen(name: str, out: Path) -> tuple[Preregistration, Path, FrozenCells]:
     return preregistration, folder, load_frozen(preregistration, folder)
 
 
-def _counts(
-    preregistration: Preregistration, frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decided: bool
-) -> dict[str, int]:
-    """Return the number of runs that each cell should have next."""
-    stopping = preregistration.stopping
-    counts = dict.fromkeys((cell.name for cell in trainable(frozen.cells)), stopping.first)
-    if until_decided and not missing_runs(frozen, runs, counts):
-        for cell in seen_cells(frozen, runs):
-            evidence = Estimand.MAJORITY.evidence(cell.generalize, cell.fit)
-            if decides(evidence, stopping.alpha) is None:
-                counts[cell.cell.name] = min(stopping.most, cell.runs + MORE)
-    return counts
+def _wanted(frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decided: bool) -> list[Wanted]:
+    """Return missing runs of the first round that lacks any, or else those that undecided cells get next."""
+    stopping = frozen.preregistration.stopping
+    for cells in rounds(frozen, decided_pairs(frozen, runs)):
+        if wanted := missing_runs(frozen, runs, dict.fromkeys((cell.name for cell in cells), stopping.first)):
+            return wanted[:AT_ONCE]
+    counts = {}
+    for cell in seen_cells(frozen, runs) if until_decided else []:
+        if decides(Estimand.MAJORITY.evidence(cell.generalize, cell.fit), stopping.alpha) is None:
+            counts[cell.cell.name] = min(stopping.most, cell.runs + MORE)
+    return missing_runs(frozen, runs, counts)
 
 
-def _report(work: str, every: int) -> Any:
-    """Return a progress callback that prints a line now and then."""
-    started = time.monotonic()
+def _report(work: str, pieces: str) -> Callable[[int, int], None]:
+    """Return a callback with (pieces done, pieces in all) that prints the progress."""
+    started, progress = time.monotonic(), []
 
     def report(done: int, total: int) -> None:
-        if done % every == 0 or done == total:
-            elapsed = time.monotonic() - started
-            left = elapsed / max(1, done) * (total - done)
-            tell(f"{work}: {done:,} of {total:,} ({elapsed:.0f} s, about {left:.0f} s left)")
+        if not progress:  # the total is known only now
+            progress.append(Progress(work, total, pieces))
+            progress[0].started = started
+        progress[0].reach(done)
 
     return report

@@ -33,7 +33,7 @@ class ClaimRunner:
         return ledger.run(
             selection,
             cache=user_cache("claims") if cache else None,
-            progress=partial(Progress, "claims"),
+            progress=partial(Progress, "verify", pieces="claims"),
             time_limit=self.time_limit,
             fresh=self.fresh,
         )

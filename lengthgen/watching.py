@@ -1,7 +1,7 @@
 """Display of a running sweep on stderr: a live table on a terminal, lines elsewhere.
 
-A line is printed when a group ends, and every minute for the groups under way. The progress of a group is read from
-the note that its processes leave in the store after every epoch, on whatever machine they run.
+Elsewhere a line is printed every minute, and one at the end. The progress of a group is read from the note that its
+processes leave in the store after every epoch, on whatever machine they run.
 """
 
 import threading
@@ -18,10 +18,8 @@ from rich.table import Table
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore
 from empirical.training.sweep import Group
+from lengthgen.progress import EVERY, seconds_left
 from theory.system.messages import tell
-
-EVERY = 60.0
-"""Seconds between lines on the groups under way."""
 
 
 @contextmanager
@@ -44,30 +42,27 @@ def _lines(watch: "_Watch") -> Iterator[Callable[[Group], None]]:
     """Print lines in a thread; yield the function to call with each group that ends."""
     ended, look_lock = threading.Event(), threading.Lock()
 
-    def tell_progress(message: str) -> None:
-        tell(f"training: {watch.total()}; {message}")
-
     def on_end(group: Group) -> None:
         with look_lock:
             watch.end(group)
-            watch.look()
-            tell_progress(f"ended: {_group_name(group)}")
 
-    def tell_under_way() -> None:
+    def tell_every_minute() -> None:
         while not ended.wait(EVERY):
             with look_lock:
                 watch.look()
-                for name, epochs, left in watch.rows():
-                    tell_progress(f"under way: {name}, {epochs} epochs, about {left} left")
+                under_way = "; ".join(f"{name}, {epochs} epochs" for name, epochs, _ in watch.rows())
+                tell(f"training: {watch.total()}{'; under way: ' if under_way else ''}{under_way}")
 
     tell(f"training: {len(watch.runs)} runs to do")
-    looker = threading.Thread(target=tell_under_way, daemon=True)
+    looker = threading.Thread(target=tell_every_minute, daemon=True)
     looker.start()
     try:
         yield on_end
     finally:
         ended.set()
         looker.join()
+        watch.look()
+        tell(f"training: {watch.total()}")
 
 
 class _Pace:
@@ -79,10 +74,8 @@ class _Pace:
 
     def left(self) -> str:
         """Return the estimated time to the end as text."""
-        if self.done <= self.first:
-            return "?"
-        seconds = (monotonic() - self.started) * (self.total - self.done) / (self.done - self.first)
-        return str(timedelta(seconds=round(seconds)))
+        left = seconds_left(self.done - self.first, self.total - self.first, monotonic() - self.started)
+        return "?" if left is None else str(timedelta(seconds=round(left)))
 
 
 class _Watch:
@@ -138,7 +131,9 @@ class _Watch:
     def total(self) -> str:
         """Return the progress of the sweep as text."""
         ended = len(self.ended & self.runs.keys())
-        return f"{ended}/{len(self.runs)} runs, about {self.sweep.left()} left"
+        left = self.sweep.left()
+        estimate = "" if left == "?" or ended == len(self.runs) else f", about {left} left"
+        return f"{ended}/{len(self.runs)} runs{estimate}"
 
     def _notes(self) -> Iterator[tuple[Group, int]]:
         """Yield the trainings of runs that have not ended, and the number of epochs done in each."""

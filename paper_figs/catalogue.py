@@ -13,7 +13,7 @@ from empirical.runs.protocol import names as protocol_names
 from paper_figs.declaration import Entry, Family
 from paper_figs.names import file_name
 from paper_figs.sources import Sources
-from theory.system.errors import LengthgenError, nearest
+from theory.system.errors import LengthgenError, in_any_case, nearest
 
 
 class UnknownFigure(LengthgenError):
@@ -70,16 +70,17 @@ def declared(modules: Iterable[ModuleType]) -> tuple[dict[str, Entry], list[Fami
 
 
 def select_entries(entries: dict[str, Entry], names: Sequence[str]) -> list[Entry]:
-    """Return the entries with the given names, or all entries if no name is given.
+    """Return the entries with the given names, in any case, or all entries if no name is given.
 
     Raises:
         UnknownFigure: a name is unknown; the message gives the closest names.
     """
-    for name in names:
+    chosen = [in_any_case(name, entries) for name in names]
+    for name in chosen:
         if name not in entries:
-            hint = nearest(name, entries, otherwise="`lengthgen figures --list` names all")
+            hint = nearest(name, entries, listed="`lengthgen figures --list` names all")
             raise UnknownFigure(f"no figure or table is named '{name}': {hint}")
-    return [entries[name] for name in dict.fromkeys(names or entries)]
+    return [entries[name] for name in dict.fromkeys(chosen or entries)]
 
 
 @lru_cache(maxsize=1)

@@ -31,6 +31,15 @@ def evidence(judgement: Judgement, preregistration: Preregistration) -> str:
     return (
         f"Evidence: {judgement['runs']:,} runs of {judgement['seen']:,} of {judgement['cells']:,} cells (a random "
         f"task, a format and an encoding), {judgement['fitting_runs']:,} runs fit; {judgement['counting']:,} cells "
-        f"have the {preregistration.stopping.fitting} fitting runs with which a cell counts. The answers of the rules "
-        f"were frozen before the first run: SHA-256 {judgement['frozen'][:12]}. Rules and tasks are our own [F]."
+        f"have the {preregistration.stopping.fitting} fitting runs with which a cell counts. {_sample(judgement)} The "
+        f"answers of the rules were frozen before the first run: SHA-256 {judgement['frozen'][:12]}. Rules and tasks "
+        "are our own [F]."
+    )
+
+
+def _sample(judgement: Judgement) -> str:
+    """Return which cells are shown: those of a random sample of tasks, or for two rules those on which they differ."""
+    return (
+        f"All shares are over a random sample of {judgement['sample']['tasks']:,} tasks, whose cells all have their "
+        "first runs; two rules are compared on the tasks whose cells on which they differ have them."
     )

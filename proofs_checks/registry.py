@@ -14,7 +14,7 @@ from proofs_checks.claim import Claim, Source, Strength
 from proofs_checks.ledger import Selection
 from proofs_checks.trained import NONE, Runs
 from theory.encodings.catalogue import ENCODINGS, called
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, nearest
 
 
 class Unknown(LengthgenError):
@@ -96,10 +96,9 @@ def strengths(names: str) -> tuple[Strength, ...]:
     parsed = []
     for name in names.split(","):
         try:
-            parsed.append(Strength(name.strip()))
+            parsed.append(Strength(name.strip().casefold()))
         except ValueError:
-            hint = _hint(name.strip(), set(Strength), "the strengths")
-            raise Unknown(f"no strength is named {name.strip()!r}; {hint}") from None
+            raise Unknown(f"no strength is named {name.strip()!r}: {nearest(name.strip(), Strength)}") from None
     return tuple(parsed)
 
 
@@ -107,12 +106,13 @@ def _claims_named(name: str) -> list[Claim]:
     """Claims that one name selects. Raises `Unknown` if there are none."""
     encoding = called(name)
     if encoding is None:
-        claims = [claim for claim in CLAIMS if _belongs(claim, name)]
-        claims = claims or [claim for claim in CLAIMS if _belongs(claim, _without_alias(name))]
+        folded = name.casefold()  # as all ids are
+        claims = [claim for claim in CLAIMS if _belongs(claim, folded)]
+        claims = claims or [claim for claim in CLAIMS if _belongs(claim, _without_alias(folded))]
         if not claims:
             raise Unknown(_unknown_claim(name))
         return claims
-    families = {name, encoding.name}
+    families = {name.casefold(), encoding.name}
     claims = [
         claim
         for claim in CLAIMS
@@ -153,17 +153,13 @@ def _is_of_paper(source: Source, paper: str) -> bool:
 
 def _unknown_claim(name: str) -> str:
     families = {claim.id.rsplit("-", 1)[0] for claim in CLAIMS}
-    hint = _hint(name, families | {claim.id for claim in CLAIMS}, "the families", families)
-    return f"no claim or family is named {name!r}; {hint}"
+    hint = nearest(name, families | {claim.id for claim in CLAIMS}, listed="`lengthgen verify` lists all")
+    return f"no claim or family is named {name!r}: {hint}"
 
 
 def _unknown_paper(text: str) -> str:
     ids = {claim.source.arxiv for claim in CLAIMS}
     words = {word for claim in CLAIMS for word in re.findall(r"\w{3,}", claim.source.paper.lower())}
-    return f"no paper has the arXiv id or the name {text!r}; {_hint(text.strip().lower(), ids | words, 'the ids', ids)}"
-
-
-def _hint(name: str, names: set[str], listed_as: str, listed: set[str] | None = None) -> str:
-    """The closest names to a misspelt one; if there are none, the list of names."""
-    close = get_close_matches(name, sorted(names))
-    return f"did you mean {' or '.join(close)}?" if close else f"{listed_as} are {', '.join(sorted(listed or names))}"
+    names = ids | words if get_close_matches(text.strip().lower(), words) else ids
+    hint = nearest(text.strip(), names, listed="docs/claims.md names all papers")
+    return f"no paper has the arXiv id or the name {text!r}: {hint}"

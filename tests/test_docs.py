@@ -1,15 +1,189 @@
-"""The examples in the documents give what the documents show."""
+"""The documents: examples give what they show, links lead somewhere, and numbers are those of the records."""
 
+import ast
 import doctest
+import json
+import re
+import string
+from functools import cache
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
+import matplotlib.pyplot as plt
 import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
+TEXTS = {name: path.read_text(encoding="utf-8") for name, path in zip(NAMES, DOCUMENTS, strict=True)}
+RUNNABLE = [name for name in NAMES if re.match(r"README|docs/(court|tutorial|how-to/.*)\.md", name)]
+"""Documents whose Python code is run as it stands; CONTRIBUTING.md has its own test."""
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
-@pytest.mark.parametrize("name", ["theory.md", "guide.md"])
-def test_every_example_of_a_document_gives_what_it_shows(name):
-    done = doctest.testfile(str(DOCS / name), module_relative=False, optionflags=doctest.REPORT_NDIFF)
+@cache
+def parsed(name: str) -> list[Token]:
+    """Tokens of a document in Markdown."""
+    return MarkdownIt("commonmark").enable("table").parse(TEXTS[name])
+
+
+def slug(heading: str) -> str:
+    """Anchor of a heading, by the rule of GitHub, which the site follows as well."""
+    kept = "".join(c for c in heading.lower() if c in " -_" or c not in string.punctuation)
+    return kept.replace(" ", "-")
+
+
+def anchors(name: str) -> set[str]:
+    """Anchors of the headings of a document."""
+    tokens = parsed(name)
+    headings = (tokens[at + 1].children or [] for at, token in enumerate(tokens) if token.type == "heading_open")
+    return {slug("".join(part.content for part in heading)) for heading in headings}
+
+
+def targets(name: str) -> list[str]:
+    """Targets of all links and images of a document."""
+    inline = [part for token in parsed(name) for part in token.children or []]
+    leads = [
+        str(part.attrs.get("href") or part.attrs.get("src")) for part in inline if part.type in ("link_open", "image")
+    ]
+    return [target for target in leads if not target.startswith(("http://", "https://", "mailto:"))]
+
+
+def broken(name: str, target: str) -> str:
+    """Return the fault of a link, or nothing."""
+    path, _, anchor = unquote(target).partition("#")
+    file = (ROOT / path[1:] if path.startswith("/") else (ROOT / name).parent / path).resolve() if path else ROOT / name
+    if not file.exists():
+        return f"{name}: {target}: there is no such file"
+    if anchor and file.suffix == ".py":
+        defined = {node.name for node in ast.walk(_tree(file)) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        return "" if anchor in defined else f"{name}: {target}: the file does not define it"
+    if anchor and anchor not in anchors(str(file.relative_to(ROOT))):
+        return f"{name}: {target}: there is no such heading"
+    return ""
+
+
+@cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def test_every_link_leads_to_a_file_and_a_heading() -> None:
+    pairs = [(name, target) for name in NAMES for target in targets(name)]
+    assert len(pairs) > 500
+    assert [problem for pair in pairs if (problem := broken(*pair))] == []
+
+
+def test_a_broken_link_is_noticed() -> None:
+    assert broken("README.md", "docs/nowhere.md") and broken("README.md", "docs/glossary.md#nowhere")
+    assert broken("docs/claims.md", "/proofs_checks/claim.py#nowhere")
+    assert not broken("docs/claims.md", "/proofs_checks/claim.py#Claim")
+
+
+@pytest.mark.parametrize("name", [name for name, text in TEXTS.items() if ">>> " in text])
+def test_every_example_of_a_document_gives_what_it_shows(name: str) -> None:
+    done = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=doctest.REPORT_NDIFF)
     assert done.attempted > 0
     assert done.failed == 0
+
+
+def fenced(name: str, language: str) -> list[str]:
+    """Fenced blocks of a document in a language."""
+    return [token.content for token in parsed(name) if token.type == "fence" and token.info == language]
+
+
+@pytest.mark.parametrize("name", [name for name in RUNNABLE if "```python\n" in TEXTS[name]])
+def test_the_python_code_of_a_page_runs_from_top_to_bottom(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "__page__"}
+    for block in fenced(name, "python"):
+        if ">>> " not in block:
+            exec(compile(block, name, "exec"), namespace)
+
+
+def test_each_notebook_is_stored_without_outputs_and_runs_and_one_ends_with_a_figure() -> None:
+    """The code runs without a kernel, which would take longer to start than to run it; `make docs` uses one."""
+    plt.close("all")
+    ends_with_a_figure = []
+    for path in NOTEBOOKS:
+        cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+        namespace: dict[str, object] = {"__name__": "__main__"}
+        for cell in cells:
+            assert cell["outputs"] == [] and cell["execution_count"] is None, f"{path.name}: remove its outputs"
+            before = plt.get_fignums()
+            exec(compile("".join(cell["source"]), path.name, "exec"), namespace)
+        ends_with_a_figure += [path.name] if plt.get_fignums() != before and plt.gcf().axes[0].lines else []
+    plt.close("all")
+    assert len(NOTEBOOKS) == 3
+    assert ends_with_a_figure == ["encoding.ipynb"]
+
+
+def cells_of(record: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Cells of a recorded trial by encoding and format."""
+    answer = json.loads((ROOT / "docs" / "results" / record / "conjecture.json").read_text(encoding="utf-8"))
+    by_name: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for cell in answer["cells"]:
+        if cell["size"] == answer["main"]["size"]:
+            by_name.setdefault((cell["encoding"], cell["format"]), []).append(cell)
+    return by_name
+
+
+def test_the_table_of_the_tutorial_is_that_of_the_record() -> None:
+    titles = {"ipe": "ideal", "rpe": "relative", "ape": "absolute"}
+    cells = cells_of("verdict/parity")
+    for name, operands in [
+        ("ipe", "aligned"),
+        *((name, at) for at in ("aligned", "filled") for name in ("rpe", "ape")),
+    ]:
+        [cell] = cells[name, operands]
+        agrees = cell["predicted"] == cell["observed"]
+        evidence = cell["e_for" if agrees else "e_against"]
+        row = [
+            *(titles[name], operands, "yes" if cell["predicted"] else "no", cell["fit"]["successes"]),
+            cell["generalizes_given_fit"]["successes"],
+            f"{evidence:.{0 if evidence > 10 else 1}f} {'for' if agrees else 'against'}",
+            cell["verdict"],
+        ]
+        assert f"| {' | '.join(map(str, row))} |" in TEXTS["docs/tutorial.md"]
+
+
+def test_the_finding_of_the_readme_is_that_of_the_records() -> None:
+    text = " ".join(TEXTS["README.md"].split())
+    cells = cells_of("verdict/parity")
+    [padded], [filled], [absolute] = cells["rpe", "aligned"], cells["rpe", "filled"], cells["ape", "aligned"]
+    assert padded["predicted"] and padded["verdict"] == "refuted" and padded["predicted_before_training"]
+    assert filled["predicted"] and filled["verdict"] == "undecided (power)"
+    shares = {
+        f"{cell['generalizes_given_fit']['successes']} of {cell['fit']['successes']}" for cell in (padded, filled)
+    }
+    failing = [outcome["first_failure"] for outcome in absolute["outcomes"]]
+    assert {*failing} == {6} and not absolute["predicted"]
+    for part in (
+        *shares,
+        f"e-value {padded['e_against']:.0f} against",
+        f"e-value {filled['e_for']:.0f} for the prediction",
+        f"{len(failing)} of {len(failing)} runs",
+    ):
+        assert part in text, part
+    fig2 = cells_of("quick/fig2")
+    for encodings, sentence in ((("ipe", "ipe-sh"), "{} of {} runs"), (("ape",), "learned absolute in {} of {}")):
+        counts = [cell["generalizes"] for name in encodings for cell in fig2[name, "aligned"]]
+        assert sentence.format(sum(c["successes"] for c in counts), sum(c["trials"] for c in counts)) in text
+    court = json.loads((ROOT / "docs" / "results" / "court" / "published.json").read_text(encoding="utf-8"))
+    assert court["answer"]["theories"]["src"]["verdict"] != "supported"
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md"])
+def test_the_torch_that_is_installed_by_hand_is_the_pinned_one(name: str) -> None:
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert re.findall(r"torch==[\d.]+", TEXTS[name]) == [pin for pin in pins if pin.startswith("torch==")]

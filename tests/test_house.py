@@ -109,3 +109,16 @@ def test_a_command_imports_no_heavy_package_that_it_does_not_need():
     ended = run_in_one_process([command.split() for command in expected])
     heavy = [[name for name in HEAVY if name in imported] for _, _, imported in ended]
     assert dict(zip(expected, heavy, strict=True)) == expected
+    help_modules = ended[0][-1]
+    assert "lengthgen.menu" in help_modules
+    commands = [name for name in help_modules if name.startswith(("lengthgen.commands", "circuits", "proofs_checks"))]
+    assert not commands, "help imports no command: it is there in a fifth of a second"
+
+
+def test_lrc_imports_sympy_and_nothing_else_that_takes_long():
+    """With sympy alone, an answer comes within a second."""
+    [(code, _, imported)] = run_in_one_process([["lrc", "0.5**(j-i)"]])
+    assert code == 0
+    assert [name for name in HEAVY if name in imported] == ["sympy"]
+    packages = {name.partition(".")[0] for name in imported}
+    assert not {"circuits", "paper_figs", "automata", "pysat", "pebble"} & packages

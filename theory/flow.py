@@ -3,8 +3,8 @@
 The loss is the expected square of the residuals r_j = sum over i <= j of (theta_phi(i,j) - A_ij) x_i, summed over the
 queries j <= N0 with weights w_j. phi, A, w, N0 and the label stay symbols, so a class may have any number of cells.
 Tokens enter through their second moments E[x_i x_h] only. Tokens are scalars. Vector tokens with identity second
-moments give one such problem for every entry of W ([F], docs/theory.md, "What a learner learns"; arXiv 2510.04130 Thm.
-2).
+moments give one such problem for every entry of W ([F], docs/theory/definitions.md, "What a learner learns"; arXiv
+2510.04130 Thm. 2).
 """
 
 from collections.abc import Callable

@@ -3,7 +3,7 @@
 The loss is L(theta) = theta^T H theta - 2 b^T theta + c, so its gradient is 2 (H theta - b). Along an eigenvector of H
 with eigenvalue h every learner acts on one number. Gradient descent of rate eta keeps the share (1 - 2 eta h)^t of the
 start after t steps, gradient flow keeps exp(-2 h t) after time t. The remaining share comes from the minimum b / h. If
-h = 0, nothing moves ([F], docs/theory.md; textbook facts that arXiv 2510.04130 Thm. 2 rests on).
+h = 0, nothing moves ([F], docs/theory/definitions.md; textbook facts that arXiv 2510.04130 Thm. 2 rests on).
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,8 @@
 
 The learner is gradient descent from zero, or min-norm least squares, on noise-free data that spans. All cells of the
 training scales have equal weight. Each label met in training ends at the mean of its class, every other label stays at
-zero (docs/theory.md, "What a learner learns") [F]. Cells may be triples, so families A(i, j, n) and relations with
-scale hint are learned as well. Means are exact, so an entry is wrong iff it differs at all.
+zero (docs/theory/definitions.md, "What a learner learns") [F]. Cells may be triples, so families A(i, j, n) and
+relations with scale hint are learned as well. Means are exact, so an entry is wrong iff it differs at all.
 `theory.pola.learned_matrix` computes the same for pairs in floats, and `theory.learners` has other learners.
 """
 

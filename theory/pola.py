@@ -8,7 +8,7 @@ treats finite samples.
 
 On noise-free data with unit second moments the loss decouples over labels. Gradient descent ends with every label met
 in training at the mean of A over its class, and with every other label at its start ([F], "POLA and LRC" in
-docs/theory.md; arXiv 2510.04130 Thm. 2 could not be read; `theory.flow` derives it).
+docs/theory/definitions.md; arXiv 2510.04130 Thm. 2 could not be read; `theory.flow` derives it).
 
 Vector tokens: A_ij is a matrix W_ij, [d, e], that maps tokens of size e to outputs of size d, and theta_k is [d, e].
 Relations with scale hint are not supported here.

@@ -1,4 +1,4 @@
-"""Make the environment of the project in .venv: `python3 tools/environment.py [EXTRA ...] [--dev]`.
+"""Make the environment of the project in .venv: `python3 tools/environment.py [EXTRA ...] [--dev] [--docs]`.
 
 Versions come from constraints.txt.  A stamp file records what was installed from which pins, so that a second call
 returns at once; a lock prevents two calls at the same time from installing twice.
@@ -18,7 +18,7 @@ PINS = ("constraints.txt", "pyproject.toml")
 
 
 def main(arguments: list[str]) -> None:
-    """Install the project with the named extras, and the development tools with --dev."""
+    """Install the project with the named extras, and with the dependency groups that are named as options."""
     if sys.version_info < (3, 11):
         sys.exit(f"lengthgen needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}")
     selection = " ".join(sorted(arguments))
@@ -32,10 +32,11 @@ def main(arguments: list[str]) -> None:
         print(f"installing the environment ({selection}) into {VENV} ...", file=sys.stderr, flush=True)
         if not (VENV / "bin" / "pip").exists():
             venv.create(VENV, with_pip=True)
-        extras = ",".join(name for name in arguments if name != "--dev")
+        extras = ",".join(name for name in arguments if not name.startswith("--"))
+        groups = [name.removeprefix("--") for name in arguments if name.startswith("--")]
         project = f"{ROOT}[{extras}]" if extras else str(ROOT)
         install("--upgrade", "pip")
-        install("--editable", project, *(("--group", f"{ROOT}/pyproject.toml:dev") if "--dev" in arguments else ()))
+        install("--editable", project, *(f"--group={ROOT}/pyproject.toml:{name}" for name in groups))
         compile_modules()
         partial = stamp.with_suffix(".partial")
         partial.write_text(pins, encoding="utf-8")

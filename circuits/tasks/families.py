@@ -48,7 +48,8 @@ def require_family(name: str) -> None:
             raise TaskError(f"'{name}' is no task of the project: {subject.why_not}")
         if subject:
             raise TaskError(f"'{name}' is no task of the project: leave out '{WITH_STATES}'")
-        raise TaskError(f"unknown task '{name}': {nearest(name, PUBLISHED_TASKS)}")
+        hint = nearest(name, PUBLISHED_TASKS, listed="`lengthgen published` lists all")
+        raise TaskError(f"unknown task '{name}': {hint}")
 
 
 def task_of_family(name: str, base: int | None = None) -> Task:

@@ -18,7 +18,7 @@ from circuits.tasks.families import PUBLISHED_TASKS, has_base, is_of_family, req
 from circuits.tasks.machines import MACHINES
 from circuits.transducer import Transducer
 from circuits.two_scales import TwoScaleTask
-from theory.system.errors import nearest
+from theory.system.errors import in_any_case, nearest
 from theory.system.userfile import load_object, split_file
 
 LONGEST_TEXT = 1_000
@@ -28,6 +28,8 @@ LONGEST_TEXT = 1_000
 @dataclass(frozen=True, kw_only=True)
 class TaskSpec:
     """Task in one format. Two specs are equal iff they name the same task.
+
+    Names are read in any case.
 
     Attributes:
         name: one of circuits.tasks.TASKS, path/to/file.py:name, or the name of a random circuit or published task
@@ -47,6 +49,8 @@ class TaskSpec:
     def __post_init__(self) -> None:
         if not self.name.isprintable() or len(self.name) > LONGEST_TEXT:
             raise TaskError(f"a task's name is printable text of at most {LONGEST_TEXT:,} characters on one line")
+        object.__setattr__(self, "name", in_any_case(self.name, [*TASKS, *TWO_SCALE_TASKS, *PUBLISHED_TASKS]))
+        object.__setattr__(self, "format", in_any_case(self.format, FORMATS))
         if self.name in TWO_SCALE_TASKS:
             raise TaskError(
                 f"task '{self.name}' has two scales: ask for its SRC with  lengthgen src {self.name} --scales 1-3 "
@@ -60,8 +64,8 @@ class TaskSpec:
         if is_of_family(self.name) and not self.is_own:
             require_family(self.name)
         elif self.name not in TASKS and (not self.is_own or self.name.endswith("]")):
-            otherwise = f"known are {', '.join(TASKS)}; published-NAME; your own: path/to/file.py:name"
-            hint = nearest(self.name, [*TASKS, *PUBLISHED_TASKS], otherwise=otherwise)
+            listed = "`lengthgen tasks` lists all; your own: path/to/file.py:name"
+            hint = nearest(self.name, [*TASKS, *PUBLISHED_TASKS], listed=listed)
             raise TaskError(f"unknown task '{self.name}': {hint}")
         if self.format not in FORMATS:
             raise TaskError(f"unknown format '{self.format}': choose one of {', '.join(FORMATS)}")
@@ -165,7 +169,7 @@ def load_machine(name: str, *, base: int | None = None) -> Transducer:
     Raises:
         TaskError: there is none of this name, or the base does not fit.
     """
-    if name in MACHINES:
+    if in_any_case(name, MACHINES) in MACHINES:
         TaskSpec(name=name, base=base)  # raises TaskError for a base that the task does not have
     machine: Transducer = _load_other(name, base, MACHINES, Transducer, "finite-state transducer")
     return machine
@@ -173,11 +177,11 @@ def load_machine(name: str, *, base: int | None = None) -> Transducer:
 
 def _load_other(name: str, base: int | None, named: Mapping[str, Callable[..., Any]], kind: type, what: str) -> Any:
     """Return a named object, or one of a user's file. Raise TaskError if there is none, or a file's has no base."""
+    name = in_any_case(name, named)
     if name in named:
         return named[name]() if base is None else named[name](base)
     if split_file(name) is None:
-        otherwise = f"there are {', '.join(named)}; your own: path/to/file.py:name"
-        raise TaskError(f"'{name}' is no {what}: {nearest(name, named, otherwise=otherwise)}")
+        raise TaskError(f"'{name}' is no {what}: {nearest(name, named, listed='your own: path/to/file.py:name')}")
     if base is not None:
         raise TaskError(f"'{name}' has no base to choose")
     return load_object(name, what=what, error=TaskError, kind=kind)

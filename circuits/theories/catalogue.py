@@ -7,7 +7,7 @@ from circuits.theories import c_rasp, depth, encodings_order, k_sparse, min_degr
 from circuits.theories.counts import COUNTS
 from circuits.theories.src_rules import SRC_THEORIES
 from circuits.theories.theory import Guess, Question, Theory, TheoryError, no, yes
-from theory.system.errors import nearest
+from theory.system.errors import in_any_case, nearest
 from theory.system.userfile import Guarded, load_object, shown, split_file
 
 RIVALS: tuple[Theory, ...] = tuple(
@@ -16,12 +16,14 @@ RIVALS: tuple[Theory, ...] = tuple(
 """Rivals of the conjecture on SRC."""
 THEORIES: Mapping[str, Theory] = {theory.name: theory for theory in (*SRC_THEORIES, COUNTS, *RIVALS)}
 """Name -> theory."""
+LISTED = "`lengthgen court` lists all; your own: path/to/file.py:function"
+"""End of the hint for an unknown theory."""
 OWN = "the user's own, joined after the results were known"
 """Domain of a theory of the user's own."""
 
 
 def theory_named(text: str) -> Theory:
-    """Return the theory that a text names: a name of THEORIES, or `path/to/file.py:function`.
+    """Return the theory that a text names: a name of THEORIES in any case, or `path/to/file.py:function`.
 
     The function takes a Question and returns a probability, True or False, None for an abstention, or a Guess. Its file
     is run, so it must be trusted.
@@ -30,9 +32,9 @@ def theory_named(text: str) -> Theory:
         TheoryError: the name is unknown (the message suggests names), or the file does not define a function.
     """
     if split_file(text) is None:
-        if text in THEORIES:
-            return THEORIES[text]
-        raise TheoryError(f"unknown theory '{text}': {nearest(text, THEORIES)}; your own: path/to/file.py:function")
+        if (name := in_any_case(text, THEORIES)) in THEORIES:
+            return THEORIES[name]
+        raise TheoryError(f"unknown theory '{text}': {nearest(text, THEORIES, listed=LISTED)}")
     function = load_object(text, what="theory", error=TheoryError)
     if not callable(function):
         raise TheoryError(f"'{text}' is no theory: it must be a function from a question to a probability")

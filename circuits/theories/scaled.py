@@ -14,7 +14,8 @@ from circuits.analysis import Analysis, SearchStopped, analyse
 from circuits.clock import Clock
 from circuits.encodings import NoRelation, parse_encoding
 from circuits.modes import Mode
-from circuits.prediction import Prediction, predict
+from circuits.prediction import predict
+from circuits.prediction_record import Prediction
 from circuits.task import Task
 from circuits.theories.theory import Question
 from theory.system.errors import LengthgenError

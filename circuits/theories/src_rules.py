@@ -6,7 +6,7 @@ in circuits.theories.counts.
 
 from collections.abc import Callable
 
-from circuits.prediction import Prediction, VariantPrediction
+from circuits.prediction_record import Prediction, VariantPrediction
 from circuits.theories.scaled import Unanswered, prediction_of, scales_of
 from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 

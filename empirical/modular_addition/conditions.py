@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from theory.system.errors import LengthgenError, nearest
+from theory.system.errors import LengthgenError, in_any_case, nearest
 
 
 class ConditionError(LengthgenError):
@@ -134,11 +134,12 @@ CONDITIONS: dict[str, Condition] = {
 
 
 def condition(name: str) -> Condition:
-    """Return the condition of a name.
+    """Return the condition of a name, in any case.
 
     Raises:
         ConditionError: there is none.
     """
-    if name not in CONDITIONS:
+    canonical = in_any_case(name, CONDITIONS)
+    if canonical not in CONDITIONS:
         raise ConditionError(f"unknown condition '{name}': {nearest(name, CONDITIONS)}")
-    return CONDITIONS[name]
+    return CONDITIONS[canonical]

@@ -3,7 +3,7 @@
 A label is what the encoding tells of query and key: the row of the key (absolute), the offset or its bucket (relative),
 or nothing (NoPE).  The readout meets all tokens that attention sees; tokens of the expression meet each other.  The
 supports are exact: every filler length, every sentence, every pair of the split.  [F; the house's rule of coverage with
-distractors, docs/theory.md]
+distractors, docs/theory/circuits.md]
 
 Shapes: L rows of the text, V tokens.
 """

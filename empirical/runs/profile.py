@@ -148,8 +148,7 @@ def load(kind: Any, folder: Path, name: str, where: str, changes: Mapping[str, A
     """
     names = sorted(path.stem for path in folder.glob("*.toml"))
     if name not in names:
-        hint = nearest(name, names, otherwise=f"choose one of {', '.join(names)}")
-        raise ProfileError(f"unknown profile '{name}': {hint}")
+        raise ProfileError(f"unknown profile '{name}': {nearest(name, names)}")
     content = read_toml(folder / f"{name}.toml")
     for key, value in (changes or {}).items():
         before = content.get(key)
@@ -192,7 +191,7 @@ def read(kind: Any, content: Any, where: str) -> Any:
     missing = [field.name for field in fields(kind) if field.name not in content]
     unknown = [key for key in content if key not in hints]
     if unknown:
-        hint = nearest(unknown[0], missing or hints, otherwise=f"its keys are {', '.join(hints)}")
+        hint = nearest(unknown[0], missing or hints)
         raise ProfileError(f"{where}: unknown key '{unknown[0]}': {hint}")
     if missing:
         raise ProfileError(f"{where}: missing key '{missing[0]}'")

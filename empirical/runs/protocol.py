@@ -28,7 +28,7 @@ from circuits.task import MAX_SYMBOLS
 from circuits.tasks import TaskSpec
 from empirical.runs.limits import SCALE, Entries, Range, Text
 from empirical.runs.profile import Profile, ProfileError, load_profile, read, read_toml, read_value
-from theory.system.errors import nearest
+from theory.system.errors import in_any_case, nearest
 
 FOLDER = Path(__file__).parents[1] / "protocols"
 MOST_RUNS = 20_000
@@ -161,7 +161,7 @@ def load_protocol(name: str, profile: str) -> Protocol:
     """Load a protocol under a profile.
 
     Args:
-        name: one of `names()`, or path/to/file.toml.
+        name: one of `names()` in any case, or path/to/file.toml.
         profile: name of a profile in empirical/profiles.
 
     Raises:
@@ -170,10 +170,11 @@ def load_protocol(name: str, profile: str) -> Protocol:
     """
     chosen_profile = load_profile(profile)
     where = f"protocol '{name}'"
+    name = in_any_case(name, names())
     path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
     if not name.endswith(".toml") and name not in names():
-        otherwise = f"choose one of {', '.join(names())}, or path/to/file.toml"
-        raise ProfileError(f"unknown {where}: {nearest(name, names(), otherwise=otherwise)}")
+        listed = "`lengthgen sweep --help` lists all; your own: path/to/file.toml"
+        raise ProfileError(f"unknown {where}: {nearest(name, names(), listed=listed)}")
     if name.endswith(".toml") and path.stem.casefold() in names():
         raise ProfileError(f"{where}: '{path.stem}' is a protocol of the project, rename the file")
     content = read_toml(path)

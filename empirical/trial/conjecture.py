@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from circuits.modes import Mode
-from circuits.prediction import VARIANTS, Prediction, VariantPrediction
+from circuits.prediction_record import VARIANTS, Prediction, VariantPrediction
 from empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome
 from empirical.trial.statistics import ALPHA, Share, share
 from empirical.verdict.e_values import Estimand, Evidence, decides, e_bh

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from circuits.prediction import VARIANTS, Prediction
+from circuits.prediction_record import VARIANTS, Prediction
 from empirical.runs.profile import Model
 from empirical.runs.protocol import Cell, Protocol
 from empirical.runs.run import Run, plan

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from circuits.prediction import VARIANTS
+from circuits.prediction_record import VARIANTS
 from empirical.trial.association import association
 from empirical.trial.breaking import breaking, breaking_summary
 from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, judge, predicted_by, unanimous_runs
@@ -24,10 +24,12 @@ def as_json(evidence: Sequence[CellEvidence], main: Criteria, frozen: str | None
         TrialError, StoreError: see `judge`.
     """
     cells = judge(evidence, main)
+    any_run = evidence[0].runs[0][0]
     others = [size for size in dict.fromkeys(entry.key.size for entry in evidence) if size != main.size]
     return {
         "frozen": frozen,
         "main": asdict(main),
+        "train": list(any_run.train),
         "alpha": ALPHA,
         "confidence": CONFIDENCE,
         "unanimous_runs": unanimous_runs(),

@@ -10,6 +10,7 @@ from typing import Any
 
 from circuits.tasks import TaskSpec, parse_task
 from empirical.runs.data import TEST, examples
+from empirical.verdict.pairs import hash_order
 from empirical.verdict.population import DrawnTask, draw, half_of
 from empirical.verdict.preregistration import Preregistration
 from empirical.verdict.rules import answers
@@ -75,11 +76,6 @@ def spec_of(task: str, form: str) -> TaskSpec:
     return TaskSpec(name=parsed.name, base=parsed.base, format=form)
 
 
-def task_order(task: str) -> str:
-    """Key by which tasks are ordered: a hash, so that the first tasks are a random sample of all."""
-    return hashlib.sha256(task.encode()).hexdigest()
-
-
 def freeze(
     preregistration: Preregistration, folder: Path, *, workers: int, progress: Callable[[int, int], None]
 ) -> FrozenCells:
@@ -104,7 +100,7 @@ def freeze(
     ]
     jobs = [
         (task, form)
-        for task in sorted(drawn, key=lambda task: task_order(task.name))
+        for task in sorted(drawn, key=lambda task: hash_order(task.name))
         for form in (preregistration.formats if len(task.formats) > 1 else task.formats)
     ]
     answered: dict[tuple[str, str], list[dict[str, Any]]] = {}

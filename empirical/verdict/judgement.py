@@ -1,7 +1,9 @@
 """Judgement of a preregistration: what its finished runs say on every question, as plain data.
 
 A cell counts if at least `stopping.fitting` of its runs fit.  Everything else about outcomes is conditional on that:
-a model that does not fit its training scales says nothing on longer inputs.
+a model that does not fit its training scales says nothing on longer inputs.  Shares are taken over the tasks that
+training has reached in the order of their hashes, a random sample (`disputes.reached`); a pair of rules is judged on
+the tasks that are reached in the cells on which the two differ.
 """
 
 from collections import Counter
@@ -13,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from empirical.trial.statistics import share
+from empirical.verdict.disputes import Pair, disputed, reached
 from empirical.verdict.e_values import LARGEST_LOG, Estimand, decides, e_bh
 from empirical.verdict.frozen import FrozenCell, FrozenCells
 from empirical.verdict.pairs import PairCell, PairEvidence, Score, compare, log_e_values, trajectory
 from empirical.verdict.population import HALVES
 from empirical.verdict.power import Noise, Plan, cell_powers, pair_powers
 from empirical.verdict.preregistration import Preregistration
-from empirical.verdict.runs import CellRun
+from empirical.verdict.runs import CellRun, trainable
 
 THRESHOLDS = (0.75, 0.9, 0.95, 0.99)
 """Shares of right samples that the multiverse uses in turn as the one from which on a scale is solved."""
@@ -29,6 +32,27 @@ SIMULATIONS = 1_000
 """Number of permutations of outcomes."""
 PARTS = ("all", *HALVES)
 """Parts of the cells that are judged: the questions are answered by the half `judgement`."""
+
+
+UNDECIDED = "undecided"
+"""Answer on two rules if neither is shown to be the better one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Two rules compared on one part of the cells.
+
+    Attributes:
+        disputed: number of cells that can be trained and on which the rules differ.
+        reached: number of these in tasks that training has reached.
+        evidence: evidence from the reached cells that count.
+        brier: the same by Brier scores.
+    """
+
+    disputed: int
+    reached: int
+    evidence: PairEvidence
+    brier: PairEvidence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,13 +118,24 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
     preregistration = frozen.preregistration
     seen = seen_cells(frozen, runs)
     counting = [cell for cell in seen if cell.fit >= preregistration.stopping.fitting]
-    parts = {part: [cell for cell in counting if part in ("all", cell.cell.half)] for part in PARTS}
+    counts = {name: len(of_cell) for name, of_cell in runs.items()}
+    planned = trainable(frozen.cells)
+    sample = reached(planned, counts, first=preregistration.stopping.first)
+    names = {cell.name for cell in sample}
+    sampled = [cell for cell in counting if cell.cell.name in names]
+    parts = {part: [cell for cell in sampled if part in ("all", cell.cell.half)] for part in PARTS}
+    compared = {
+        part: _comparisons(preregistration, [cell for cell in planned if part in ("all", cell.half)], counting, counts)
+        for part in PARTS
+    }
+    runs_of_sample = {name: of_cell for name, of_cell in runs.items() if name in names}
     return {
         "title": preregistration.title,
         "questions": list(preregistration.questions),
         "preregistration": preregistration.digest,
         "frozen": frozen.digest,
         "cells": len(frozen.cells),
+        "planned": len(planned),
         "tasks": len({cell.task for cell in frozen.cells}),
         "seen": len(seen),
         "seen_tasks": len({cell.cell.task for cell in seen}),
@@ -108,16 +143,28 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
         "gaps": sum({run.index for run in of_cell} != set(range(len(of_cell))) for of_cell in runs.values()),
         "fitting_runs": sum(cell.fit for cell in seen),
         "counting": len(counting),
-        "never_fit": _never_fit(seen),
+        "sample": {"tasks": len({cell.task for cell in sample}), "cells": len(sample), "counting": len(sampled)},
+        "never_fit": _never_fit([cell for cell in seen if cell.cell.name in names]),
         "rules": {rule: {part: _score(cells, rule) for part, cells in parts.items()} for rule in preregistration.rules},
-        "pairs": _pairs(preregistration, parts),
+        "pairs": [answer for part in PARTS for answer in _pairs(preregistration, part, compared[part])],
         "decided": _decided(counting, preregistration),
-        "breaking": {rule: _breaking(counting, rule) for rule in ("coverage", "distractors", "minimised-distractors")},
-        "points": _points(counting),
-        "formats": _formats(frozen, runs),
-        "multiverse": _multiverse(frozen, runs),
-        "null_rate": _null_rate(counting, preregistration),
+        "breaking": {rule: _breaking(sampled, rule) for rule in ("coverage", "distractors", "minimised-distractors")},
+        "points": _points(sampled),
+        "formats": _formats(frozen, runs_of_sample),
+        "multiverse": _multiverse(frozen, runs_of_sample),
+        "null_rate": _null_rate(counting, compared["all"], preregistration),
     }
+
+
+def decided_pairs(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> set[Pair]:
+    """Return the registered pairs of rules that the half that judges has decided."""
+    preregistration = frozen.preregistration
+    counting = [cell for cell in seen_cells(frozen, runs) if cell.fit >= preregistration.stopping.fitting]
+    planned = [cell for cell in trainable(frozen.cells) if cell.half == HALVES[1]]
+    counts = {name: len(of_cell) for name, of_cell in runs.items()}
+    compared = _comparisons(preregistration, planned, counting, counts)
+    answers = _pairs(preregistration, HALVES[1], compared)
+    return {(each["first"], each["second"]) for each in answers if each["better"] != UNDECIDED}
 
 
 def gate(frozen: FrozenCells, *, simulations: int = 200) -> dict[str, Any]:
@@ -126,7 +173,7 @@ def gate(frozen: FrozenCells, *, simulations: int = 200) -> dict[str, Any]:
     The half that answers the questions is simulated, with `stopping.first` runs a cell.
     """
     preregistration = frozen.preregistration
-    cells = [cell for cell in frozen.cells if cell.half == HALVES[1]]
+    cells = [cell for cell in trainable(frozen.cells) if cell.half == HALVES[1]]
     planned = [SeenCell(cell=cell, runs=0, fit=0, generalize=0, breaks_at=None) for cell in cells]
     powers = []
     for first, second in preregistration.rule_pairs:
@@ -169,6 +216,42 @@ def _score(cells: Sequence[SeenCell], rule: str) -> dict[str, Any]:
     return counts | {"brier": fmean(losses) if losses else None}
 
 
+def _comparisons(
+    preregistration: Preregistration,
+    planned: Sequence[FrozenCell],
+    counting: Sequence[SeenCell],
+    counts: Mapping[str, int],
+) -> dict[Pair, Comparison]:
+    """Return the comparison of every registered pair of rules on the planned cells of one part.
+
+    Args:
+        preregistration: that of the cells.
+        planned: cells that can be trained.
+        counting: cells with enough fitting runs; others than the planned ones are left out.
+        counts: name of the cell -> number of its finished runs.
+    """
+    by_name = {cell.cell.name: cell for cell in counting}
+
+    def evidence(cells: Sequence[FrozenCell], pair: Pair, score: Score) -> PairEvidence:
+        counted = [by_name[cell.name] for cell in cells if cell.name in by_name]
+        return compare(_pair_cells(counted, *pair), score)
+
+    def reached_cells(cells: Sequence[FrozenCell]) -> list[FrozenCell]:
+        return reached(cells, counts, first=preregistration.stopping.first)
+
+    comparisons = {}
+    for pair in preregistration.rule_pairs:
+        differing = disputed(planned, pair)
+        judged = reached_cells(differing)
+        comparisons[pair] = Comparison(
+            disputed=len(differing),
+            reached=len(judged),
+            evidence=evidence(judged, pair, Score.RIGHT),
+            brier=evidence(reached_cells(disputed(planned, pair, Score.BRIER)), pair, Score.BRIER),
+        )
+    return comparisons
+
+
 def _pair_cells(cells: Sequence[SeenCell], first: str, second: str) -> list[PairCell]:
     """Return the cells as evidence for one rule against another."""
     return [
@@ -183,40 +266,38 @@ def _pair_cells(cells: Sequence[SeenCell], first: str, second: str) -> list[Pair
     ]
 
 
-def _pairs(preregistration: Preregistration, parts: Mapping[str, Sequence[SeenCell]]) -> list[dict[str, Any]]:
-    """Return the evidence for every preregistered pair in every part; e-BH over the pairs of each part."""
+def _pairs(preregistration: Preregistration, part: str, compared: Mapping[Pair, Comparison]) -> list[dict[str, Any]]:
+    """Return the evidence for every registered pair in one part, decided by e-BH over its pairs."""
     answers = []
-    for part, cells in parts.items():
-        compared = {pair: compare(_pair_cells(cells, *pair)) for pair in preregistration.rule_pairs}
-        final = {pair: (_last(of_pair.against_a), _last(of_pair.against_b)) for pair, of_pair in compared.items()}
-        level = preregistration.stopping.alpha
-        rejected = iter(e_bh([value for values in final.values() for value in values], level))
-        for pair, of_pair in compared.items():
-            worse_first, worse_second = next(rejected), next(rejected)
-            verdict = "undecided" if worse_first == worse_second else pair[1] if worse_first else pair[0]
-            answers.append(
-                {
-                    "part": part,
-                    "first": pair[0],
-                    "second": pair[1],
-                    "tasks": len(of_pair.tasks),
-                    "cells": of_pair.cells,
-                    "wins_first": of_pair.wins_a,
-                    "wins_second": of_pair.wins_b,
-                    "against_first": final[pair][0],
-                    "against_second": final[pair][1],
-                    "better": verdict,
-                    "trajectory": _thinned(trajectory(_pair_cells(cells, *pair))),
-                    "brier": _brier(cells, pair),
-                }
-            )
+    final = {
+        pair: (_last(of_pair.evidence.against_a), _last(of_pair.evidence.against_b))
+        for pair, of_pair in compared.items()
+    }
+    level = preregistration.stopping.alpha
+    rejected = iter(e_bh([value for values in final.values() for value in values], level))
+    for pair, of_pair in compared.items():
+        worse_first, worse_second = next(rejected), next(rejected)
+        verdict = UNDECIDED if worse_first == worse_second else pair[1] if worse_first else pair[0]
+        evidence, brier = of_pair.evidence, of_pair.brier
+        answers.append(
+            {
+                "part": part,
+                "first": pair[0],
+                "second": pair[1],
+                "tasks": len(evidence.tasks),
+                "cells": evidence.cells,
+                "disputed": of_pair.disputed,
+                "reached": of_pair.reached,
+                "wins_first": evidence.wins_a,
+                "wins_second": evidence.wins_b,
+                "against_first": final[pair][0],
+                "against_second": final[pair][1],
+                "better": verdict,
+                "trajectory": _thinned(trajectory(evidence)),
+                "brier": {"against_first": _last(brier.against_a), "against_second": _last(brier.against_b)},
+            }
+        )
     return answers
-
-
-def _brier(cells: Sequence[SeenCell], pair: tuple[str, str]) -> dict[str, float]:
-    """Return the e-values of a pair by Brier scores."""
-    evidence: PairEvidence = compare(_pair_cells(cells, *pair), Score.BRIER)
-    return {"against_first": _last(evidence.against_a), "against_second": _last(evidence.against_b)}
 
 
 def _last(values: Sequence[float]) -> float:
@@ -346,7 +427,9 @@ def _plan(cells: Sequence[SeenCell], rules: Sequence[str], runs: int) -> Plan:
     )
 
 
-def _null_rate(cells: Sequence[SeenCell], preregistration: Preregistration) -> dict[str, Any] | None:
+def _null_rate(
+    cells: Sequence[SeenCell], compared: Mapping[Pair, Comparison], preregistration: Preregistration
+) -> dict[str, Any] | None:
     """Return how often the preregistered pairs decide anything if outcomes of whole tasks are swapped by a coin.
 
     "Generalizes" and "fails" change places in a task, for all pairs at once, so that every difference is as likely as
@@ -354,11 +437,10 @@ def _null_rate(cells: Sequence[SeenCell], preregistration: Preregistration) -> d
     """
     if not cells:
         return None
-    compared = [compare(_pair_cells(cells, *pair)) for pair in preregistration.rule_pairs]
     place = {task: at for at, task in enumerate(dict.fromkeys(cell.cell.task for cell in cells))}
     signs = np.random.default_rng(0).choice((-1.0, 1.0), (SIMULATIONS, len(place)))
     finals = []
-    for evidence in compared:
+    for evidence in (comparison.evidence for comparison in compared.values()):
         differences = signs[:, [place[task] for task in evidence.tasks]] * np.array(evidence.differences)
         for side in (differences, -differences):
             finals.append(log_e_values(side)[:, -1] if evidence.tasks else np.zeros(SIMULATIONS))

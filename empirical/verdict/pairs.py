@@ -96,7 +96,7 @@ def compare(cells: Iterable[PairCell], score: Score = Score.RIGHT) -> PairEviden
     for cell in cells:
         if not 0 <= cell.successes <= cell.trials:
             raise EvidenceError(f"task {cell.task!r}: {cell.successes} successes in {cell.trials} runs")
-        a, b = (_prediction(probability, score, cell.task) for probability in (cell.rule_a, cell.rule_b))
+        a, b = (prediction(probability, score, cell.task) for probability in (cell.rule_a, cell.rule_b))
         if cell.trials and a != b:
             share = cell.successes / cell.trials
             by_task.setdefault(cell.task, []).append(_loss(b, share, score) - _loss(a, share, score))
@@ -111,9 +111,8 @@ def compare(cells: Iterable[PairCell], score: Score = Score.RIGHT) -> PairEviden
     )
 
 
-def trajectory(cells: Iterable[PairCell], score: Score = Score.RIGHT) -> list[tuple[int, float, float]]:
+def trajectory(evidence: PairEvidence) -> list[tuple[int, float, float]]:
     """Return points of a figure, from (0, 0, 0): cells seen, logarithms of the e-values against A and against B."""
-    evidence = compare(cells, score)
     steps = zip(evidence.cells_seen, evidence.log_against_a, evidence.log_against_b, strict=True)
     return [(0, 0.0, 0.0), *steps]
 
@@ -137,7 +136,12 @@ def hash_order(task: str) -> str:
     return sha256(task.encode()).hexdigest()
 
 
-def _prediction(probability: float | None, score: Score, task: str) -> float:
+def prediction(probability: float | None, score: Score, task: str) -> float:
+    """Return a rule's prediction as a score sees it: its probability, or the side of 1/2 on which that lies.
+
+    Raises:
+        EvidenceError: the probability, which was given for a cell of `task`, is out of range.
+    """
     if probability is None:
         return 0.5
     if not 0 <= probability <= 1:

@@ -179,7 +179,6 @@ def load_preregistration(name: str) -> Preregistration:
         ProfileError: there is none of this name, or a key is missing, unknown, of the wrong type or out of its range.
     """
     if name not in names():
-        hint = nearest(name, names(), otherwise=f"choose one of {', '.join(names())}")
-        raise ProfileError(f"unknown preregistration '{name}': {hint}")
+        raise ProfileError(f"unknown preregistration '{name}': {nearest(name, names())}")
     registered: Preregistration = read(Preregistration, read_toml(FOLDER / f"{name}.toml"), f"preregistration '{name}'")
     return registered

@@ -27,7 +27,8 @@ from circuits.distractors import unseen_distractors
 from circuits.encodings import EncodingError, EncodingSpec, HintNeeded, NoRelation, parse_encoding, relation_of
 from circuits.induced import induced_complexity
 from circuits.modes import Mode, as_array
-from circuits.prediction import Prediction, predict
+from circuits.prediction import predict
+from circuits.prediction_record import Prediction
 from circuits.src import src
 from circuits.task import Task
 from circuits.tasks import TaskSpec

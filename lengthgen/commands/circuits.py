@@ -12,7 +12,6 @@ from circuits.task import TaskError
 from circuits.tasks import TaskSpec, load_machine, load_two_scales
 from empirical.runs.limits import SCALE
 from lengthgen.commands.options import (
-    INTERRUPTED,
     NOT_PROVED,
     Base,
     Encodings,
@@ -26,6 +25,7 @@ from lengthgen.commands.options import (
     show,
     usual_encodings,
 )
+from lengthgen.interrupts import INTERRUPTED
 from lengthgen.results import tasks_answer
 from lengthgen.scales import parse_scales
 from lengthgen.tables.circuits import (
@@ -44,7 +44,7 @@ def src(
     task: TaskArgument,
     arity: Annotated[
         int | None,
-        typer.Option(min=1, max=8, help="Argument slots of every operator. Without it: the fewest possible."),
+        typer.Option(min=1, max=8, help="Argument slots of every operator.", show_default="the fewest possible"),
     ] = None,
     scales: Annotated[str, typer.Option(help="Scales, for example 1-6.")] = "1-6",
     second_scales: Annotated[
@@ -165,7 +165,7 @@ def check_certificate(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Seed of the random prompts, to repeat a check. Without it: a new seed each time."),
+        typer.Option(min=0, help="Seed of the random prompts, to repeat a check.", show_default="a new one each time"),
     ] = None,
     as_json: Json = False,
 ) -> None:

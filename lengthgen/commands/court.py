@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lengthgen.commands.options import Json, Out, show
+from lengthgen.commands.options import THEORY_NAMES, Json, Out, show
 
 
 class Evidence(StrEnum):
@@ -24,7 +24,9 @@ def court(
         list[str] | None,
         typer.Option(
             help="Judge this theory: a name such as src-coverage, or your own as path/to/file.py:function, which is "
-            "run. May be given several times. Without it: all of the catalogue."
+            "run. May be given several times.",
+            show_default="all of the catalogue",
+            autocompletion=THEORY_NAMES.complete,
         ),
     ] = None,
     disagreements: Annotated[

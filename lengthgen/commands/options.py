@@ -3,7 +3,8 @@
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,18 +13,81 @@ import typer
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 
-from theory.system.errors import one_line
+from empirical.model.backend import DEVICES
+from theory.system.errors import in_any_case, one_line
 
-INTERRUPTED = 130
-"""Exit code of an interrupted command, the same as in shells."""
 NOT_PROVED = 3
 """Exit code if nothing is wrong, but not everything is proved."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names that an argument or option takes; the shell completes them, and `read` ignores their case."""
+
+    load: Callable[[], Iterable[str]]
+
+    def read(self, value: str) -> str:
+        """Return a name as it is registered; typer's callback. An unknown name is for the command to refuse."""
+        return in_any_case(value, self.load())
+
+    def complete(self, incomplete: str) -> list[str]:
+        """Return the texts that complete the last name of a comma-separated list; typer's callback."""
+        before, comma, last = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in self.load() if name.startswith(last.lower())]
+
+
+def _tasks() -> Iterable[str]:
+    from circuits.tasks import TASKS
+
+    return TASKS
+
+
+def _formats() -> Iterable[str]:
+    from circuits.formats import FORMATS
+
+    return FORMATS
+
+
+def _encodings() -> Iterable[str]:
+    from circuits.encodings import ENCODINGS
+
+    return ENCODINGS
+
+
+def _protocols() -> Iterable[str]:
+    from empirical.runs.protocol import names
+
+    return names()
+
+
+def _protocols_and_tasks() -> Iterable[str]:
+    return [*_protocols(), *_tasks()]
+
+
+def _theories() -> Iterable[str]:
+    from circuits.theories.catalogue import THEORIES
+
+    return THEORIES
+
+
+def _conditions() -> Iterable[str]:
+    from empirical.modular_addition.conditions import CONDITIONS
+
+    return CONDITIONS
+
+
+TASK_NAMES, FORMAT_NAMES, ENCODING_NAMES = Names(_tasks), Names(_formats), Names(_encodings)
+PROTOCOL_NAMES, TRIAL_NAMES = Names(_protocols), Names(_protocols_and_tasks)
+THEORY_NAMES, CONDITION_NAMES = Names(_theories), Names(_conditions)
+PROFILE_NAMES = Names(lambda: ("smoke", "quick", "paper"))
+DEVICE_NAMES = Names(lambda: DEVICES)
 
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON instead of a table.")]
 TaskArgument = Annotated[
     str,
     typer.Argument(
-        help="Task: parity, copy, addition, ... (`lengthgen tasks` lists all), or your own as path/to/file.py:name."
+        help="Task: parity, copy, addition, ... (`lengthgen tasks` lists all), or your own as path/to/file.py:name.",
+        autocompletion=TASK_NAMES.complete,
     ),
 ]
 Base = Annotated[int | None, typer.Option(min=2, help="Number base of a named task; its digits are 0 to BASE - 1.")]
@@ -33,14 +97,16 @@ Format = Annotated[
         "--format",
         help="Format of the task: aligned (operands padded to one width), filled (aligned, with random symbols in "
         "place of the padding) or unaligned.",
+        autocompletion=FORMAT_NAMES.complete,
     ),
 ]
 Encodings = Annotated[
     str | None,
     typer.Option(
         "--encoding",
-        help="Encodings, comma-separated: ipe,rpe,clipped[limit=8],path/to/file.py:name,... Without this option: the "
-        "ideal encoding, rpe, ape and nope.",
+        help="Encodings, comma-separated: ipe,rpe,clipped[limit=8],path/to/file.py:name,...",
+        show_default="ipe (ipe-sh if unaligned or filled), rpe, ape, nope",
+        autocompletion=ENCODING_NAMES.complete,
     ),
 ]
 IDEAL = {"aligned": "ipe", "unaligned": "ipe-sh", "filled": "ipe-sh"}
@@ -67,8 +133,21 @@ def error_bound(text: str | Fraction) -> Fraction:
 
 
 Out = Annotated[Path, typer.Option(parser=nonempty_path, metavar="PATH", help="Folder for all stored results.")]
-ProfileName = Annotated[str, typer.Option("--profile", help="Size of the experiments: smoke, quick or paper.")]
-Device = Annotated[str, typer.Option(help="Device to compute on: cpu or cuda.")]
+ProfileName = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        help="Size of the experiments: smoke, quick or paper.",
+        callback=PROFILE_NAMES.read,
+        autocompletion=PROFILE_NAMES.complete,
+    ),
+]
+Device = Annotated[
+    str,
+    typer.Option(
+        help="Device to compute on: cpu or cuda.", callback=DEVICE_NAMES.read, autocompletion=DEVICE_NAMES.complete
+    ),
+]
 Compile = Annotated[
     bool,
     typer.Option(

@@ -4,12 +4,14 @@ from typing import Annotated
 
 import typer
 
-from lengthgen.commands.options import Json, show
+from lengthgen.commands.options import THEORY_NAMES, Json, show
 
 
 def strata(
-    first: Annotated[str, typer.Option(help="A theory: src-coverage, c-rasp, k-sparse, ...")] = "src-coverage",
-    second: Annotated[str, typer.Option(help="Another theory.")] = "k-sparse",
+    first: Annotated[
+        str, typer.Option(help="A theory: src-coverage, c-rasp, k-sparse, ...", autocompletion=THEORY_NAMES.complete)
+    ] = "src-coverage",
+    second: Annotated[str, typer.Option(help="Another theory.", autocompletion=THEORY_NAMES.complete)] = "k-sparse",
     questions: Annotated[int, typer.Option(min=1, max=100_000, help="Number of questions that are drawn.")] = 100,
     per_stratum: Annotated[
         int, typer.Option(min=1, max=10_000, help="Number of cells that are wanted in each stratum.")

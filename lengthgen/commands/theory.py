@@ -10,11 +10,12 @@ from rich.console import Group
 
 from empirical.model.backend import Backend
 from empirical.runs.limits import AUDITED
-from lengthgen.commands.options import Device, Json, Out, error_bound, nonempty_path, show
+from lengthgen.commands.options import ENCODING_NAMES, Device, Json, Out, error_bound, nonempty_path, show
 from lengthgen.preconditions import require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.audits import audit_table
 from lengthgen.tables.encodings import encodings_table, lattice_table, own_table
+from lengthgen.tables.layout import Fitted
 from lengthgen.tables.patterns import lrc_table
 from proofs_checks.runner import TIME_LIMIT
 from theory.system.files import require_folder
@@ -73,7 +74,12 @@ def lrc(
 
 def encodings(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Encodings by name, or path/to/file.py[:name]. Without names: all.")
+        list[str] | None,
+        typer.Argument(
+            help="Encodings by name, or path/to/file.py[:name].",
+            show_default="all",
+            autocompletion=ENCODING_NAMES.complete,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -160,9 +166,9 @@ def verify(
         answer = verification.lattice_answer(results, out)
         show(answer, lattice_table(answer), as_json)
     elif declared is None:
-        show(report.as_json(listed) | {"holds": holds}, report.table(listed), as_json)
+        show(report.as_json(listed) | {"holds": holds}, Fitted(report.table(listed)), as_json)
     else:
-        ledger, tables = (report.as_json(listed), [report.table(listed)]) if results else ({}, [])
+        ledger, tables = (report.as_json(listed), [Fitted(report.table(listed))]) if results else ({}, [])
         show(ledger | declared | {"holds": holds}, Group(*tables, own_table(declared)), as_json)
     if failing:
         tell(f"{len(failing)} of {len(results)} claims do not hold: {', '.join(failing)}")

@@ -10,7 +10,12 @@ from rich.console import Group
 from empirical.model.backend import Backend
 from empirical.runs.limits import SCALE, SEED, SEEDS, TEST_SAMPLES
 from lengthgen.commands.options import (
+    CONDITION_NAMES,
+    ENCODING_NAMES,
+    FORMAT_NAMES,
     IDEAL,
+    PROTOCOL_NAMES,
+    TRIAL_NAMES,
     Base,
     Compile,
     Device,
@@ -33,7 +38,8 @@ ProtocolArgument = Annotated[
     str,
     typer.Argument(
         help="Protocol: fig1, fig2, fig3, fig4, controls, predecessor, randomized, prism, algorithmic, or "
-        "path/to/file.toml."
+        "path/to/file.toml.",
+        autocompletion=PROTOCOL_NAMES.complete,
     ),
 ]
 
@@ -66,7 +72,12 @@ LogOption = Annotated[
 def train(
     task: TaskArgument,
     encoding: Annotated[
-        str | None, typer.Option(help="One encoding, named as for `lengthgen predict`. Without it: the ideal one.")
+        str | None,
+        typer.Option(
+            help="One encoding: ipe, rpe, clipped[limit=8], path/to/file.py:name, ...",
+            show_default="ipe; ipe-sh in the formats unaligned and filled",
+            autocompletion=ENCODING_NAMES.complete,
+        ),
     ] = None,
     train: TrainScales = "1-5",
     test: TestScales = "1-20",
@@ -124,21 +135,34 @@ def sweep(
 
 
 def conjecture(
-    name: Annotated[str, typer.Argument(help="A protocol (fig1, fig2, ..., path/to/file.toml), or a task.")] = "fig1",
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A protocol (fig1, fig2, ..., path/to/file.toml), or a task.", autocompletion=TRIAL_NAMES.complete
+        ),
+    ] = "fig1",
     encoding: Encodings = None,
     format: Annotated[
         str | None,
         typer.Option(
-            "--format", help="For a task: formats, comma-separated (aligned,unaligned,filled). Without it: aligned."
+            "--format",
+            help="For a task: formats, comma-separated (aligned,unaligned,filled).",
+            show_default="aligned",
+            autocompletion=FORMAT_NAMES.complete,
         ),
     ] = None,
     base: Base = None,
-    train: Annotated[str | None, typer.Option("--train", help="For a task: training scales. Without it: 1-5.")] = None,
-    test: Annotated[str | None, typer.Option("--test", help="For a task: test scales. Without it: 1-20.")] = None,
+    train: Annotated[
+        str | None, typer.Option("--train", help="For a task: training scales.", show_default="1-5")
+    ] = None,
+    test: Annotated[str | None, typer.Option("--test", help="For a task: test scales.", show_default="1-20")] = None,
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=SEEDS.least, max=SEEDS.most, help="For a task: runs of each cell. Without it: as in the profile."
+            min=SEEDS.least,
+            max=SEEDS.most,
+            help="For a task: runs of each cell.",
+            show_default="as the profile says: 5 in quick",
         ),
     ] = None,
     profile: ProfileName = "quick",
@@ -147,12 +171,12 @@ def conjecture(
         bool, typer.Option("--until-decided", help="Add runs to undecided cells, in rounds, within the budget.")
     ] = False,
     budget: Annotated[
-        str | None, typer.Option(help="With --until-decided: time in all, such as 90s, 30m or 2h. Without it: 1h.")
+        str | None, typer.Option(help="With --until-decided: time in all, such as 90s, 30m or 2h.", show_default="1h")
     ] = None,
     max_seeds: Annotated[
         int | None,
         typer.Option(
-            min=SEEDS.least, max=SEEDS.most, help="With --until-decided: most runs of a cell. Without it: 30."
+            min=SEEDS.least, max=SEEDS.most, help="With --until-decided: most runs of a cell.", show_default="30"
         ),
     ] = None,
     device: Device = "cpu",
@@ -162,12 +186,12 @@ def conjecture(
 ) -> None:
     """Store predictions, train every cell over several seeds, and judge each prediction."""
     from lengthgen.budget import BudgetError, parse_budget
-    from lengthgen.experiment import UntilDecided, chosen, run_conjecture
+    from lengthgen.experiment import MOST, UntilDecided, chosen, run_conjecture
     from lengthgen.tables.trials import conjecture_table, sensitivity_table
 
     if not until_decided and (budget is not None or max_seeds is not None):
         raise BudgetError("--budget and --max-seeds limit the rounds of --until-decided: add that option")
-    until = UntilDecided(seconds=parse_budget(budget or "1h"), most=max_seeds or 30) if until_decided else None
+    until = UntilDecided(seconds=parse_budget(budget or "1h"), most=max_seeds or MOST) if until_decided else None
     backend = Backend(device, compile)
     experiment = chosen(
         name,
@@ -255,8 +279,9 @@ def text(
         str | None,
         typer.Option(
             "--encoding",
-            help="Encodings, comma-separated: rope,alibi,fox,path/to/file.py:name,... Without this option: all that "
-            "need no task.",
+            help="Encodings, comma-separated: rope,alibi,fox,path/to/file.py:name,...",
+            show_default="all that need no task",
+            autocompletion=ENCODING_NAMES.complete,
         ),
     ] = None,
     profile: ProfileName = "quick",
@@ -285,13 +310,17 @@ def modular_addition(
         str | None,
         typer.Option(
             "--condition",
-            help="Conditions, comma-separated: released-baseline,described-shift,rope,... Without this option: all.",
+            help="Conditions, comma-separated: released-baseline,described-shift,rope,...",
+            show_default="all",
+            autocompletion=CONDITION_NAMES.complete,
         ),
     ] = None,
     encoding: Annotated[
         str | None,
         typer.Option(
-            "--encoding", help="Encodings, comma-separated, in place of the conditions' own: alibi,rope,ape,..."
+            "--encoding",
+            help="Encodings, comma-separated, in place of the conditions' own: alibi,rope,ape,...",
+            autocompletion=ENCODING_NAMES.complete,
         ),
     ] = None,
     profile: ProfileName = "quick",

@@ -1,11 +1,19 @@
 """Command that decides between rules of prediction by preregistered runs on random tasks."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lengthgen.commands.options import Json, Out, show
+
+
+class Layout(StrEnum):
+    """Print formats of `verdict`."""
+
+    TABLE = "table"
+    MARKDOWN = "markdown"
 
 
 def verdict(
@@ -26,6 +34,9 @@ def verdict(
         int | None, typer.Option(min=0, max=2**31 - 1, help="With --rerun: seed of the draw, 0 without it.")
     ] = None,
     out: Out = Path("out/verdict"),
+    layout: Annotated[
+        Layout, typer.Option("--format", help="Print format of a judgement; `markdown` is the page docs/verdict.md.")
+    ] = Layout.TABLE,
     as_json: Json = False,
 ) -> None:
     """Judge rules of prediction by runs on random tasks that were predicted first.
@@ -35,7 +46,8 @@ def verdict(
     from lengthgen.budget import parse_budget
     from lengthgen.preconditions import require_training
     from lengthgen.tables.verdict import gate_table, rerun_table, verdict_table
-    from lengthgen.verdict import freeze_answer, rerun_answer, train_answer, verdict_answer
+    from lengthgen.tables.verdict_page import verdict_page
+    from lengthgen.verdict import freeze_answer, rerun_answer, stored_gate, train_answer, verdict_answer
 
     work = {"--freeze": freeze, "--train": train is not None, "--rerun": rerun is not None}
     chosen = [option for option, wanted in work.items() if wanted]
@@ -45,6 +57,8 @@ def verdict(
         raise typer.BadParameter("--until-decided goes with --train")
     if seed is not None and rerun is None:
         raise typer.BadParameter("--seed goes with --rerun")
+    if layout is Layout.MARKDOWN and (as_json or freeze or rerun is not None):
+        raise typer.BadParameter("--format markdown is for a judgement: leave out --json, --freeze and --rerun")
     require_training()
     if freeze:
         answer = freeze_answer(name, out)
@@ -61,4 +75,7 @@ def verdict(
             if seconds is None
             else train_answer(name, out, seconds=seconds, until_decided=until_decided)
         )
-        show(answer, verdict_table(answer), as_json)
+        if layout is Layout.MARKDOWN:
+            print(verdict_page(answer, stored_gate(name, out), out=str(out)), end="")
+        else:
+            show(answer, verdict_table(answer), as_json)

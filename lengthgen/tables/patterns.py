@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Group
+from rich.text import Text
 
 from lengthgen.tables.layout import columns, titled
 
@@ -12,16 +13,13 @@ MOST_ROWS = 40
 
 
 def lrc_table(answer: Mapping[str, Any]) -> Group:
-    """Return LRC by scale, its growth, and with `relations` the obstacle for each encoding."""
+    """Return the verdict in a sentence, LRC by scale, its growth, and with `relations` the obstacle for each one."""
     within = answer.get("within")
     table = columns("scale", "LRC", *([f"within {within['epsilon']}"] if within else []))
     rows = list(answer["bounds"].items())
     for scale, bounds in rows if len(rows) <= MOST_ROWS else [*rows[:MOST_ROWS], rows[-1]]:
         table.add_row(scale, _range(bounds), *([_range(within["bounds"][scale])] if within else []))
-    some = {True: "some relation", False: "no relation", None: "whether some relation"}[answer["generalizes"]]
-    ending = " is undecided" if answer["generalizes"] is None else ""
-    hint = " with scale hint" if answer["scale_hint"] else ""
-    notes = [f"{some}{hint} generalizes it from scale {answer['from_scale']} to {answer['to_scale']}{ending} [F]"]
+    notes = []
     if answer["structure"]:
         notes.append(f"the entry is {answer['structure']}")
     if answer["growth"]:
@@ -29,10 +27,31 @@ def lrc_table(answer: Mapping[str, Any]) -> Group:
     if within and within["growth"]:
         notes.append(f"within {within['epsilon']}, {_growth(within['growth'])}")
     notes += [f"written: {path}" for path in answer.get("figure", [])]
-    parts = [titled(f"LRC of {answer['expression']:.60}", table, *notes)]
+    parts = [Text(_verdict(answer), style="bold"), titled(f"LRC of {answer['expression']:.60}", table, *notes)]
     if "relations" in answer:
         parts += [_ideal(answer), _relations(answer)]
     return Group(*parts)
+
+
+def _verdict(answer: Mapping[str, Any]) -> str:
+    """Return the answer to the question of the command in one sentence."""
+    first, last = answer["from_scale"], answer["to_scale"]
+    span = f"from scale {first} to {last}"
+    hint = " with scale hint" if answer["scale_hint"] else ""
+    at_first, at_last = (_range(answer["bounds"][str(scale)]) for scale in (first, last))
+    if first == last:
+        more = f"a second scale, as in --scales {last},{2 * last}, asks what generalizes"
+        return f"LRC is {at_last} at scale {last}; {more} [F]"
+    if answer["generalizes"] is None:
+        return f"Undecided: LRC at scale {last} is only known to be {at_last}, so it may generalize {span} or not [F]"
+    if answer["generalizes"]:
+        right = [row["relation"] for row in answer.get("relations", []) if row["generalizes"]]
+        which = f"; of the standard ones {', '.join(right)}" if right else ""
+        return f"Yes: some position encoding{hint} makes it generalize {span}, since LRC stays {at_last}{which} [F]"
+    growth = answer["growth"]
+    ever = " and grows without bound" if growth and growth["kind"] == "unbounded" and growth["strength"] else ""
+    grows = f"LRC is {at_first} at scale {first} and {at_last} at scale {last}{ever}"
+    return f"No: no position encoding{hint} makes it generalize {span}, since {grows} [F]"
 
 
 def _range(bounds: Sequence[int]) -> str:

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Literal
 
 from circuits.modes import Mode
-from circuits.prediction import Prediction
+from circuits.prediction_record import Prediction
 from empirical.runs.protocol import Cell, load_protocol
 from empirical.runs.store import RunStore
 from empirical.trial import conjecture

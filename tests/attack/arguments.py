@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from typer.models import ArgumentInfo, ParameterInfo
 
-from lengthgen.cli import app
+from lengthgen.menu import all_functions
 from tests.attack.formulas import formula
 from tests.attack.fuzzing import Call
 from tests.attack.material import CLAIMS
@@ -122,7 +122,7 @@ SHARES = {
 
 def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Call]:
     """Yield `count` argument lists, drawn by the seed, of commands whose name begins with `only`."""
-    commands = {_name(command): _parameters(command.callback) for command in app.registered_commands}
+    commands = {name: _parameters(command) for name, command in all_functions()}
     long_ones = () if (material / "whole").exists() else ("report",)
     names = [name for name in commands if name.startswith(only) and name not in long_ones]
     runs = sorted(path.name for path in (material / "out" / "runs").glob("[!.]*"))
@@ -132,10 +132,6 @@ def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Cal
         base = [part.format(run=pick.choice(runs)) for part in BASES.get(name, ())]
         words = _mutated(base, commands[name], pick)
         yield Call(kind=name, arguments=(name, *words), trains=False, seed=f"{seed} {number}")
-
-
-def _name(command: Any) -> str:
-    return command.name or command.callback.__name__.replace("_", "-")
 
 
 def _parameters(callback: Callable[..., Any]) -> list[Parameter]:

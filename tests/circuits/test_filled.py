@@ -8,7 +8,8 @@ import pytest
 from circuits.analysis import Analysis, analyse
 from circuits.encodings import parse_encoding
 from circuits.formats import CLOSING, PAD, FilledTask, filled
-from circuits.prediction import Prediction, predict
+from circuits.prediction import predict
+from circuits.prediction_record import Prediction
 from circuits.task import UNDEFINED, Task, TaskError
 from circuits.tasks import TASKS, load
 from circuits.trace import segments

@@ -11,7 +11,8 @@ import pytest
 from circuits.analysis import Analysis, analyse
 from circuits.encodings import ENCODINGS, EncodingError, HintNeeded, NoRelation, parse_encoding
 from circuits.formats import CLOSING
-from circuits.prediction import VARIANTS, Prediction, predict
+from circuits.prediction import predict
+from circuits.prediction_record import VARIANTS, Prediction
 from circuits.roles import step_roles
 from circuits.src import traces_up_to
 from circuits.task import Task, TaskError

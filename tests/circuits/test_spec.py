@@ -49,7 +49,7 @@ def test_a_text_names_a_task(text, spec):
     ("text", "message"),
     [
         ("copyy", "unknown task 'copyy': did you mean copy?"),
-        ("xyz", "unknown task 'xyz': known are copy, reverse"),
+        ("xyz", "unknown task 'xyz': there are 107, such as "),
         ("", "your own: path/to/file.py:name"),
         ("mine.py", "your own: path/to/file.py:name"),
         ("copy\nparity", "printable text"),

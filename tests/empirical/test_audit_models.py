@@ -107,7 +107,7 @@ PLANTED = {
     "frequencies in float16": (
         "Rope",
         ".double() / self.head_dim)\n",
-        ".double() / self.head_dim).half().double()\n",
+        ".double() / self.head_dim)\n" + " " * 12 + "steps = steps.half().double()\n",
         {"frequencies-rounded"},
     ),
     "sign of rotate_half": ("Rope", "(-wide[..., half:]", "(wide[..., half:]", {"sine-sign"}),

@@ -61,7 +61,7 @@ OF_TRAINING = {
         ("conjecture", "parity", *SMOKE, "--encoding", "nowhere.py:x"), "encoding file 'nowhere.py' does not exist",
     ),
     "a format twice": (("conjecture", "parity", *SMOKE, "--format", "aligned,aligned"), "the same cell occurs twice"),
-    "no task": (("train", "", *SMOKE), "unknown task '': known are copy"),
+    "no task": (("train", "", *SMOKE), "unknown task '': there are 107, such as"),
     "a task that is nearly one": (("conjecture", "paritty", *SMOKE), "did you mean parity"),
     "no format": (("conjecture", "parity", *SMOKE, "--format", ""), "unknown format ''"),
     "a base of a billion": (("train", "addition", *SMOKE, "--base", "1000000000"), "must be 2 to 251"),

@@ -1,5 +1,7 @@
 """An experiment: its predictions by mode, what it warns of before it trains, and the name of its folder."""
 
+import re
+
 import pytest
 
 from circuits.encodings import parse_encoding
@@ -7,6 +9,7 @@ from circuits.modes import Mode
 from empirical.model.backend import CPU
 from empirical.runs.profile import ProfileError
 from empirical.runs.protocol import load_protocol
+from empirical.training import cost
 from lengthgen import experiment
 from lengthgen.budget import BudgetError, parse_budget
 from lengthgen.experiment import (
@@ -18,6 +21,7 @@ from lengthgen.experiment import (
     task_experiment,
 )
 from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file
+from theory.system.errors import LengthgenError
 
 
 def predictions(folder):
@@ -64,6 +68,24 @@ def test_seeds_that_cannot_decide_any_cell_are_reported_before_training(tmp_path
     ) in err
 
 
+def test_runs_and_their_cost_are_said_before_training(tmp_path, monkeypatch, capsys):
+    sweep(tmp_path, monkeypatch)
+    first_line = (
+        r"^30 runs to train, 5 of each cell: about \d+\.\d core-minutes \(\d+\.\d on \d+ cores\), by a few timed"
+    )
+    assert re.search(first_line, capsys.readouterr().err, re.MULTILINE)
+
+
+def test_a_cost_that_cannot_be_estimated_does_not_stop_the_training(tmp_path, monkeypatch, capsys):
+    def fail(*_):
+        raise LengthgenError("no such thing")
+
+    monkeypatch.setattr(cost, "seconds_of_runs", fail)
+    sweep(tmp_path, monkeypatch)
+    out, err = capsys.readouterr()
+    assert "30 runs to train, 5 of each cell\n" in err and out == "training begins\n"
+
+
 def test_seeds_that_can_decide_a_cell_are_not_warned_of(tmp_path, monkeypatch, capsys):
     sweep(tmp_path, monkeypatch)
     assert "decide nothing" not in capsys.readouterr().err
@@ -100,10 +122,11 @@ def world(tmp_path, monkeypatch):
     return judged
 
 
-def test_only_undecided_cells_get_more_runs_until_they_are_decided(world):
+def test_only_undecided_cells_get_more_runs_until_they_are_decided(world, capsys):
     counts, trial = world({"ipe": lambda index: index != 0, "ape": lambda index: False})
     assert counts == {"ipe": 13, "ape": 9}, "while a cell is undecided, the other needs more than alone"
     assert [cell["verdict"] for cell in trial["cells"]] == ["consistent"] * 2
+    assert "with --until-decided" not in capsys.readouterr().err, "it is there already"
     again, trial_again = world({"ipe": lambda index: False, "ape": lambda index: False})
     assert again == {} and trial_again == trial, "added runs are judged again, and nothing is trained"
 

@@ -90,8 +90,39 @@ def test_vector_tokens(answer):
 def test_a_table_for_people(run):
     code, out, _ = run("lrc", "0.5**(j-i)", "--explain")
     assert code == 0
-    for words in ("no relation generalizes it", "unbounded", "proved for all scales", "T5 buckets", "1/128"):
+    for words in (
+        "No: no position encoding makes it generalize from scale 4 to 8",
+        "grows without bound",
+        "unbounded",
+        "proved for all scales",
+        "T5 buckets",
+        "1/128",
+    ):
         assert words in out
+
+
+YES = "Yes: some position encoding makes it generalize from scale 4 to 8, since LRC stays 1"
+NO = "No: no position encoding makes it generalize from scale 4 to 8, since LRC is"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "verdict"),
+    [
+        (["1"], f"{YES} [F]"),
+        (["1", "--explain"], f"{YES}; of the standard ones constant, "),
+        (["i * j"], f"{NO} 9 at scale 4 and 30 at scale 8 and grows without bound [F]"),
+        (["1/(i-9)"], f"{NO} 4 at scale 4 and 8 at scale 8 [F]"),
+        (["1 if i == ceil(n/2) else 0"], "Yes: some position encoding with scale hint makes it generalize"),
+        (
+            ["j - i", "--scales", "3"],
+            "LRC is 2 at scale 3; a second scale, as in --scales 3,6, asks what generalizes [F]",
+        ),
+    ],
+)
+def test_the_verdict_is_the_first_sentence(run, arguments, verdict):
+    code, out, _ = run("lrc", *arguments)
+    assert code == 0
+    assert " ".join(out.split()).startswith(verdict)
 
 
 def test_arrays_and_the_users_own_code(answer, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.lengthgen.refusal import refused
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "claim.md"
 
 HEAD = """
 import os
@@ -66,7 +66,7 @@ def test_the_file_of_the_guide_holds_and_nothing_is_kept(run, tmp_path, monkeypa
     (text,) = re.findall(r"```python\n(# my_claims\.py\n.*?)```", GUIDE.read_text(), re.DOTALL)
     Path("my_claims.py").write_text(text, encoding="utf-8")
     code, out, err = run("verify", "my_claims.py", "--json")
-    assert (code, err.splitlines()[0]) == (0, "claims: 1 to do")
+    assert (code, err.splitlines()[0]) == (0, "verify: 1 claims to do")
     result = claims_of(out)["bounded-1"]
     assert (result["verdict"], result["strength"], result["facts"]) == (
         "verified",
@@ -78,7 +78,7 @@ def test_the_file_of_the_guide_holds_and_nothing_is_kept(run, tmp_path, monkeypa
     assert not (tmp_path / "cache" / "lengthgen" / "claims").exists()
     request.getfixturevalue("claims_run_here")
     code, out, err = run("verify", "my_claims.py:CLAIMS")
-    assert (code, err.splitlines()[0]) == (0, "claims: 1 to do"), "nothing was kept"
+    assert (code, err.splitlines()[0]) == (0, "verify: 1 claims to do"), "nothing was kept"
     shown = next(line for line in GUIDE.read_text().splitlines() if line.startswith("    bounded-1 [F]"))
     assert (
         shown.removesuffix(" ...").split() == next(line for line in out.splitlines() if "bounded-1" in line).split()[:6]

@@ -9,7 +9,7 @@ from empirical.encodings.agreement import SIZES, largest_difference
 from empirical.encodings.catalogue import own_module
 from theory.encodings.own import record
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "encoding.md"
 SMALL = ("--train", "1-2", "--test", "1-3", "--profile", "smoke", "--out", "out")
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from circuits.analysis import Analysis, analyse
 from circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
-from circuits.prediction import Prediction
+from circuits.prediction_record import Prediction
 from circuits.tasks import load
 from lengthgen import progress
 from lengthgen.predicting import prediction_answer

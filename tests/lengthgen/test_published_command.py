@@ -66,7 +66,7 @@ def test_the_table_names_the_tasks_that_are_not_expressible_and_counts_what_json
     ("--evidence", "huang", "did you mean huang2025?"),
     ("--task", "pariti", "did you mean parity?"),
     ("--encoding", "nop", "did you mean nope?"),
-    ("--encoding", "", "known are offset-ape"),
+    ("--encoding", "", "choose offset-ape"),
     ("--task", "\x1b[31m", "no published result has the task"),
 ])  # fmt: skip
 def test_an_unknown_name_is_refused_with_the_nearest(run, option, name, says):

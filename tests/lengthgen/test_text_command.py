@@ -22,7 +22,7 @@ def test_the_answer_has_every_length_of_every_encoding(answer, run, trained_here
 def test_an_encoding_that_fails_is_named_and_the_exit_code_says_so(run, trained_here, tmp_path):
     code, table, errors = run(*SMOKE, "--out", str(tmp_path), "--encoding", "nope,ipe")
     assert code == 1
-    assert "text: 2 of 2 encodings ended" in errors
+    assert "text: 2 encodings to do" in errors
     assert "no circuit" in table and "nope" in table
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import lengthgen.tables.verdict_page as module_page
 import lengthgen.verdict as module
 from empirical.verdict.frozen import load_frozen
 from empirical.verdict.runs import RUNS
@@ -28,12 +29,12 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_runs_are_trained_judged_and_kept_and_forged_answers_are_noticed(small: Path) -> None:
-    answer = train_answer("mine", small, seconds=60, until_decided=False)
+    answer = train_answer("mine", small, seconds=3600, until_decided=False)
     assert answer["seen"] == 2 and answer["runs"] == 4
     before = (small / "mine" / RUNS).read_bytes()
-    again = train_answer("mine", small, seconds=60, until_decided=False)
+    again = train_answer("mine", small, seconds=3600, until_decided=False)
     assert again == answer and (small / "mine" / RUNS).read_bytes() == before, "nothing is trained twice"
-    assert train_answer("mine", small, seconds=60, until_decided=True)["runs"] in range(4, 7)
+    assert train_answer("mine", small, seconds=3600, until_decided=True)["runs"] in range(4, 7)
     frozen = load_frozen(preregistration(), small / "mine")
     assert verdict_answer("mine", small)["frozen"] != frozen.digest, "another preregistration, another hash"
     cells = small / "mine" / "cells.parquet"
@@ -60,6 +61,7 @@ def test_without_frozen_answers_or_runs_there_is_one_line(small: Path, tmp_path:
         (["--seed", "3"], "goes with --rerun"),
         (["--train", "soon"], "budget"),
         (["--rerun", "0"], "rerun"),
+        (["--format", "markdown", "--json"], "is for a judgement"),
         ([], "no frozen answers"),
     ],
 )
@@ -67,9 +69,29 @@ def test_bad_calls_end_with_one_line(run: Any, tmp_path: Path, arguments: list[s
     refused(run("verdict", *arguments, "--out", str(tmp_path)), says)
 
 
-def test_the_record_of_the_project_is_judged_from_its_files(answer: Any) -> None:
-    judged = answer("verdict", "--out", str(RECORD))
-    assert judged["cells"] == 10_000 and judged["runs"] > 0
-    text = (RECORD.parents[1] / "verdict.md").read_text(encoding="utf-8")
-    for number in (judged["frozen"], f"{judged['runs']:,} runs", f"{judged['counting']:,} cells"):
-        assert number in text, f"docs/verdict.md says otherwise than the record: {number}"
+def test_the_page_of_the_project_is_what_its_record_says(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(RECORD.parents[2])  # the page names the folder as the command does
+    code, page, err = run("verdict", "--out", "docs/results/verdict", "--format", "markdown")
+    assert code == 0, err
+    assert page == (RECORD.parents[1] / "verdict.md").read_text(encoding="utf-8"), (
+        "run: lengthgen verdict --out docs/results/verdict --format markdown > docs/verdict.md"
+    )
+
+
+def test_the_page_says_who_is_better_and_why_nobody_is(small: Path) -> None:
+    """Without a run no pair is decided; of two rules one of which is always right, the page names that one."""
+    pair = {
+        "part": "judgement", "first": "coverage", "second": "name", "disputed": 9, "reached": 9, "wins_first": 2,
+        "wins_second": 7, "against_first": 45.2, "against_second": 0.1, "better": "name",
+    }  # fmt: skip
+    gate = {
+        "pairs": [
+            {"true": a, "against": b, "verdict": "can decide"} for a, b in (("coverage", "name"), ("name", "coverage"))
+        ]
+    }
+    assert "**name says better than coverage**" in (line := module_page._sentence(pair, gate))
+    assert "e-value 45.2, better on 7 tasks and worse on 2 (9 of the 9 cells" in line
+    undecided = module_page._sentence(pair | {"better": "undecided"}, gate)
+    assert "coverage or name: **undecided** (e-values 0.1 and 45.2" in undecided and "cannot decide" not in undecided
+    gate["pairs"][0]["verdict"] = "this set cannot decide"
+    assert "they cannot decide" in module_page._sentence(pair | {"better": "undecided"}, gate)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
-from circuits.prediction import Prediction
+from circuits.prediction_record import Prediction
 from empirical.runs.measurement import Measurement
 from empirical.runs.protocol import load_protocol
 from empirical.runs.run import Run, plan

@@ -83,8 +83,8 @@ def named(name: str) -> Encoding:
     """
     encoding = called(name)
     if encoding is None:
-        choices = f"{', '.join(ENCODINGS)}; your own: path/to/file.py:object"
-        hint = nearest(name.strip().casefold(), _BY_NAME, otherwise=f"known are {choices}")
+        listed = "`lengthgen encodings` lists all; your own: path/to/file.py:object"
+        hint = nearest(name.strip(), _BY_NAME, listed=listed)
         raise UnknownEncoding(f"unknown encoding '{name}': {hint}")
     return encoding
 

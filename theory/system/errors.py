@@ -1,6 +1,6 @@
 """Base class of all errors that the user of a command can correct, and the hint for an unknown name."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 LONGEST = 4_000
@@ -10,6 +10,8 @@ LONGEST_COMPARED = 100
 
 The time to compare grows with the square of the length.
 """
+NEAREST, FEW = 3, 6
+"""Largest number of names in the hint for an unknown name, and of names that are listed in full."""
 
 
 class LengthgenError(ValueError):
@@ -34,16 +36,38 @@ def one_line(text: str, *, longest: int = LONGEST) -> str:
     return line if len(text) <= longest else f"{line}... ({len(text):,} characters in all)"
 
 
-def nearest(name: str, valid_names: Iterable[str], *, otherwise: str | None = None) -> str:
-    """Hint for an unknown name: "did you mean A or B?".
+def nearest(name: str, valid_names: Iterable[str], *, listed: str = "") -> str:
+    """Hint for an unknown name: "did you mean A, B or C?", with at most three names.
+
+    If no valid name is close, the hint has all of them if they are few, else how many there are, the three nearest, and
+    where all are listed.
 
     Args:
         name: the unknown name.
-        valid_names: all names that would do.
-        otherwise: the hint if no valid name is close; by default a list of all valid names.
+        valid_names: all names that would do; case is ignored in the comparison.
+        listed: the place of the whole list, and what else would do.
     """
-    names = list(valid_names)
-    close = get_close_matches(name[:LONGEST_COMPARED], names)
+    all_names = list(dict.fromkeys(valid_names))
+    names = {valid.casefold(): valid for valid in all_names}
+    compared = name[:LONGEST_COMPARED].casefold()
+    close = [names[match] for match in get_close_matches(compared, names, n=NEAREST)]
     if close:
-        return f"did you mean {' or '.join(close)}?"
-    return f"known are {', '.join(names)}" if otherwise is None else otherwise
+        return f"did you mean {_either(close)}?"
+    ending = f"; {listed}" if listed else ""
+    if len(all_names) <= FEW:
+        return f"choose {_either(all_names)}{ending}"
+    some = [names[match] for match in get_close_matches(compared, names, n=NEAREST, cutoff=0.0)]
+    return f"there are {len(all_names)}, such as {', '.join(some)}{ending}"
+
+
+def in_any_case(name: str, valid_names: Iterable[str]) -> str:
+    """Name as it is registered, for a name that differs from it in case only; any other name unchanged."""
+    names = list(valid_names)
+    if name in names:
+        return name
+    return next((valid for valid in names if valid.casefold() == name.casefold()), name)
+
+
+def _either(names: Sequence[str]) -> str:
+    """Names as an enumeration with "or" before the last one."""
+    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -161,7 +161,7 @@ def load_object(text: str, *, what: str, error: type[LengthgenError], kind: type
     if name not in defined or not _has_type(kind, defined[name]):
         objects = objects_of(defined, kind)
         wanted = "" if kind is object else f"{kind.__name__} "
-        hint = nearest(name, objects, otherwise=f"it defines {', '.join(objects) or 'none'}")
+        hint = nearest(name, objects) if objects else "it defines none"
         raise error(f"{what} file '{path}' defines no {wanted}'{name}': {hint}")
     return defined[name]
 

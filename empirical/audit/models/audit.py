@@ -74,6 +74,9 @@ def audit_model(
     results = patterns.measure(single, kind, trained)
     dynamic = rope_fields(subject.config)["rope_type"] in BY_LENGTH if kind == "rotary" else False
     defects += _pattern_defects(results, subject, dynamic=dynamic)
+    if single.positions_name and kind in ("rotary", "absolute") and patterns.ignores_positions(single):
+        says = "other positions that are passed give the same logits: the index in the call is used instead"
+        return [_model_answer(subject, [Defect(rule="positions-ignored", says=says, first={"float32": 1})], recognised)]
     on_step("call patterns")
     effects = fields.effects(subject, trained)
     for name in fields.ignored(effects, set(requested)):

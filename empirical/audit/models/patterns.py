@@ -73,6 +73,16 @@ def measure(runner: Runner, kind: str, trained: int | None) -> list[Pattern]:
     return results
 
 
+def ignores_positions(runner: Runner) -> bool:
+    """True if logits are the same for positions 0, 1, 2, ... and 0, 2, 4, ..."""
+    ids, order = runner.ids(1, LENGTH), torch.arange(LENGTH)[None]
+    try:
+        near, far = (runner.fresh(DTYPE).call(ids, positions=order * step)[0] for step in (1, 2))
+    except RefusedPosition:
+        return False
+    return torch.equal(near, far)
+
+
 def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[str, str, tuple[str, ...], Compute]]:
     ids, others = runner.ids(1, LENGTH), runner.ids(2, LENGTH, seed=3)
     full = runner.fresh(DTYPE).call(ids)[0]

@@ -78,7 +78,7 @@ def test_errors_of_an_own_theory_are_one_line_that_names_the_question(tmp_path: 
     [
         ("missing.py:mine", None, "does not exist"),
         ("mine.py", "mine = 1", "names no theory"),
-        ("mine.py:other", "mine = 1", "did you mean|it defines"),
+        ("mine.py:other", "mine = 1", "defines no 'other': choose"),
         ("mine.py:mine", "mine = 1", "must be a function"),
         ("mine.py:mine", "1 / 0", "ZeroDivisionError"),
     ],

@@ -86,7 +86,7 @@ def test_lengths_ascend_from_the_trained_one(lengths, says):
 
 
 def test_an_unknown_profile_names_those_that_exist():
-    with pytest.raises(ProfileError, match="unknown profile 'large': choose one of paper, quick, smoke"):
+    with pytest.raises(ProfileError, match="unknown profile 'large': choose paper, quick or smoke"):
         load_profile("large")
     assert load_profile("quick").lengths == (128, 256, 512, 1024, 2048)
     assert load_profile("paper").training.learning_rate == 1e-3

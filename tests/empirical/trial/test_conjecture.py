@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from circuits.prediction import Prediction
+from circuits.prediction_record import Prediction
 from empirical.trial.conjecture import TrialError, judge, unanimous_runs
 from empirical.trial.outcomes import by_checkpoint
 from empirical.trial.statistics import tail

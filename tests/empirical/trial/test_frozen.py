@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from circuits.prediction import VariantPrediction
+from circuits.prediction_record import VariantPrediction
 from circuits.tasks import TaskSpec
 from empirical.model.backend import CPU
 from empirical.runs.profile import load_profile

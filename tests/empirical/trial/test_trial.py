@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from circuits.prediction import VARIANTS, VariantPrediction
+from circuits.prediction_record import VARIANTS, VariantPrediction
 from empirical.trial.conjecture import RULES
 from empirical.trial.trial import as_json
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNFIT, YES, evidence, histories

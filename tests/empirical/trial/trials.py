@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import product
 from math import inf, nan
 
-from circuits.prediction import Prediction
+from circuits.prediction_record import Prediction
 from empirical.runs.measurement import Measurement
 from empirical.trial.conjecture import RULES, CellEvidence, CellKey, Criteria
 

@@ -101,7 +101,8 @@ def test_order_is_that_of_the_hash_whatever_the_order_of_the_cells():
 
 def test_trajectory_ends_at_the_evidence():
     cells = [cell(f"t{i}", successes=5) for i in range(6) for _ in range(3)]
-    points, evidence = trajectory(cells), compare(cells)
+    evidence = compare(cells)
+    points = trajectory(evidence)
     assert points[0] == (0, 0.0, 0.0)
     assert [point[0] for point in points] == [0, 3, 6, 9, 12, 15, 18]
     assert exp(points[-1][2]) == pytest.approx(evidence.against_b[-1])
@@ -110,7 +111,7 @@ def test_trajectory_ends_at_the_evidence():
 
 
 def test_no_cells_give_no_evidence():
-    assert trajectory([]) == [(0, 0.0, 0.0)]
+    assert trajectory(compare([])) == [(0, 0.0, 0.0)]
     assert compare([]).cells == 0
 
 

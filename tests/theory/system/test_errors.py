@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from theory.system.errors import nearest
+from theory.system.errors import in_any_case, nearest
 
 
 @pytest.mark.parametrize(
@@ -12,18 +12,27 @@ from theory.system.errors import nearest
     [
         ("partiy", ["copy", "parity"], "did you mean parity?"),
         ("cop", ["copy", "cope", "parity"], "did you mean copy or cope?"),
-        ("xyz", ["copy", "parity"], "known are copy, parity"),
-        ("", {"copy": 1}, "known are copy"),
+        ("PARITY-2", ["copy", "Parity"], "did you mean Parity?"),
+        ("cop", ["cope", "copy", "cops", "coop", "cup"], "did you mean copy, cops or cope?"),
+        ("xyz", ["copy", "parity", "Copy"], "choose copy, parity or Copy"),
+        ("", {"copy": 1}, "choose copy"),
+        ("zzz", [f"name-{number}" for number in range(50)], "there are 50, such as name-9, name-8, name-7"),
     ],
 )
-def test_the_closest_names_or_all(name, names, hint):
+def test_at_most_three_names_unless_there_are_few(name, names, hint):
     assert nearest(name, names) == hint
     assert nearest(name, iter(names)) == nearest(name, names)
 
 
-def test_another_hint_stands_where_no_name_is_close():
-    assert nearest("xyz", ["copy"], otherwise="see the list") == "see the list"
-    assert nearest("cpy", ["copy"], otherwise="see the list") == "did you mean copy?"
+def test_the_place_of_the_list_is_named_where_no_name_is_close():
+    assert nearest("xyz", ["copy"], listed="`tasks` lists all") == "choose copy; `tasks` lists all"
+    assert nearest("cpy", ["copy"], listed="`tasks` lists all") == "did you mean copy?"
+
+
+def test_a_name_in_another_case_is_the_registered_one():
+    assert in_any_case("PARITY", ["copy", "parity"]) == "parity"
+    assert in_any_case("Copy", ["copy", "Copy"]) == "Copy"
+    assert in_any_case("cpy", ["copy"]) == "cpy"
 
 
 def test_a_long_name_takes_no_time():

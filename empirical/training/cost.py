@@ -1,0 +1,86 @@
+"""Cost of runs before they are trained, estimated from a few timed steps and one timed test.
+
+One run of each encoding and model size is timed, the one with the shortest sequences; the time of the others is taken
+to grow as their tokens do. Training in an ensemble, and runs that end early, make the true cost smaller.
+"""
+
+import hashlib
+import json
+import platform
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+from time import perf_counter, process_time
+
+import torch
+
+from circuits.tasks import TaskSpec
+from empirical.model.backend import Backend
+from empirical.model.ensemble import Ensemble
+from empirical.model.setup import Setup
+from empirical.runs.data import TEST, TRAIN, examples
+from empirical.runs.run import Run
+from empirical.training.evaluation import teacher_forced
+from theory.system.cache import cached
+from theory.system.files import user_cache
+
+STEPS, SAMPLES = 3, 50
+"""Numbers of training steps and of test samples that are timed."""
+
+
+def seconds_of_runs(runs: Sequence[Run], backend: Backend) -> float:
+    """Estimate the seconds that one core of this machine, or its GPU, needs for all these runs, each trained alone.
+
+    Raises:
+        LengthgenError: a run cannot be trained.
+    """
+    tokens = {task: _tokens(task, runs[0].test[-1]) for task in {run.task for run in runs}}
+    total = 0.0
+    alike = sorted(runs, key=_kind)
+    for _, kind in groupby(alike, key=_kind):
+        members = list(kind)
+        timed = min(members, key=lambda run: tokens[run.task])
+        total += _seconds(timed, backend) * sum(tokens[run.task] for run in members) / tokens[timed.task]
+    return total
+
+
+def _kind(run: Run) -> tuple[str, str]:
+    """Return what the timed run has in common with others."""
+    return run.encoding, str(run.model)
+
+
+def _tokens(task: TaskSpec, scale: int) -> int:
+    """Number of tokens of a sequence at one scale."""
+    return int(examples(task.laid_out(scale), [scale], 1, split=TRAIN, seed=0).tokens.shape[1])
+
+
+def _seconds(run: Run, backend: Backend) -> float:
+    """Estimate the seconds of one run; measured once for each shape of run and machine."""
+    key = [run.config | {"seed": 0}, backend.device, torch.__version__, platform.node()]
+    name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+    seconds: float = cached(user_cache("costs") / f"{name}.json", key, partial(_timed, run, backend))
+    return seconds
+
+
+def _timed(run: Run, backend: Backend) -> float:
+    """Time a few steps and a test at the last scale; return the seconds of the whole run."""
+    clock = perf_counter if backend.is_cuda else process_time  # on a busy machine a core's own time
+    torch.set_num_threads(1)
+    setup = Setup.of(run, backend.device)
+    ensemble = Ensemble([run], setup, Backend(backend.device))
+    samples = torch.arange(run.training.batch, device=ensemble.tokens.device)[None]
+    test = setup.examples([run.test[-1]], min(SAMPLES, run.evaluation.samples), split=TEST, seed=0)
+    steps, tests = [], []
+    for _ in range(1 + STEPS):
+        begun = clock()
+        float(ensemble.step(samples, 0).sum())  # a number, so that a GPU has finished
+        stepped = clock()
+        teacher_forced(ensemble.decoder, setup.geometry, test)
+        steps.append(stepped - begun)
+        tests.append(clock() - stepped)
+    training = run.training
+    looks = len(run.checkpoints) + 1
+    # A run that may end early is looked at on its training scales, and tested once.
+    scales = [*run.test, *(run.train * looks if training.stop_when_solved else run.test * (looks - 1))]
+    tested = run.evaluation.samples / len(test.tokens) * sum(scale / run.test[-1] for scale in scales)
+    return training.epochs * (training.samples // training.batch) * min(steps[1:]) + tested * min(tests[1:])

@@ -1,0 +1,61 @@
+"""Announcement of a trial before it trains: how many runs there are, what they cost, and how many of them decide."""
+
+from collections.abc import Sequence
+
+from empirical.model.backend import Backend
+from empirical.runs.run import Run
+from empirical.training.sweep import workers
+from empirical.trial.conjecture import FEWEST, unanimous_runs
+from theory.system.errors import LengthgenError
+from theory.system.messages import tell
+
+
+def announce_runs(missing: Sequence[Run], *, seeds: int, predicted: int, backend: Backend, engine: str) -> None:
+    """Say what is about to be trained: runs, their cost in core-minutes, and whether so many can decide a cell.
+
+    Args:
+        missing: the runs that are not stored yet.
+        seeds: planned number of runs of each cell.
+        predicted: number of cells with a prediction.
+        backend: device of the training.
+        engine: "local" or "ray"; the cost on a cluster is not estimated.
+    """
+    cost = _cost(missing, backend) if engine == "local" else ""
+    tell(f"{len(missing)} runs to train, {seeds} of each cell{cost}")
+    if predicted:
+        tell(deciding(seeds, predicted))
+
+
+def deciding(seeds: int, cells: int) -> str:
+    """Return how many runs decide a cell, and whether the planned ones can."""
+    least, most = unanimous_runs(), unanimous_runs(cells)
+    enough = "" if seeds >= least else f"{seeds} runs a cell decide nothing: "
+    unlike = "" if most == least else f", and {most} whatever the others do"
+    if cells == 1:
+        needed = f"{least} fitting runs that agree decide the cell"
+    else:
+        needed = f"{least} fitting runs that agree decide a cell if all {cells} cells are like it{unlike}"
+    return f"{enough}{needed}; the 2x2 table counts every cell with {FEWEST} fitting runs anyway"
+
+
+def offer(name: str, most: int, round_size: int) -> None:
+    """Say by which command undecided cells get more runs."""
+    tell(
+        f"cells that stay undecided get more runs, {round_size} at a time and at most {most} a cell, by the same "
+        f"command with --until-decided: lengthgen conjecture {name} --until-decided --budget 1h"
+    )
+
+
+def _cost(runs: Sequence[Run], backend: Backend) -> str:
+    """Return the estimated cost of the runs as text; nothing if it cannot be estimated."""
+    from empirical.training.cost import seconds_of_runs
+
+    try:
+        minutes = max(seconds_of_runs(runs, backend) / 60, 0.1)
+    except LengthgenError:  # the training says what is wrong, and trains the other cells
+        return ""
+    if backend.is_cuda:
+        return f": about {minutes:.1f} GPU-minutes, by a few timed steps"
+    cores = workers(backend)
+    ending = ", less where runs end early" if runs[0].training.stop_when_solved else ""
+    return f": about {minutes:.1f} core-minutes ({minutes / cores:.1f} on {cores} cores), by a few timed steps{ending}"

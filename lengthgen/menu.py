@@ -1,0 +1,125 @@
+"""Menu of the command line: every command with its group, its one line of help, and the module that defines it.
+
+A module is imported when one of its commands is called, so that neither help nor a short answer waits for the others.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from theory.system.errors import in_any_case, nearest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """Command on the menu.
+
+    Attributes:
+        module: module of `lengthgen.commands` with the function of the same name, in which `-` is `_`.
+        line: what the command does, in at most 57 characters, so that it fits beside its name in 80 columns.
+    """
+
+    module: str
+    line: str
+
+
+GROUPS: Mapping[str, Mapping[str, Listed]] = {
+    "Ask (exact answers, without training)": {
+        "lrc": Listed(module="theory", line="Can any position encoding make a pattern generalize?"),
+        "src": Listed(module="circuits", line="Fewest operators of any circuit for a task"),
+        "predict": Listed(module="circuits", line="Which encodings should generalize on a task, and why?"),
+        "tasks": Listed(module="circuits", line="List the tasks of the project"),
+        "encodings": Listed(module="theory", line="List position encodings with their computed properties"),
+        "language": Listed(module="language", line="Is a regular language expressible in C-RASP?"),
+        "published": Listed(module="published", line="List published results on length generalization"),
+        "court": Listed(module="court", line="Score theories of length generalization by results"),
+        "strata": Listed(module="strata", line="Draw random questions on which two theories disagree"),
+    },
+    "Prove (claims, certificates, precision)": {
+        "verify": Listed(module="theory", line="Check claims of papers, or your own"),
+        "check-certificate": Listed(module="circuits", line="Check a proof of SRC by code that shares none with src"),
+        "audit": Listed(module="theory", line="Measure the precision of an encoding by position"),
+    },
+    "Train (models and verdicts)": {
+        "train": Listed(module="training", line="Train one model and test it at every scale"),
+        "sweep": Listed(module="training", line="Predict, then train all runs of a protocol"),
+        "conjecture": Listed(module="training", line="Predict, train over seeds, and judge each prediction"),
+        "verdict": Listed(module="verdict", line="Judge rules of prediction by runs on random tasks"),
+        "evaluate": Listed(module="training", line="Test a finished run at other scales"),
+        "relation": Listed(module="training", line="Compare the relation that a run learned with the ideal"),
+        "text": Listed(module="training", line="Train language models of text, and test longer contexts"),
+        "modular-addition": Listed(module="training", line="Train classifiers of additions written as text"),
+    },
+    "Show (stored results)": {
+        "runs": Listed(module="training", line="List, filter and remove stored runs"),
+        "figures": Listed(module="figures", line="Draw figures and tables"),
+        "report": Listed(module="report", line="Write one page to explore all results"),
+        "reproduce": Listed(module="training", line="Run everything into one folder, report included"),
+    },
+}
+COMMANDS: Mapping[str, Listed] = {name: command for group in GROUPS.values() for name, command in group.items()}
+SETTINGS = {"help_option_names": ["-h", "--help"], "token_normalize_func": str.lower}
+"""Settings of all commands: names of commands, of options and of their fixed values are read in any case."""
+
+
+def function(name: str) -> Callable[..., None]:
+    """Return the function behind a command on the menu."""
+    module = import_module(f"lengthgen.commands.{COMMANDS[name].module}")
+    command: Callable[..., None] = getattr(module, name.replace("-", "_"))
+    return command
+
+
+@lru_cache
+def _command(name: str) -> Any:
+    """Return the parser of a command on the menu."""
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    alone.command(name, short_help=COMMANDS[name].line, context_settings=SETTINGS)(function(name))
+    return typer.main.get_command(alone)
+
+
+class Menu(TyperGroup):
+    """Group of the commands on the menu."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return [*COMMANDS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, importing its module; None if there is none of this name."""
+        return _command(cmd_name) if cmd_name in COMMANDS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return name, command and remaining arguments. Refuse an unknown name with the nearest ones."""
+        name = in_any_case(args[0], COMMANDS)
+        if name not in COMMANDS and not ctx.resilient_parsing:
+            ctx.fail(f"unknown command '{args[0]:.60}': {nearest(name, COMMANDS, listed='`lengthgen -h` lists all')}")
+        return super().resolve_command(ctx, [name, *args[1:]])
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each group, without importing any command."""
+        width = max(map(len, COMMANDS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), command.line) for name, command in group.items()])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Return the names that begin as what was typed, with their lines, without importing the commands."""
+        if not incomplete[:1].isalnum() and incomplete:  # an option
+            return super().shell_complete(ctx, incomplete)
+        return [_completion_item(name, help=COMMANDS[name].line) for name in COMMANDS if name.startswith(incomplete)]
+
+
+def _completion_item(name: str, **options: str) -> Any:
+    """Return an item as the click in use has it: some versions of typer contain a copy, others use the package."""
+    click = TyperGroup.__mro__[1].__module__.rpartition(".")[0]
+    return import_module(f"{click}.shell_completion").CompletionItem(name, **options)
+
+
+def all_functions() -> Iterator[tuple[str, Callable[..., None]]]:
+    """Yield every command's name with its function; imports all of them."""
+    return ((name, function(name)) for name in COMMANDS)

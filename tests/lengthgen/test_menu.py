@@ -1,0 +1,95 @@
+"""The menu: help in groups with no line cut, the version, completion by the shell, and names in any case."""
+
+import importlib.metadata
+import inspect
+
+import pytest
+import typer
+from typer.models import ParameterInfo
+
+from lengthgen.menu import COMMANDS, GROUPS, all_functions
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Have help laid out for 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",)])
+def test_help_has_the_groups_and_every_line_is_whole(run, arguments):
+    code, out, err = run(*arguments)
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert [line.rstrip(":") for line in lines if line.rstrip(":") in GROUPS] == [*GROUPS]
+    rows = dict(line.split(maxsplit=1) for line in lines if line.partition(" ")[0] == "" and line.split()[:1] != [])
+    assert {name: rows.get(name) for name in COMMANDS} == {name: command.line for name, command in COMMANDS.items()}
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.usefixtures("narrow")
+def test_every_command_is_there_with_its_help_and_takes_json(run):
+    for name, function in all_functions():
+        code, out, _ = run(name, "-h")
+        assert code == 0 and out == run(name, "--help")[1]
+        assert out.startswith(f"Usage: lengthgen {name} ")
+        assert "--json" in out
+        assert inspect.getdoc(function).split()[:3] == out.split("\n\n")[1].split()[:3], "its docstring is the help"
+
+
+def test_the_version_is_that_of_the_package(run):
+    assert run("--version") == (0, f"lengthgen {importlib.metadata.version('lengthgen')}\n", "")
+
+
+def test_names_of_commands_options_and_values_are_read_in_any_case(answer):
+    written = answer("src", "parity", "--mode", "free", "--scales", "1-3")
+    shouted = answer("SRC", "PARITY", "--MODE", "Free", "--Scales", "1-3")
+    assert {**written, "seconds": 0} == {**shouted, "seconds": 0}
+    predicted = answer("Predict", "Parity", "--encoding", "IPE", "--format", "ALIGNED", "--test", "1-6")
+    assert (predicted["task"], predicted["format"], [*predicted["predictions"]]) == (
+        "parity-aligned-6",
+        "aligned",
+        ["ipe"],
+    )
+    assert [claim["id"] for claim in answer("verify", "ROPE-1")["claims"]] == ["rope-1"]
+    assert answer("published", "--task", "Copy_Unique")["cells"]
+
+
+def test_a_default_that_the_signature_does_not_show_is_named_in_the_help():
+    """An option without a value of its own either shows what is done without it, or adds something."""
+    unnamed = {"base", "after", "bases", "within", "scratchpad", "time_limit", "certificate", "draw", "second_scales"}
+    unnamed |= {"task", "encoding", "state", "remove", "paper", "strength", "runs", "claims", "log", "evidence"}
+    unnamed |= {"train", "rerun", "protocol", "into", "names", "budget", "seed"}
+    for name, function in all_functions():
+        for parameter in inspect.signature(function).parameters.values():
+            [info] = [note for note in parameter.annotation.__metadata__ if isinstance(note, ParameterInfo)]
+            shown = parameter.default is not None or isinstance(info.show_default, str)
+            assert shown or parameter.name in unnamed, (name, parameter.name)
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("c", {"check-certificate", "conjecture", "court"}),
+        ("src pari", {"parity", "parity-direct", "parity-sparse", "parity-online"}),
+        ("predict parity --encoding rope,ali", {"rope,alibi"}),
+        ("predict parity --format f", {"filled"}),
+        ("sweep fig", {"fig1", "fig2", "fig3", "fig4"}),
+        ("train parity --profile p", {"paper"}),
+        ("court --theory k", {"k-sparse"}),
+    ],
+)
+def test_the_shell_completes_commands_and_names(run, monkeypatch, words, completed):
+    monkeypatch.setenv("_LENGTHGEN_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"lengthgen {words}")
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+    code, out, _ = run()
+    assert (code, {*out.split()}) == (0, completed)
+
+
+def test_the_completion_of_a_shell_is_shown(run, monkeypatch):
+    monkeypatch.setattr(typer.completion, "_get_shell_name", lambda: "bash")
+    code, out, err = run("--show-completion")
+    assert (code, err) == (0, "")
+    assert "_LENGTHGEN_COMPLETE" in out

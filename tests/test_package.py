@@ -1,0 +1,125 @@
+"""The package as its users get it: a wheel with all files, public names, a version, and a citation that fits."""
+
+import ast
+import importlib.util
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import lengthgen
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = (*lengthgen.PACKAGES, "lengthgen")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+BUILD = "import sys; from setuptools.build_meta import build_wheel; print(build_wheel(sys.argv[1]))"
+USE = """
+import sys
+from importlib.metadata import version
+
+import lengthgen
+from lengthgen import Task, load_task, predict, analyse, parse_encoding
+
+place, *torch_names = sys.argv[1:]
+assert lengthgen.__file__.startswith(place), lengthgen.__file__
+for name in set(dir(lengthgen)) - set(torch_names):
+    assert getattr(lengthgen, name) is not None
+parity = analyse(load_task("parity"), "aligned", 4)
+prediction = predict(parity, parse_encoding("ipe"), train=range(1, 4), test=range(1, 5))
+from empirical.court.published.load import published_cells
+from empirical.runs.profile import load_profile
+from empirical.runs.protocol import load_protocol, names
+from empirical.verdict.preregistration import load_preregistration
+assert load_profile("quick") and load_protocol(names()[0], "paper") and load_preregistration("random-tasks")
+assert len(published_cells()) == 187
+print(prediction.generalizes, version("lengthgen"))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """Wheel of the project, built without network from a copy, as building writes into the folder."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    command = [sys.executable, "-c", BUILD, str(folder)]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / done.stdout.splitlines()[-1]
+
+
+def test_the_wheel_holds_every_file_of_the_packages_and_nothing_else(wheel) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    files = {
+        str(path.relative_to(ROOT))
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".md"
+    }
+    assert names == files
+
+
+def test_the_installed_wheel_works_elsewhere(wheel, tmp_path) -> None:
+    """pip installs it without network; its data files are read, and every public name that needs no torch is there."""
+    place = tmp_path / "installed"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
+    subprocess.run([*pip, "--target", str(place), str(wheel)], check=True, cwd=tmp_path)
+    torch_names = [name for name, (module, _) in lengthgen._public().items() if module.startswith("empirical")]
+    command = [sys.executable, "-c", USE, str(place), *torch_names]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={"PYTHONPATH": str(place)}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, f"True {PROJECT['version']}\n"), done.stderr
+
+
+def test_public_names_exist_and_hide_no_module() -> None:
+    public = lengthgen._public()
+    assert len(public) == len(dir(lengthgen)) > 70
+    stub = ast.parse((ROOT / "lengthgen" / "__init__.pyi").read_text(encoding="utf-8"))
+    assert sorted(ast.literal_eval(stub.body[-1].value)) == sorted(public), "`__all__`"
+    assert not {module.name for module in pkgutil.iter_modules(lengthgen.__path__)} & {*public}
+    for name, (module, attribute) in public.items():
+        file = importlib.util.find_spec(module).origin
+        assert re.search(rf"\b{attribute}\b", Path(file).read_text(encoding="utf-8")), name
+        assert getattr(lengthgen, name) is getattr(lengthgen, name)
+    with pytest.raises(AttributeError, match="no public name 'nothing'"):
+        _ = lengthgen.nothing
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    code = "import sys, lengthgen; print({*lengthgen.PACKAGES, 'numpy', 'typer'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_a_package_that_hides_one_of_its_own_is_named(tmp_path) -> None:
+    """A folder `theory` beside a user's script hides the package."""
+    (tmp_path / "theory").mkdir()
+    (tmp_path / "theory" / "__init__.py").touch()
+    done = subprocess.run(
+        [sys.executable, "-c", "import lengthgen"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(
+        f"ImportError: lengthgen needs its own package 'theory', and Python finds {tmp_path}/theory"
+    )
+
+
+def test_version_and_citation_are_those_of_the_project() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {PROJECT['version']}\n" in citation
+    assert f"\nlicense: {PROJECT['license']}\n" in citation
+    assert f"\n  - name: {PROJECT['authors'][0]['name']}\n" in citation
+    assert PROJECT["description"] in " ".join(citation.split())
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.*?)(?:,.*)?$", changelog, re.MULTILINE)[0] == PROJECT["version"]

@@ -1,0 +1,78 @@
+"""The site of the documents: links to source files, plain docstrings and sections of the gallery, without Sphinx."""
+
+import re
+
+import pytest
+
+import lengthgen
+from tools.documents import ROOT, SOURCE_LINK, escape, figure_section, public_names, source_link
+
+DOCS = ROOT / "docs"
+
+
+def linked(text: str) -> str:
+    """Text of a document of docs/ with its links to source files rewritten."""
+    return SOURCE_LINK.sub(lambda link: source_link(link, DOCS, DOCS), text)
+
+
+def test_a_link_to_a_source_file_leads_to_the_line_of_its_function() -> None:
+    shown = linked("see [parity.py#induced\\_counts](/proofs_checks/papers/sequential/parity.py#induced_counts).")
+    lines = (ROOT / "proofs_checks/papers/sequential/parity.py").read_text(encoding="utf-8").splitlines()
+    [line] = [number for number, text in enumerate(lines, 1) if text.startswith("def induced_counts(")]
+    page = "source/proofs_checks/papers/sequential/parity.py.html"
+    assert shown == f'see <a href="{page}#line-{line}"><code>parity.py#induced_counts</code></a>.'
+    with pytest.raises(LookupError, match="defines no nowhere"):
+        linked("[x](/proofs_checks/claim.py#nowhere)")
+
+
+def test_links_to_documents_and_records_stay_as_they_are() -> None:
+    text = "[a](glossary.md#src) [b](results/quick-variants/judge_again.py) [c](nowhere.py)"
+    assert linked(text) == text
+
+
+def test_a_docstring_is_plain_text_but_for_its_backticks() -> None:
+    lines = ["|A_ij| <= x_ * `a|b*c_ d` and **options"]
+    escape(None, "function", "f", None, None, lines)
+    assert lines == [r"\|A_ij\| <= x\_ \* `a|b*c_ d` and \*\*options"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reads", "drawn", "missing", "expected"),
+    [
+        (
+            "lrc-growth",
+            "computed",
+            ["lrc-growth.png"],
+            "",
+            ["gallery/lrc-growth.png", "\nlengthgen figures lrc-growth\n"],
+        ),
+        (
+            "verdict-x",
+            "runs",
+            ["verdict-x.png"],
+            "",
+            ["\nlengthgen figures verdict-x --out docs/results --into figures\n"],
+        ),
+        (
+            *("figure2", "runs of fig2", [], "make them with  lengthgen sweep fig2 --profile quick --out docs/results"),
+            ["(results/quick/figure2.png)", "\nlengthgen sweep fig2 --profile quick\nlengthgen figures figure2\n"],
+        ),
+        ("labels-x", "computed", [], "nine encodings are too many", ["cannot be drawn: nine encodings are too many."]),
+    ],
+)
+def test_a_figure_of_the_gallery_has_its_picture_and_the_commands_that_make_it(
+    name: str, reads: str, drawn: list[str], missing: str, expected: list[str]
+) -> None:
+    entry = {"name": name, "title": "Title", "reads": reads}
+    section = figure_section(entry, {name: drawn} if drawn else {}, {name: missing} if missing else {}, DOCS)
+    assert section.startswith(f"## {name}\n\nTitle. ")
+    assert [part for part in expected if part not in section] == []
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", section)
+    assert len(pictures) == (name != "labels-x")
+    assert all((DOCS / picture).exists() for picture in pictures if "results/" in picture)
+
+
+def test_every_public_name_is_listed_with_its_home() -> None:
+    listed = dict(re.findall(r"^- `(\w+)`: \{py:obj\}`([\w.]+)`$", public_names(), flags=re.MULTILINE))
+    assert sorted(listed) == dir(lengthgen)
+    assert listed["load_task"] == "circuits.tasks.load"
