@@ -27,7 +27,7 @@ def test_a_sound_encoding_ends_with_0_and_plain_data(answer):
 def test_a_defect_ends_with_1_and_names_position_and_cause(run, told_of_every_piece):
     code, out, err = run("audit", f"{EXAMPLES}:positions_in_bfloat16", *QUICK)
     assert code == 1
-    assert "positions agree with rounding to bfloat16: 257 is coded as 256 (from 257 in bfloat16 / bfloat16" in out
+    assert "positions agree with rounding to bfloat16: 257 is coded as 256 (positions-rounded; from 257 in" in out
     assert "507, 129" in out
     assert "2 of 3 parts, the last bfloat16" in err, "progress is told"
     code, out, _ = run("audit", f"{EXAMPLES}:positions_in_bfloat16", *QUICK, "--json")

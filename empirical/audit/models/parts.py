@@ -19,7 +19,7 @@ BY_LAYER = "lambda q, k, p: apply(q, k, *made(q, p if p.ndim > 1 else p[None], {
 BY_LENGTH = "lambda q, k, p: apply(q, k, *made(q, seq_len=int(p.max()) + 1), p if p.ndim > 1 else p[None])"
 LONGEST_TABLE = 8192
 """Last position for rotations that make a table of the whole length in each call."""
-SOLVED = 127
+SOLVED = 63
 """Last position for rotations whose maps are solved for."""
 CLAIMS = frozenset({"relative", "distinct"})
 
