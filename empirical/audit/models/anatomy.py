@@ -18,6 +18,8 @@ NEAR = 24
 """Positions of the first look."""
 SQUARE = 512
 """Length of the sequence on which a bias is read."""
+MAPPED = 128
+"""Length of the sequences, one for each token, from which a rotation is read."""
 NOISE = 3e-6
 """Entries of a solved map below this may be rounding of queries in float32; the slowest planes turn by more at 17."""
 LINEAR = 1e-6
@@ -95,8 +97,8 @@ class Maps:
             parts = (reading.q_BHJC[:, :, 0], reading.k_BHIC[:, :, 0])
             return [part.double().unflatten(0, (len(positions), count)).transpose(1, 2) for part in parts]
         length = int(positions.max()) + 1
-        if length > SQUARE:
-            raise ValueError(f"a model that takes no positions is read up to {SQUARE}")
+        if length > MAPPED:
+            raise ValueError(f"a model that takes no positions is read up to {MAPPED}")
         reading = self.runner.reading(self.tokens[:, None].expand(-1, length), layer=self.layer)
         parts = (reading.q_BHJC, reading.k_BHIC)
         return [part.double()[:, :, positions].permute(2, 1, 0, 3) for part in parts]
