@@ -1,4 +1,4 @@
-.PHONY: reproduce test lint docs bench attack
+.PHONY: reproduce test lint docs bench attack museum audit-table
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= out
@@ -31,6 +31,16 @@ docs:
 bench:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)
 	$(BIN)/python -m bench
+
+# Known position bugs of published versions, each in an environment of its own with the old package: needs PyPI and 1 GB.
+museum:
+	$(PYTHON) tools/environment.py $(DEVELOPMENT)
+	$(BIN)/python -m bench.museum
+
+# The table of current versions of libraries, docs/audit-table.md, from fresh audits stored in docs/results/audit.
+audit-table:
+	$(PYTHON) tools/environment.py $(DEVELOPMENT)
+	$(BIN)/python -m bench.audit_table
 
 # Damaged files, kills, pairs of commands, hostile input, random tasks and altered certificates, in full size: hours. The
 # tests make a few of each.
