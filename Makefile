@@ -1,4 +1,4 @@
-.PHONY: reproduce test lint docs bench attack museum audit-table
+.PHONY: reproduce test lint docs bench attack museum audit-table proofs
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= out
@@ -21,6 +21,13 @@ lint:
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/words.py
+
+# Coq proves the identities of all claims and the theorems by hand; nothing is installed but the environment.
+proofs:
+	@command -v coqc > /dev/null && command -v coqchk > /dev/null || \
+		{ echo "Coq is not installed; on Debian: apt-get install --no-install-recommends coq libcoq-coquelicot" >&2; exit 1; }
+	$(PYTHON) tools/environment.py train
+	$(BIN)/lengthgen verify --formal --out $(OUT)
 
 # The site of the documents, in build/site/index.html; a warning is an error. It draws the gallery where something changed, and
 # runs the notebooks. Every page is made anew, as Sphinx does not know what the gallery and the list of commands depend on.

@@ -10,7 +10,8 @@ from empirical.runs.profile import load_profile
 from empirical.runs.store import StoreError
 from lengthgen.encodings import own_encodings_answer, selected
 from lengthgen.progress import Progress
-from proofs_checks import ledger, own_claims, registry, report
+from proofs_checks import certificates, ledger, own_claims, registry, report
+from proofs_checks.formal import prover, recorded
 from proofs_checks.lattice import lattice
 from proofs_checks.ledger import Selection
 from proofs_checks.runner import Result
@@ -93,3 +94,53 @@ def trained_runs(out: Path | None, profile: str) -> Runs:
 def failing(results: Sequence[Result], *, of_runs: bool) -> list[str]:
     """Return the ids of claims that do not hold; claims on runs count only if they were requested."""
     return [result.claim.id for result in results if not result.holds and (of_runs or not result.claim.on_runs)]
+
+
+def write_certificates(results: Sequence[Result], folder: Path) -> str:
+    """Write the certificates of the results into a folder, and return a line that counts them."""
+    counts = certificates.write(results, folder)
+    missing = f", {counts['missing']} without a certificate" if counts["missing"] else ""
+    identities = f"{counts['proved']} identities and {counts['refuted']} false ones"
+    return f"{folder}: {identities} of {counts['claims']} claims{missing}"
+
+
+def require_prover() -> None:
+    """Raise `ProverError` with the recorded outcome and the command that installs Coq, if Coq is missing."""
+    if prover.missing():
+        record = recorded.record()
+        raise prover.ProverError(
+            f"{prover.missing()}. Recorded: {len(record['lemmas'])} lemmas and {len(record['theorems'])} theorems, "
+            f"accepted by {record['prover']}; lengthgen verify --formal replays them"
+        )
+
+
+def formal_answer(results: Sequence[Result], folder: Path, *, complete: bool) -> dict[str, Any]:
+    """Let Coq prove the identities of the results and all theorems, and compare the outcome with the record.
+
+    Args:
+        results: claims whose identities become lemmas.
+        folder: folder of the sources and of the new record, `recorded.json`.
+        complete: True if these are all claims, so that the outcome should be the record.
+    """
+    outcome = prover.prove(results, folder, partial(Progress, "Coq"))
+    prover.write_record(outcome, folder / recorded.RECORD.name)
+    record = recorded.record()
+    new = sorted(name for digest, name in outcome.lemmas.items() if digest not in record["lemmas"])
+    lost = sorted(set(record["lemmas"]) - outcome.lemmas.keys()) if complete else []
+    changed = [theorem.name for theorem in outcome.theorems if record["theorems"].get(theorem.name) != theorem.digest]
+    covered = recorded.coverage(results)
+    return {
+        "prover": outcome.prover,
+        "assumptions": list(outcome.assumptions),
+        "lemmas": len(outcome.lemmas),
+        "theorems": [theorem.name for theorem in outcome.theorems],
+        "refused": outcome.twins,
+        "unproved": [{"claim": claim, "statement": statement} for claim, statement in outcome.unproved],
+        "complex": outcome.complex,
+        "algebraic": len(covered.algebraic),
+        "formal": len(covered.formal),
+        "not_formal": sorted(set(covered.algebraic) - set(covered.formal)),
+        "stale": {"new": new, "lost": len(lost), "theorems": changed},
+        "sources": str(folder),
+        "holds": not (new or lost or changed),
+    }

@@ -19,7 +19,7 @@ from paper_figs.small_panels import page
 from paper_figs.sources import Needs
 from paper_figs.style import SMALLEST_TEXT, context
 
-STRENGTHS = ("general", "bounded", "exhaustive", "interval", "numeric", "statistical", "none")
+STRENGTHS = ("formal", "general", "bounded", "exhaustive", "interval", "numeric", "statistical", "none")
 VERDICTS = {
     # verdict: fill colour, text colour, hatch
     "verified": ("#FFFFFF", "black", ""),

@@ -5,12 +5,16 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
 from proofs_checks.claim import Source, Strength
+from proofs_checks.formal import recorded
 from proofs_checks.reading import decided_at
 from proofs_checks.report import LEGEND, MARKS, by_paper, mark, rejected
 from proofs_checks.runner import Result, Verdict
 
-_HEADINGS = ("claim", "label", "verdict", "reach of the check", "falsifiers", "statement", "decided by")
+_HEADINGS = ("claim", "label", "verdict", "reach of the check", "falsifiers", "statement", "decided by", "in Coq")
 _LIMITED = (Strength.BOUNDED, Strength.EXHAUSTIVE, Strength.INTERVAL, Strength.NUMERIC)
+_LONGEST_LEMMA = 150
+"""Characters of a lemma that is shown beside its claim; the evidence shows longer ones."""
+_LONGEST_SHOWN = 600
 _WRONG_HEADINGS = ("the paper prints", "what is right", "why the printed statement fails", "claim")
 
 
@@ -30,6 +34,7 @@ def document(results: Sequence[Result]) -> str:
         "paper says it; `F`: our formalisation. Written by `lengthgen verify --format markdown`.",
         "Reach of a check:",
         "\n".join(f"- **{MARKS[strength]}**: {LEGEND[strength]}" for strength in Strength),
+        *_trust(results),
     ]
     if wrong:
         parts += [f"## Corrected and refuted: {len(wrong)} statements that are wrong as printed"]
@@ -39,6 +44,22 @@ def document(results: Sequence[Result]) -> str:
     for paper, claims_of_paper in by_paper(results):
         parts += [f"### {_heading(paper)}", _table(_HEADINGS, map(_row, claims_of_paper))]
     return "\n\n".join(parts) + "\n"
+
+
+def _trust(results: Sequence[Result]) -> list[str]:
+    """Paragraph on what the formal claims rest on; empty if there are none."""
+    record, covered = recorded.record(), recorded.coverage(results)
+    if not covered.formal:
+        return []
+    axioms = ", ".join(f"`{axiom}`" for axiom in record["assumptions"])
+    return [
+        f"Formal: {len(covered.formal)} of the {len(covered.algebraic)} claims for all dimensions and parameters whose "
+        f"checks decide identities, as recorded with {record['prover']}; `make proofs` replays them. The last column "
+        "shows a lemma of the claim or a theorem by hand, and [evidence.md](evidence.md) the other lemmas. What stays "
+        "trusted: the step from the paper's words to the lemma, which is the reader's to judge; the steps in words "
+        "between identities; the parts that sympy evaluated before an identity was written, which the facts name and "
+        f"which are variables of the lemma; Coq's kernel; and its axioms: {axioms}.",
+    ]
 
 
 def evidence(results: Sequence[Result]) -> str:
@@ -55,6 +76,12 @@ def evidence(results: Sequence[Result]) -> str:
 def _evidence_section(result: Result) -> str:
     facts = result.evidence.facts if result.evidence else ()
     lines = [f"- {_text(fact)}" for fact in facts]
+    lines += [f"- Coq: {_code(lemma.statement)}" for lemma in recorded.lemmas(result.identities) or ()]
+    lines += [
+        f"- Coq, by hand, {_code(theorem.name)} ([{theorem.file}.v](/proofs_checks/formal/{theorem.file}.v)): "
+        f"{_code(theorem.statement)}"
+        for theorem in recorded.theorems_of(result.claim.id)
+    ]
     lines += [
         f"- {'false' if falsifier.rejected else 'not refuted'}, *{_text(falsifier.name)}*: {_text(falsifier.reason)}"
         for falsifier in result.falsifiers
@@ -114,7 +141,27 @@ def _row(result: Result) -> tuple[str, ...]:
         f"{rejected(result)} of {len(result.falsifiers)} rejected",
         _text(claim.statement) + reason,
         f"[{_text(place.rpartition('/')[2])}](/{quote(place, safe='/#')})" if place else "-",
+        _in_coq(result),
     )
+
+
+def _in_coq(result: Result) -> str:
+    """Theorem by hand or shortest lemma of a claim, and where the others are; a dash if there is none."""
+    theorems = recorded.theorems_of(result.claim.id)
+    lemmas = sorted((lemma.statement for lemma in recorded.lemmas(result.identities) or ()), key=len)
+    parts = [f"[{_text(theorem.name)}](/proofs_checks/formal/{theorem.file}.v)" for theorem in theorems]
+    shown = [f"`{lemma}`" for lemma in lemmas[:1] if len(lemma) <= _LONGEST_LEMMA and "|" not in lemma]
+    parts += shown
+    rest = len(lemmas) - len(shown)
+    if rest:
+        word = "lemma" if rest == 1 else "lemmas"
+        parts.append(f"[{rest} {'more ' if shown else ''}{word}](evidence.md#{quote(result.claim.id)})")
+    return "<br>".join(parts) or "-"
+
+
+def _code(text: str) -> str:
+    """Text as code, cut off if it is long; `lengthgen verify --formal` writes all of it."""
+    return f"`{text[:_LONGEST_SHOWN]}{' ...' if len(text) > _LONGEST_SHOWN else ''}`"
 
 
 def _reach(result: Result) -> str:

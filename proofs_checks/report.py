@@ -18,6 +18,7 @@ _COLOURS = {
 }
 
 MARKS: Mapping[Strength, str] = {
+    Strength.FORMAL: "formal",
     Strength.GENERAL: "proved for all",
     Strength.BOUNDED: "proved up to a bound",
     Strength.EXHAUSTIVE: "every case",
@@ -27,6 +28,8 @@ MARKS: Mapping[Strength, str] = {
 }
 """Reach of a check in the reader's words, from strong to weak."""
 LEGEND: Mapping[Strength, str] = {
+    Strength.FORMAL: "proved for all, and Coq's kernel accepted every identity of the check as a lemma, or a theorem "
+    "that states the claim; steps in words stay as the evidence has them",
     Strength.GENERAL: "symbolic, for every dimension and parameter that the statement leaves open",
     Strength.BOUNDED: "symbolic or exact, for each size up to the bound that is named",
     Strength.EXHAUSTIVE: "each case of the finite domain that is named",

@@ -1,12 +1,15 @@
 """Run claims: one check decides the statement, the printed statement where it differs, and every falsifier."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from time import perf_counter
 from typing import Any
 
+from proofs_checks.certificates import Certificates, certified
 from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength, Unsettled
+from proofs_checks.formal import recorded
+from theory import twice
 
 TIME_LIMIT = 60.0
 """Default time limit of a claim, in seconds."""
@@ -23,17 +26,22 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class FalsifierResult:
-    """Outcome of the check on one falsifier: rejected or not, with the counterexample or what happened instead."""
+    """Outcome of the check on one falsifier: rejected or not, with the counterexample or what happened instead.
+
+    `identities` are the certificates of the false identities that the check met.
+    """
 
     name: str
     rejected: bool
     reason: str
+    identities: Certificates = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """Outcome of one claim; `evidence` is None if the check found none for our statement.
 
+    `identities` are the certificates of the identities that the check decided for our statement.
     `as_plain` gives everything except the claim in a form that JSON can hold; `from_plain` makes the result again.
     """
 
@@ -43,6 +51,7 @@ class Result:
     reason: str
     falsifiers: tuple[FalsifierResult, ...]
     seconds: float
+    identities: Certificates = ()
 
     @property
     def holds(self) -> bool:
@@ -51,8 +60,16 @@ class Result:
 
     @property
     def strength(self) -> Strength | None:
-        """Reach of the evidence; None for a claim that does not hold."""
-        return self.evidence.strength if self.evidence and self.holds else None
+        """Reach of the evidence; None for a claim that does not hold.
+
+        A general claim is formal if Coq accepted each of its identities, or a theorem that states it, as recorded.
+        """
+        if not self.evidence or not self.holds:
+            return None
+        general = self.evidence.strength is Strength.GENERAL
+        return (
+            Strength.FORMAL if general and recorded.formal(self.claim.id, self.identities) else self.evidence.strength
+        )
 
     def as_plain(self) -> dict[str, Any]:
         """Return the result without its claim: booleans, numbers, texts, lists and dicts."""
@@ -62,6 +79,7 @@ class Result:
             "reason": self.reason,
             "falsifiers": [asdict(falsifier) for falsifier in self.falsifiers],
             "seconds": self.seconds,
+            "identities": list(self.identities),
         }
 
     @classmethod
@@ -72,8 +90,12 @@ class Result:
             verdict=Verdict(plain["verdict"]),
             evidence=_evidence(plain["evidence"]) if plain["evidence"] else None,
             reason=plain["reason"],
-            falsifiers=tuple(FalsifierResult(**falsifier) for falsifier in plain["falsifiers"]),
+            falsifiers=tuple(
+                FalsifierResult(**falsifier | {"identities": tuple(falsifier["identities"])})
+                for falsifier in plain["falsifiers"]
+            ),
             seconds=plain["seconds"],
+            identities=tuple(plain["identities"]),
         )
 
     @classmethod
@@ -114,6 +136,7 @@ class _Outcome:
     evidence: Evidence | None = None
     refuted: bool = False
     reason: str = ""
+    identities: tuple[twice.Identity, ...] = ()
 
 
 def run(claims: Iterable[Claim]) -> tuple[Result, ...]:
@@ -138,6 +161,7 @@ def run_claim(claim: Claim) -> Result:
         reason=reason,
         falsifiers=falsifiers,
         seconds=perf_counter() - start,
+        identities=certified(identity for identity in ours.identities if identity.zero),
     )
 
 
@@ -167,10 +191,18 @@ def _judge(
 def _falsify(claim: Claim, name: str, changes: Parameters) -> FalsifierResult:
     """Outcome of the check on one falsifier."""
     outcome = _decide(claim, claim.mutated(changes))
-    return FalsifierResult(name=name, rejected=outcome.refuted, reason=outcome.reason)
+    false = certified(identity for identity in outcome.identities if not identity.zero)
+    return FalsifierResult(name=name, rejected=outcome.refuted, reason=outcome.reason, identities=false)
 
 
 def _decide(claim: Claim, parameters: Parameters) -> _Outcome:
+    """Outcome of the check on the statement with these parameters, with the identities that it decided."""
+    with twice.recorded() as identities:
+        outcome = _checked(claim, parameters)
+    return replace(outcome, identities=tuple(identities))
+
+
+def _checked(claim: Claim, parameters: Parameters) -> _Outcome:
     """Outcome of the check on the statement with these parameters."""
     try:
         evidence = claim.check(**parameters)

@@ -54,7 +54,7 @@ class Ruling:
     reason: str
 
 
-@cache
+@twice.remembered
 def decide_law(encoding: Encoding, law: Law) -> Ruling:
     """Decide once a process whether the encoding keeps the law. The translation law follows from the relative law."""
     if law is Law.TRANSLATION and decide_law(encoding, Law.RELATIVE).holds:

@@ -15,6 +15,7 @@ from lengthgen.preconditions import require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.audits import audit_table
 from lengthgen.tables.encodings import encodings_table, lattice_table, own_table
+from lengthgen.tables.formal import formal_table
 from lengthgen.tables.layout import Fitted
 from lengthgen.tables.patterns import lrc_table
 from proofs_checks.runner import TIME_LIMIT
@@ -118,6 +119,16 @@ def verify(
     out: Out = Path("out"),
     time_limit: Annotated[float, typer.Option(help="Time limit for each claim, in seconds.")] = TIME_LIMIT,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run all claims again, also unchanged ones.")] = False,
+    certificates: Annotated[
+        Path | None,
+        typer.Option(help="Write the identities of the claims into this folder, for tests/replay_certificates.py."),
+    ] = None,
+    formal: Annotated[
+        bool,
+        typer.Option(
+            "--formal", help="Let Coq prove the identities and the theorems by hand; sources go to OUT/formal."
+        ),
+    ] = False,
     runs: Annotated[
         Path | None,
         typer.Option(help="Folder with trained runs, the --out of `lengthgen sweep`; they decide the claims on runs."),
@@ -136,8 +147,14 @@ def verify(
     if as_json and layout is not Layout.TABLE:
         raise typer.BadParameter(f"--json and --format {layout.value} exclude each other")
     strengths = registry.strengths(strength) if strength is not None else None
-    if lattice:
+    if lattice and formal:
+        raise typer.BadParameter("--lattice and --formal exclude each other")
+    if lattice or formal:
         require_folder(out)
+    if certificates is not None:
+        require_folder(certificates)
+    if formal:
+        verification.require_prover()
     runner = verification.ClaimRunner(time_limit=time_limit, fresh=fresh)
     trained = verification.trained_runs(runs, profile)
     files = [name for name in names or [] if split_file(name)]
@@ -156,6 +173,16 @@ def verify(
     listed = [result for result in results if strengths is None or result.strength in strengths]
     failing = verification.failing(results, of_runs=bool(names) or runs is not None)
     holds = not failing and (declared is None or declared["holds"])
+    if certificates is not None:
+        tell(verification.write_certificates(listed, certificates))
+    if formal:
+        proved = verification.formal_answer(
+            listed, out / "formal", complete=not names and paper is None and strength is None
+        )
+        show(proved, formal_table(proved), as_json)
+        if not proved["holds"] or not holds:
+            raise typer.Exit(1)
+        return
     if layout is Layout.MARKDOWN:
         print(markdown.document(listed), end="")
     elif layout is Layout.EVIDENCE:

@@ -142,7 +142,7 @@ def rendered(results: list[Result]) -> Page:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_markdown_shows_text_as_it_is(text):
     page = rendered([result(text, verdict=Verdict.CORRECTED, reason=text), result("next")])
-    heading, (wrong, first, second) = page.cells[0], (page.cells[1:5], page.cells[6:13], page.cells[14:])
+    heading, (wrong, first, second) = page.cells[0], (page.cells[1:5], page.cells[6:14], page.cells[15:])
     assert heading == page.cells[5] == f"{line(text)} (arXiv {line(text)})"
     assert wrong == [line(text), line(text), line(text), f"{line(text)}, corrected"]
     assert first[:6] == [line(text), "F", "corrected", "numeric", "1 of 2 rejected", line(text) * 2]
@@ -223,12 +223,12 @@ def test_a_corrected_statement_is_separated_from_the_printed_one(statement):
 
 
 def test_markdown_links_to_the_paper_and_to_the_function_that_decides():
-    claim = registry.find("grape-5")
+    claim = registry.find("grape-6")
     page = rendered([Result.cut_short(claim, "late", 1.0)])
     paper, code = page.links
     assert paper == "https://arxiv.org/abs/2512.07805"
     assert re.fullmatch(r"/proofs_checks/papers/grape\S*\.py#\w+", code)
-    assert page.cells[-1] == code.rpartition("/")[2]
+    assert page.cells[-2] == code.rpartition("/")[2]
 
 
 def test_markdown_of_a_check_that_is_no_function_has_no_link():

@@ -1,7 +1,7 @@
 // The claims view: a list of all claims with search and filters.
 
 const VERDICTS = {verified: ['good', '✓'], corrected: ['amended', '✎'], refuted: ['bad', '✗'], unsettled: ['open', '?'], 'not run': ['open', '·']};
-const STRENGTHS = ['general', 'bounded', 'exhaustive', 'interval', 'numeric', 'statistical', ''];
+const STRENGTHS = ['formal', 'general', 'bounded', 'exhaustive', 'interval', 'numeric', 'statistical', ''];
 const ORIGINS = {
   cache: 'settled by the present code',
   stored: 'read from the claims.json of lengthgen reproduce; not checked again with the present code (run lengthgen verify)',

@@ -1,0 +1,284 @@
+"""Run of Coq: every lemma and theorem is compiled and replayed, and every false twin must be refused.
+
+The folder of the run holds all sources as Coq reads them: the files by hand, the lemmas in Identities1.v, ..., and each
+false twin of a theorem by hand in a file of its own.  A false twin of a lemma stands beside it under `Fail`, which
+accepts only a proof that is refused.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from proofs_checks.formal import sources
+from proofs_checks.formal.lemma import Lemma
+from proofs_checks.formal.sources import Theorem, refuse
+from proofs_checks.formal.terms import NotReal
+from proofs_checks.ledger import Steps
+from proofs_checks.runner import Result
+from theory.system.errors import LengthgenError
+from theory.system.files import write_bytes, write_json
+
+INSTALL = "apt-get install --no-install-recommends coq libcoq-coquelicot"
+"""Command that installs Coq on Debian."""
+LIBRARY = "LengthGen"
+"""Name of the library that the compiled files belong to."""
+ALLOWED = frozenset(
+    {
+        "ClassicalDedekindReals.sig_not_dec",
+        "ClassicalDedekindReals.sig_forall_dec",
+        "FunctionalExtensionality.functional_extensionality_dep",
+        "Classical_Prop.classic",
+    }
+)
+"""Axioms of the classical real numbers in Coq's library; a proof may rest on no other."""
+_LEMMAS_OF_FILE = 30
+_FLAGS = ("-q", "-w", "none", "-R", ".", LIBRARY)
+
+
+class ProverError(LengthgenError):
+    """Coq is missing, or refuses what it should accept, or accepts what it should refuse; the message is one line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Outcome of a run of Coq.
+
+    Attributes:
+        prover: name and version of Coq.
+        assumptions: axioms on which the proofs rest, as Coq prints them.
+        lemmas: statement's hash -> name of each lemma that the kernel accepted.
+        unproved: statements for which the tactic finds no proof, with the claim.
+        complex: number of identities with complex numbers, which are not written as lemmas.
+        twins: number of false statements that were refused.
+        theorems: the theorems by hand.
+    """
+
+    prover: str
+    assumptions: tuple[str, ...]
+    lemmas: dict[str, str]
+    unproved: tuple[tuple[str, str], ...]
+    complex: int
+    twins: int
+    theorems: tuple[Theorem, ...]
+
+    def record(self) -> dict[str, Any]:
+        """Outcome as it is recorded for machines without Coq."""
+        return {
+            "prover": self.prover,
+            "assumptions": sorted(self.assumptions),
+            "lemmas": sorted(self.lemmas),
+            "theorems": {theorem.name: theorem.digest for theorem in self.theorems},
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Named:
+    """Lemma with its name and claim, and the false statements of the claim's falsifiers, for the last lemma of it."""
+
+    name: str
+    claim: str
+    lemma: Lemma
+
+
+def missing() -> str:
+    """Message that says how to install Coq; empty if it is installed."""
+    if shutil.which("coqc") and shutil.which("coqchk"):
+        return ""
+    return f"Coq is not installed; on Debian: {INSTALL}"
+
+
+def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Steps]) -> Outcome:
+    """Compile and replay the lemmas of the results and all theorems by hand.
+
+    Args:
+        results: claims whose identities become lemmas.
+        folder: folder of the sources and the compiled files.
+        progress: called with the number of files; the listener that it returns is told of each file that is done.
+
+    Raises:
+        ProverError: Coq is missing or of another opinion.
+        SourceError: a source assumes what it should prove.
+        OSError: the folder cannot be written.
+    """
+    if missing():
+        raise ProverError(missing())
+    lemmas, false, complex_identities = _lemmas(results)
+    for path in sources.files():
+        text = path.read_text(encoding="utf-8")
+        refuse(text, path.name)
+        write_bytes(folder / path.name, text.encode())
+    order = [path.stem for path in sources.files()]
+    _compile_or_refuse(folder, order[0])
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        groups = [lemmas[at : at + _LEMMAS_OF_FILE] for at in range(0, len(lemmas), _LEMMAS_OF_FILE)]
+        theorems = sources.theorems()
+        # The slow files first: groups of lemmas, then the twins, each a start of Coq.
+        by_hand = [pool.submit(_compile_or_refuse, folder, name) for name in order[1:]]
+        written = [
+            pool.submit(_compile_group, folder, f"Identities{n}", group, false) for n, group in enumerate(groups, 1)
+        ]
+        twins = [pool.submit(_require_refused, folder, theorem) for theorem in theorems]
+        steps = progress(len(written) + len(by_hand) + len(twins))
+        unproved: list[_Named] = []
+        for number, future in enumerate(written, 1):
+            unproved += future.result()
+            steps.step(f"Identities{number}")
+        for name, hand in zip(
+            (*order[1:], *(f"false {theorem.name}" for theorem in theorems)), (*by_hand, *twins), strict=True
+        ):
+            hand.result()
+            steps.step(name)
+    modules = [*order, *(f"Identities{n}" for n, _ in enumerate(groups, 1))]
+    accepted = [named for named in lemmas if named not in unproved]
+    return Outcome(
+        prover=_version(),
+        assumptions=_assumptions(folder, modules, accepted, theorems),
+        lemmas={named.lemma.digest: named.name for named in accepted},
+        unproved=tuple((named.claim, named.lemma.statement) for named in unproved),
+        complex=complex_identities,
+        twins=len(accepted) + sum(map(len, false.values())) + len(theorems),
+        theorems=theorems,
+    )
+
+
+def _lemmas(results: Iterable[Result]) -> tuple[list[_Named], dict[str, list[Lemma]], int]:
+    """Lemmas of the results, each statement once; false statements by claim; and the number of complex identities."""
+    named: dict[str, _Named] = {}
+    false: dict[str, list[Lemma]] = {}
+    complex_identities = 0
+    for result in results:
+        claim = result.claim.id
+        for number, lemma in enumerate(map(Lemma, result.identities), 1):
+            try:
+                digest = lemma.digest
+            except (NotReal, KeyError):
+                complex_identities += 1
+                continue
+            name = f"{re.sub('[^a-z0-9]+', '_', claim)}_{number}"
+            named.setdefault(digest, _Named(name=name, claim=claim, lemma=lemma))
+        refuted = (identity for falsifier in result.falsifiers for identity in falsifier.identities)
+        for identity in refuted:
+            try:
+                false.setdefault(claim, []).append(Lemma(identity))
+                _ = false[claim][-1].digest
+            except (NotReal, KeyError):
+                false[claim].pop()
+    return list(named.values()), false, complex_identities
+
+
+def _compile_group(folder: Path, module: str, group: Sequence[_Named], false: dict[str, list[Lemma]]) -> list[_Named]:
+    """Compile a file of lemmas; returns those for which there is no proof, which are taken out."""
+    left = list(group)
+    unproved: list[_Named] = []
+    while True:
+        text = _text(left, false)
+        refuse(text, f"{module}.v")
+        write_bytes(folder / f"{module}.v", text.encode())
+        error = _compile(folder, module)
+        if error is None:
+            return unproved
+        line, message = error
+        before = [match[1] for match in re.finditer(r"^Lemma (\w+) ", "\n".join(text.split("\n")[:line]), re.MULTILINE)]
+        failed = next((named for named in left if before and named.name == before[-1]), None)
+        if failed is None or "has not failed" in message:
+            raise ProverError(f"{folder / module}.v, line {line}: {message}")
+        left.remove(failed)
+        unproved.append(failed)
+
+
+def _text(group: Sequence[_Named], false: dict[str, list[Lemma]]) -> str:
+    """Text of a file of lemmas, each with a false twin, and with the false statements of the claims' falsifiers."""
+    parts = [f"From {LIBRARY} Require Import {sources.SHARED}.\n"]
+    for named in group:
+        lemma = named.lemma
+        legend = "; ".join(f"{name} is {_comment(symbol)}" for name, symbol in lemma.renamed.items())
+        parts.append(f"(* Claim {named.claim}{f'; {legend}' if legend else ''} *)")
+        parts.append(f"Lemma {named.name} : {lemma.statement}.\nProof.\n  solve [{lemma.tactic}].\nQed.")
+        parts.append(f"Goal {lemma.twin}.\nProof.\n  Fail solve [{lemma.tactic}].\nAbort.\n")
+    for claim in dict.fromkeys(named.claim for named in group):
+        for lemma in false.get(claim, ()):
+            parts.append(f"(* Refuted for a falsifier of claim {claim} *)")
+            parts.append(f"Goal {lemma.statement}.\nProof.\n  Fail solve [{lemma.tactic}].\nAbort.\n")
+    return "\n".join(parts)
+
+
+def _comment(text: str) -> str:
+    """Text that may stand in a comment."""
+    return text.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
+
+
+def _compile_or_refuse(folder: Path, module: str) -> None:
+    """Compile a file by hand. Raises `ProverError` if Coq refuses it."""
+    error = _compile(folder, module)
+    if error:
+        raise ProverError(f"{folder / module}.v, line {error[0]}: {error[1]}")
+
+
+def _require_refused(folder: Path, theorem: Theorem) -> None:
+    """Raise `ProverError` unless Coq reads the false twin of a theorem and refuses its proof."""
+    module = f"False_{theorem.name}"
+    write_bytes(folder / f"{module}.v", theorem.twin.encode())
+    error = _compile(folder, module)
+    start = theorem.twin[: theorem.twin.rindex("Proof.")].count("\n") + 1
+    if error is None:
+        raise ProverError(f"the false twin of {theorem.name} is accepted: {folder / module}.v")
+    if error[0] < start:
+        raise ProverError(f"the false twin of {theorem.name} is no statement: {folder / module}.v, line {error[0]}")
+
+
+def _compile(folder: Path, module: str) -> tuple[int, str] | None:
+    """Line and first message of Coq's error; None if it accepts the file."""
+    done = _run(folder, "coqc", *_FLAGS, f"{module}.v")
+    if done.returncode == 0:
+        return None
+    located = re.search(r"line (\d+), characters [^\n]*\n(.*)", done.stderr, re.DOTALL)
+    if located is None:
+        return 0, " ".join(done.stderr.split())[-300:]
+    return int(located[1]), " ".join(located[2].split())[:300]
+
+
+def _assumptions(
+    folder: Path, modules: Sequence[str], accepted: Sequence[_Named], theorems: Sequence[Theorem]
+) -> tuple[str, ...]:
+    """Axioms of all lemmas and theorems, from `Print Assumptions`, after `coqchk` has replayed the compiled files.
+
+    Raises `ProverError` if coqchk refuses a file, or an axiom is not allowed.
+    """
+    names = [*(named.name for named in accepted), *(f"{theorem.file}.{theorem.name}" for theorem in theorems)]
+    lines = [f"From {LIBRARY} Require Import {' '.join(modules)}.", *(f"Print Assumptions {name}." for name in names)]
+    write_bytes(folder / "Assumptions.v", ("\n".join(lines) + "\n").encode())
+    done = _run(folder, "coqc", *_FLAGS, "Assumptions.v")
+    if done.returncode:
+        raise ProverError(f"Print Assumptions fails: {' '.join(done.stderr.split())[-300:]}")
+    axioms = set(re.findall(r"^([\w.]+)\s*:", done.stdout, re.MULTILINE)) - {"Axioms"}
+    foreign = sorted(axioms - ALLOWED)
+    if foreign:
+        raise ProverError(f"the proofs rest on axioms that are not allowed: {', '.join(foreign)}")
+    checked = _run(
+        folder, "coqchk", "-silent", "-norec", *(f"{LIBRARY}.{name}" for name in modules), "-R", ".", LIBRARY
+    )
+    if checked.returncode:
+        raise ProverError(
+            f"coqchk refuses the compiled files: {' '.join((checked.stdout + checked.stderr).split())[-300:]}"
+        )
+    return tuple(sorted(axioms))
+
+
+def _version() -> str:
+    done = subprocess.run(["coqc", "--print-version"], capture_output=True, text=True, check=True)
+    return f"Coq {done.stdout.split()[0]}"
+
+
+def _run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def write_record(outcome: Outcome, path: Path) -> None:
+    """Write the outcome as `recorded.json`."""
+    write_json(path, outcome.record())

@@ -1,0 +1,82 @@
+"""Recorded outcome of Coq: which lemmas and theorems its kernel accepted, each by the hash of its text.
+
+The record is written where Coq is installed (`lengthgen verify --formal`) and read everywhere.  A formula that changes
+changes its lemma, whose hash is then not recorded, and the claim is `general` again until Coq has accepted the new
+lemma.  The same holds for a theorem: it counts while its file is the one that Coq compiled.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proofs_checks.certificates import Certificates
+from proofs_checks.claim import Strength
+from proofs_checks.formal.lemma import Lemma
+from proofs_checks.formal.sources import Theorem, theorems
+from proofs_checks.formal.terms import NotReal
+from theory.system.files import read_json
+
+if TYPE_CHECKING:
+    from proofs_checks.runner import Result
+
+RECORD = Path(__file__).parent / "recorded.json"
+"""{"prover": version, "assumptions": [axiom, ...], "lemmas": [hash, ...], "theorems": {name: hash}}"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """Share of the algebraic claims that are formal.
+
+    Attributes:
+        algebraic: claims for all dimensions and parameters whose checks decide identities.
+        formal: those of them that are formal.
+    """
+
+    algebraic: tuple[str, ...]
+    formal: tuple[str, ...]
+
+
+@cache
+def record() -> Mapping[str, Any]:
+    """Record of the last complete run of Coq."""
+    content: dict[str, Any] = read_json(RECORD)
+    return {**content, "lemmas": frozenset(content["lemmas"])}
+
+
+def lemmas(identities: Certificates) -> list[Lemma] | None:
+    """Lemmas of the identities, each statement once; None if there is none, or not all are lemmas that Coq accepted."""
+    accepted: dict[str, Lemma] = {}
+    for identity in identities:
+        if "missing" in identity:
+            return None
+        lemma = Lemma(identity)
+        try:
+            accepted.setdefault(lemma.digest, lemma)
+        except NotReal:
+            return None
+    return list(accepted.values()) if accepted and accepted.keys() <= record()["lemmas"] else None
+
+
+def theorems_of(claim_id: str) -> list[Theorem]:
+    """Theorems by hand that state a claim or a part of it, as long as their texts are those that Coq compiled."""
+    compiled = record()["theorems"]
+    return [
+        theorem
+        for theorem in theorems()
+        if claim_id in (*theorem.claims, *theorem.part_of) and compiled.get(theorem.name) == theorem.digest
+    ]
+
+
+def formal(claim_id: str, identities: Certificates) -> bool:
+    """True if Coq accepted every identity of a claim, or a theorem that states it."""
+    return lemmas(identities) is not None or any(claim_id in theorem.claims for theorem in theorems_of(claim_id))
+
+
+def coverage(results: Iterable["Result"]) -> Coverage:
+    """General claims whose checks decide identities, and those of them that are formal."""
+    general = (Strength.GENERAL, Strength.FORMAL)
+    algebraic = [result for result in results if result.identities and result.strength in general]
+    formal_claims = tuple(result.claim.id for result in algebraic if result.strength is Strength.FORMAL)
+    return Coverage(algebraic=tuple(result.claim.id for result in algebraic), formal=formal_claims)

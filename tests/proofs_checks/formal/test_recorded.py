@@ -1,0 +1,46 @@
+"""A claim is formal while the record holds each of its lemmas, with Coq and without."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from proofs_checks.claim import Strength
+from proofs_checks.formal import prover, recorded
+from proofs_checks.runner import Result
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def test_a_changed_formula_makes_a_formal_claim_general_until_coq_has_accepted_the_new_lemma(
+    result_of: Callable[[str], Result],
+) -> None:
+    result = result_of("xpos-1")
+    assert result.strength is Strength.FORMAL
+    changed = {**result.identities[0], "right": ["*", ["q", "1"], result.identities[0]["right"]]}
+    assert not recorded.formal("xpos-1", (changed, *result.identities[1:]))
+
+
+def test_an_identity_without_a_certificate_or_with_complex_numbers_is_not_formal() -> None:
+    assert not recorded.formal("none", ({"holds": True, "missing": "outside the fragment"},))
+    assert not recorded.formal("none", ())
+
+
+def test_the_record_rests_on_no_axiom_that_is_not_allowed() -> None:
+    record = recorded.record()
+    assert record["prover"].startswith("Coq 8.") and set(record["assumptions"]) <= prover.ALLOWED
+
+
+def test_nine_of_ten_algebraic_claims_are_formal() -> None:
+    [(formal, algebraic)] = re.findall(r"Formal: (\d+) of the (\d+) claims", (DOCS / "claims.md").read_text("utf-8"))
+    assert int(formal) >= 0.9 * int(algebraic) > 0
+
+
+def test_without_coq_the_outcome_is_recorded_and_the_command_that_installs_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert prover.missing() == "Coq is not installed; on Debian: " + prover.INSTALL
+    with pytest.raises(prover.ProverError, match="apt-get install"):
+        prover.prove((), tmp_path, lambda _: None)

@@ -1,0 +1,65 @@
+"""Theorems by hand: nothing is assumed or left open, and each has a false twin."""
+
+import pytest
+
+from proofs_checks import registry
+from proofs_checks.formal import recorded, sources
+from proofs_checks.formal.sources import SourceError, parsed, refuse, theorems
+
+THEOREM = """
+(* Sums commute (claims rope-1, rope-2).
+   False twin: "y + x" becomes "y - x". *)
+Theorem sums : forall x y, x + y = y + x.
+Proof. intros. ring. Qed.
+"""
+LEFT_OPEN = [
+    "Lemma a : False. Proof. Admitted.",
+    "Lemma a : False. Proof. admit. Qed.",
+    "Axiom a : False.",
+    "Axioms a b : False.",
+    "Parameter a : False.",
+    "Conjecture a : False.",
+    "Hypothesis a : False.",
+    "Variable a : False.",
+    "Context (a : False).",
+    "Unset Guard Checking.",
+    "#[bypass_check(guard)] Fixpoint a (n : nat) : False := a n.",
+]
+
+
+@pytest.mark.parametrize("text", LEFT_OPEN)
+def test_a_source_that_assumes_or_leaves_open_is_refused(text: str) -> None:
+    with pytest.raises(SourceError, match="may assume and leave open nothing"):
+        refuse(f"(* a comment *) {text}", "a.v")
+
+
+def test_a_comment_may_say_what_a_source_may_not_do() -> None:
+    refuse("(* no Axiom, (* nested Admitted *) no Parameter *) Definition a := 0.", "a.v")
+
+
+def test_the_sources_assume_nothing_and_leave_nothing_open() -> None:
+    for path in sources.files():
+        refuse(path.read_text(encoding="utf-8"), path.name)
+
+
+def test_a_theorem_comes_with_its_words_its_claims_and_its_false_twin() -> None:
+    [theorem] = parsed(THEOREM, "Sums")
+    assert (theorem.name, theorem.says, theorem.claims) == ("sums", "Sums commute.", ("rope-1", "rope-2"))
+    assert "x + y = y - x." in theorem.twin and theorem.twin.endswith("Qed.")
+
+
+def test_a_theorem_without_a_false_twin_is_refused() -> None:
+    with pytest.raises(SourceError, match="no false twin is written above sums"):
+        parsed(THEOREM.replace("False twin", "Twin"), "Sums")
+
+
+def test_a_twin_that_changes_nothing_in_the_statement_is_refused() -> None:
+    with pytest.raises(SourceError, match="'z' is not once in the statement"):
+        parsed(THEOREM.replace('"y + x"', '"z"'), "Sums")
+
+
+def test_the_theorems_name_claims_that_exist_and_are_those_that_coq_compiled() -> None:
+    named = {claim for theorem in theorems() for claim in (*theorem.claims, *theorem.part_of)}
+    assert len(theorems()) >= 15 and all(theorem.claims or theorem.part_of for theorem in theorems())
+    assert named <= {claim.id for claim in registry.CLAIMS}
+    assert recorded.record()["theorems"] == {theorem.name: theorem.digest for theorem in theorems()}, "make proofs"
