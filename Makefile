@@ -1,4 +1,4 @@
-.PHONY: reproduce test lint docs bench attack proofs
+.PHONY: reproduce test lint docs bench attack museum audit-table proofs
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= out
@@ -29,14 +29,25 @@ proofs:
 	$(PYTHON) tools/environment.py train
 	$(BIN)/lengthgen verify --formal --out $(OUT)
 
-# The site of the documents, in build/site/index.html; a warning is an error. It also draws the gallery and runs the notebooks.
+# The site of the documents, in build/site/index.html; a warning is an error. It draws the gallery where something changed, and
+# runs the notebooks. Every page is made anew, as Sphinx does not know what the gallery and the list of commands depend on.
 docs:
 	$(PYTHON) tools/environment.py train --docs
-	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees docs build/site
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --write-all -d build/doctrees docs build/site
 
 bench:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)
 	$(BIN)/python -m bench
+
+# Known position bugs of published versions, each in an environment of its own with the old package: needs PyPI and 1 GB.
+museum:
+	$(PYTHON) tools/environment.py $(DEVELOPMENT)
+	$(BIN)/python -m bench.museum
+
+# The table of current versions of libraries, docs/audit-table.md, from fresh audits stored in docs/results/audit.
+audit-table:
+	$(PYTHON) tools/environment.py $(DEVELOPMENT)
+	$(BIN)/python -m bench.audit_table
 
 # Damaged files, kills, pairs of commands, hostile input, random tasks and altered certificates, in full size: hours. The
 # tests make a few of each.

@@ -1,4 +1,4 @@
-"""What a trial says before it trains: how many runs there are, what they cost, and how many of them decide."""
+"""Announcement of a trial before it trains: how many runs there are, what they cost, and how many of them decide."""
 
 from collections.abc import Sequence
 

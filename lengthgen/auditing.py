@@ -1,17 +1,25 @@
 """Precision audit of an encoding as plain data."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from circuits.encodings import NUMBER, read_value
+from empirical.audit.lawful import findings_from
 from empirical.audit.loading import load
+from empirical.audit.models.audit import STEPS, audit_model
+from empirical.audit.models.configs import PREFIX, load_model
+from empirical.audit.models.own import own_model
+from empirical.audit.models.runner import Subject as Model
 from empirical.audit.report import DTYPES, audit, settings
+from empirical.audit.rules import ORDER
 from empirical.audit.subject import AuditError
 from empirical.model.backend import Backend
 from empirical.runs.limits import AUDITED, Range
 from lengthgen.progress import Progress
 from theory.encodings.own import is_file
+from theory.system.userfile import load_object
 
 FARTHEST = 10_000_000
 """Largest last position: beyond it float32 runs out of integers, and tables out of memory."""
@@ -42,11 +50,14 @@ def audit_answer(
     heads: int,
     head_dim: int,
     device: str,
+    fields: Sequence[str] = (),
+    fail_on: str = "warning",
 ) -> dict[str, Any]:
-    """Return one audit for each way in which the encoding acts; `holds` is True if none has a finding.
+    """Return one audit for each way in which the encoding acts; `holds` is True if no finding is severe enough.
 
     Args:
-        encoding: a name, or path/to/file.py:object; the file is run.
+        encoding: a name; path/to/file.py:object (the file is run), an encoding or a whole model; or hf:MODEL, a model
+            of transformers by its type, its class or its config.json.
         dtypes: dtypes of inputs.
         claims: claims to test instead of those that the encoding makes.
         parameters: parameters of the encoding, for example "base=500000,factor=4".
@@ -55,7 +66,9 @@ def audit_answer(
         budget: largest error of the relative law, instead of the derived one.
         heads: number of heads of queries and keys.
         head_dim: width of each head; heads x head_dim is in WIDTH.
-        device: cpu or cuda.
+        device: cpu or cuda; whole models are audited on the CPU.
+        fields: changed fields of the configuration of an hf: model, each FIELD=VALUE with the value as JSON or text.
+        fail_on: least severity of a finding with which `holds` is False.
 
     Raises:
         AuditError, EncodingError: the request cannot be audited.
@@ -70,28 +83,71 @@ def audit_answer(
         raise AuditError(f"the last position must be within 1..{FARTHEST}, not {to}")
     if budget is not None and not 0 <= budget < math.inf:
         raise AuditError(f"the budget must be a finite number >= 0, not {budget}")
+    if fail_on not in ORDER:
+        raise AuditError(f"unknown severity '{fail_on}': choose among {', '.join(ORDER)}")
     Backend(device).require()
+    requested = parse_fields(fields)
+    if requested and not encoding.startswith(PREFIX):
+        raise AuditError("--set changes fields of the configuration of an hf: model; use --parameters for an encoding")
     instance, second = parse_parameters(parameters), parse_parameters(other)
     for given in (instance, second):
         _require_sizes({"heads": heads, "head_dim": head_dim} | ({} if is_file(encoding) else given))
-    subjects = load(
-        encoding,
-        claims=claims,
-        parameters=instance,
-        other=second or None,
-        heads=heads,
-        head_dim=head_dim,
-    )
-    audits = []
-    for subject in subjects:
-        progress = Progress(f"audit of {subject.name}", 1 + len(settings(subject, dtypes)), "parts")
-        audits.append(audit(subject, dtypes=dtypes, to=to, budget=budget, device=device, on_step=progress.step))
+    model = _model(encoding, requested)
+    if model is not None:
+        if instance or second or claims is not None or device != "cpu":
+            raise AuditError(
+                f"'{encoding}' is a whole model: --parameters, --other, --claims and --device are for encodings"
+            )
+        progress = Progress(f"audit of {model.name}", len(STEPS) + 1, "parts")
+        audits = audit_model(model, requested=requested, dtypes=dtypes, to=to, budget=budget, on_step=progress.step)
+    else:
+        audits = []
+        options = {"claims": claims, "parameters": instance, "other": second or None, "heads": heads}
+        for subject in load(encoding, **options, head_dim=head_dim):
+            progress = Progress(f"audit of {subject.name}", 1 + len(settings(subject, dtypes)), "parts")
+            audits.append(audit(subject, dtypes=dtypes, to=to, budget=budget, device=device, on_step=progress.step))
     return {
         "encoding": encoding,
         "device": device,
         "audits": audits,
-        "holds": all(result["holds"] for result in audits),
+        "fail_on": fail_on,
+        "holds": not any(findings_from(result, fail_on) for result in audits),
     }
+
+
+def _model(encoding: str, requested: Mapping[str, Any]) -> Model | None:
+    """Whole model that the text names; None if it names an encoding."""
+    if encoding.startswith(PREFIX):
+        return load_model(encoding, requested)
+    if not is_file(encoding):
+        return None
+    path, _, name = encoding.rpartition(":")
+    loaded = load_object(encoding, what="encoding", error=AuditError)
+    return own_model(loaded, name, source=f"runpy.run_path({path!r})[{name!r}]")
+
+
+def parse_fields(texts: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of ["rope_type=yarn", "factor=4"]: values as JSON if they read as such, else text.
+
+    Raises:
+        AuditError: a text is not FIELD=VALUE, or a field is given twice.
+    """
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (equals and name and value):
+            raise AuditError(f"'{text:.100}' is not FIELD=VALUE")
+        if name in values:
+            raise AuditError(f"'{name:.100}' is given twice")
+        try:
+            values[name] = json.loads(value, parse_constant=_refuse_constant)
+        except ValueError:
+            values[name] = {"True": True, "False": False, "None": None}.get(value, value)
+    return values
+
+
+def _refuse_constant(text: str) -> Any:
+    raise AuditError(f"'{text}' is no finite number")
 
 
 def _require_sizes(parameters: Mapping[str, Any]) -> None:

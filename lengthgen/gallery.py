@@ -20,13 +20,16 @@ import matplotlib
 
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.progress import Progress
-from paper_figs.catalogue import catalogue, select_entries
+from paper_figs.catalogue import UnknownFigure, catalogue, select_entries
 from paper_figs.declaration import Entry, Undrawable
+from paper_figs.names import file_name
 from paper_figs.saving import write
-from paper_figs.sources import Needs, Sources
+from paper_figs.sources import Missing, Needs, Sources
+from paper_figs.stored_trial import StoredTrial
+from paper_figs.style import StyleError
 from theory.system.cache import keep, recalled
 from theory.system.digests import source_digest
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, in_any_case, nearest
 from theory.system.files import locked, read_bytes, user_cache, write_bytes
 from theory.system.messages import tell
 from theory.system.processes import interrupts_left, pool
@@ -45,21 +48,32 @@ class Drawn:
         files: file names of the figures that exist now.
         unchanged: names of figures that existed before.
         missing: reason why a figure was not drawn: its sources do not exist, or it would be illegible.
+        made_by: command that makes missing sources -> names of the figures that lack them.
         broken: reason why a figure could not be drawn.
     """
 
     files: dict[str, list[str]] = field(default_factory=dict)
     unchanged: list[str] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
+    made_by: dict[str, list[str]] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def skipped(self) -> dict[str, list[str]]:
-        """Reason -> names of the figures that are missing for this reason."""
-        names_by_reason: dict[str, list[str]] = {}
-        for name, reason in self.missing.items():
-            names_by_reason.setdefault(reason, []).append(name)
-        return names_by_reason
+    def missing_lines(self) -> list[str]:
+        """Short list of what was not drawn: a line for each command that makes sources, and one for all other figures.
+
+        The others have their sources, and could not be read in print, or their search was stopped.
+        """
+        lines = [f"  {len(names):2} of {_few(names)}: {command}" for command, names in self.made_by.items()]
+        others = [name for name in self.missing if not any(name in names for names in self.made_by.values())]
+        if others:
+            lines.append(
+                f"  {len(others):2} cannot be read in print (why: lengthgen figures NAME): {', '.join(others)}"
+            )
+        return (
+            [f"not drawn: {len(self.missing)}; each line has the command that makes what they read", *lines]
+            if lines
+            else []
+        )
 
 
 def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), own: Sequence[str] = ()) -> Drawn:
@@ -86,6 +100,8 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
             sources.require(entry.needs)
         except LengthgenError as reason:
             drawn.missing[entry.name] = str(reason)
+            if isinstance(reason, Missing):
+                drawn.made_by.setdefault(reason.command, []).append(entry.name)
             continue
         try:
             sources_digest = sources.digest(entry.needs)
@@ -118,6 +134,35 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
     return drawn
 
 
+def draw_trial(trial: StoredTrial, folder: Path, names: Sequence[str] = (), *, width: float) -> Drawn:
+    """Draw the figures of one stored conjecture, anew each time: they take seconds.
+
+    Args:
+        trial: the stored conjecture, or the chosen part of it.
+        folder: folder to write; made if it does not exist.
+        names: names of the requested figures, or the words before the name of the trial; all if empty.
+        width: width of the figures, in inches.
+
+    Raises:
+        UnknownFigure: a name is unknown.
+        OSError: the folder cannot be written.
+    """
+    figures = trial.figures()
+    full = {name.removesuffix(f"-{trial.name}"): name for name in figures}
+    names = [in_any_case(name, [*figures, *full]) for name in names]
+    for name in names:
+        if name not in figures and name not in full:
+            raise UnknownFigure(f"no figure of a stored conjecture is named '{name}': {nearest(name, full)}")
+    drawn = Drawn()
+    for name in dict.fromkeys(full.get(name, name) for name in names) or figures:
+        safe = file_name(name)
+        try:
+            drawn.files[safe] = [path.name for path in write(figures[name](width), folder, safe)]
+        except (Undrawable, StyleError) as reason:
+            drawn.missing[safe] = str(reason)
+    return drawn
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Outcome:
     """Outcome for one figure: its files, or the reason why it has none."""
@@ -125,6 +170,11 @@ class _Outcome:
     files: list[str] = field(default_factory=list)
     undrawable: str = ""
     broken: str = ""
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return the first two names, and dots if there are more."""
+    return ", ".join(names[:2]) + (", ..." if names[2:] else "")
 
 
 _Contents = dict[str, bytes]

@@ -69,7 +69,7 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
             judged = court_answer("published", [], out)["theories"]
             answers["theories"] = {name: row["verdict"] for name, row in judged.items()}
         answers["figures"] = _figures(out, profile_name)
-        report = write_report(out, profile_name)
+        report = write_report(out, profile_name, complete=True)
         answers["report"] = {"page": report["page"], "broken": report["broken"]}
         write_sealed_json(out / "manifest.json", _manifest(protocol, out, backend))
     return answers
@@ -118,8 +118,8 @@ def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
 def _figures(out: Path, profile_name: str) -> dict[str, Any]:
     """Draw all figures; return the drawn names, and the reasons for the others."""
     drawn = draw_catalogue(Sources(out=out, profile=profile_name, width=PAGE_WIDTH), out / "figures")
-    for reason, names in drawn.skipped.items():
-        tell(f"not drawn: {', '.join(names)}: {reason}")
+    for line in drawn.missing_lines():
+        tell(line)
     return {"drawn": [*drawn.files], "missing": drawn.missing, "broken": drawn.broken}
 
 

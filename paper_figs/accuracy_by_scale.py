@@ -1,9 +1,9 @@
 """Figure of accuracy by scale for one task: every seed, and the share of seeds that solve each scale.
 
 Success is bimodal over seeds, so a mean with a standard deviation would describe no run at all. The upper row shows
-the exact match of every run (seed) and the median. The lower row shows the share of seeds that solve a scale, with
-exact (Clopper-Pearson) 95% intervals. A scale is solved if its exact match is at or above a threshold that was fixed
-before training.
+the exact match of every run (seed) and the median. The lower row shows the share of seeds that solve a scale; the
+table has its exact (Clopper-Pearson) 95% interval, which depends on the count alone and is not drawn at each scale. A
+scale is solved if its exact match is at or above a threshold that was fixed before training.
 """
 
 from collections.abc import Sequence
@@ -120,12 +120,16 @@ def _table_row(cell: CellScores, scale: int, train: Sequence[int], threshold: fl
 def _caption(cells: Sequence[CellScores], train: Sequence[int], threshold: float, task: str, model: str) -> str:
     look_of = looks(cell.encoding for cell in cells)
     scales, seeds = cells[0].scales, cells[0].seeds
-    low, high = interval(seeds, seeds)[0], interval(0, seeds)[1]
+    intervals = "; ".join(
+        f"{count} of {seeds}, {low:.2f} to {high:.2f}"
+        for count in range(seeds + 1)
+        for low, high in [interval(count, seeds)]
+    )
     parts = [
         f"Accuracy on '{task}' by scale, {scales[0]} to {scales[-1]}, at the last checkpoint, {seeds} runs (seeds) "
         f"for each curve; models of {model}; training scales shaded. Above: exact match, a faint line for each seed "
-        f"and a marked line for their median. Below: share of seeds whose exact match is at least {threshold:g}, with "
-        f"Clopper-Pearson {LEVEL:.0%} intervals ({seeds} of {seeds}: at least {low:.2f}; none: at most {high:.2f}). "
+        f"and a marked line for their median. Below: share of seeds whose exact match is at least {threshold:g}. "
+        f"Clopper-Pearson {LEVEL:.0%} intervals of a share, by count: {intervals}. "
         f"Marks of one scale stand side by side. {glossary(look_of)} Number of seeds that solve every training scale, "
         "and every scale:"
     ]
@@ -184,9 +188,6 @@ def _draw_runs(axes: Axes, cell: CellScores, look: Look, shift: float) -> None:
 def _draw_shares(axes: Axes, cell: CellScores, look: Look, shift: float, threshold: float) -> None:
     places = [scale + shift for scale in cell.scales]
     solved = [cell.solved([scale], threshold) for scale in cell.scales]
-    low, high = zip(*(interval(count, cell.seeds) for count in solved), strict=True)
-    gid = f"interval:{cell.encoding}"
-    axes.vlines(places, low, high, color=look.colour, linewidth=0.8, alpha=0.6, zorder=2, gid=gid)
     shares = [count / cell.seeds for count in solved]
     axes.plot(places, shares, **line_style(look), zorder=3, gid=f"share:{cell.encoding}")
 

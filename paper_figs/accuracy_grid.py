@@ -43,6 +43,9 @@ _BAR_WIDTH = 0.55
 _VISIBLE_BAR = 0.08
 """Least length of a bar that the marks of its curve do not hide."""
 
+_MOST_BARRED = 5
+"""Largest number of curves of a panel whose bars stand at every scale; with more, at the marks of the curve only."""
+
 Panels = Mapping[tuple[str, str], Sequence[CellScores]]
 """Map from (task, format) to the cells whose curves the panel shows."""
 
@@ -95,7 +98,7 @@ def drawing(
         for cell in cells:
             panels.setdefault((task, cell.format), []).append(cell)
     for cells in panels.values():
-        common_scales(cells, train=train, threshold=threshold)
+        common_scales(cells, train=train, threshold=threshold, equal_seeds=False)
     return Drawing(
         shown=_draw(panels, train=train, threshold=threshold, width=width),
         rows=_rows(panels, train=train, threshold=threshold),
@@ -136,6 +139,8 @@ def _draw(panels: Panels, *, train: Sequence[int], threshold: float, width: floa
 
 
 def _rows(panels: Panels, *, train: Sequence[int], threshold: float) -> list[dict[str, object]]:
+    most = max(cell.seeds for cells in panels.values() for cell in cells)
+    no_seeds: dict[str, object] = dict.fromkeys(seed_columns([0.0] * most), "")
     return [
         {
             "task": task,
@@ -146,7 +151,7 @@ def _rows(panels: Panels, *, train: Sequence[int], threshold: float) -> list[dic
             "seeds": cell.seeds,
             **median_columns(cell.exact_match[scale]),
             "solved": cell.solved([scale], threshold),
-            **seed_columns(cell.exact_match[scale]),
+            **no_seeds | seed_columns(cell.exact_match[scale]),
         }
         for (task, format_name), cells in panels.items()
         for cell in cells
@@ -156,17 +161,23 @@ def _rows(panels: Panels, *, train: Sequence[int], threshold: float) -> list[dic
 
 def _caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoint: str, model: str) -> str:
     cells_shown = [cell for cells in panels.values() for cell in cells]
-    scales, seeds = cells_shown[0].scales, cells_shown[0].seeds
-    place, level = rank(seeds)
+    scales, counts = cells_shown[0].scales, sorted({cell.seeds for cell in cells_shown})
+    ranks = [rank(count) for count in counts]
+    places = sorted({place for place, _ in ranks})
     spread = (
-        "the smallest to the largest value" if place == 1 else f"value {place} from below to value {place} from above"
+        "the smallest to the largest value"
+        if places == [1]
+        else f"value {' or '.join(map(str, places))} from below to the same from above"
     )
+    level = f"{'at least ' if len(counts) > 1 else ''}{min(level for _, level in ranks):.1%}"
+    seeds = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
     look_of = looks(dict.fromkeys(cell.encoding for cell in cells_shown))
     format_names = list(dict.fromkeys(format_name for _, format_name in panels))
     solved_counts = [
         f"{task}{'' if len(format_names) == 1 else f', {format_name}'}: "
         + ", ".join(
             f"{look_of[cell.encoding].label} {cell.solved(train, threshold)}/{cell.solved(scales, threshold)}"
+            + (f" of {cell.seeds}" if len(counts) > 1 else "")
             for cell in cells
         )
         for (task, format_name), cells in panels.items()
@@ -174,7 +185,7 @@ def _caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoi
     return (
         f"Exact match by scale, {scales[0]} to {scales[-1]}, {' and '.join(format_names)} format, {checkpoint}, models "
         f"of {model}. A curve is the median of {seeds} runs (seeds). A bar, from {spread}, holds the median "
-        f"of such runs with probability {level:.1%}. Training scales ({min(train)}-{max(train)}) are shaded; dotted "
+        f"of such runs with probability {level}. Training scales ({min(train)}-{max(train)}) are shaded; dotted "
         f"line: threshold {threshold:g} at which a scale counts as solved. {glossary(look_of)} Number of seeds "
         f"that solve all training scales / all scales: {'; '.join(solved_counts)}."
     )
@@ -202,7 +213,8 @@ def _draw_curve(axes: Axes, cell: CellScores, look: Look, place: int, curves: in
     turn = (place % period, period)
     axes.plot(scales, medians, **style, markevery=turn, zorder=3, gid=f"median:{cell.encoding}", clip_on=False)
     shift = _BAR_WIDTH * ((place + 0.5) / curves - 0.5)
-    bars = [(scale + shift, *median_interval(cell.exact_match[scale])) for scale in scales]
+    barred = scales if curves <= _MOST_BARRED else scales[turn[0] :: turn[1]]
+    bars = [(scale + shift, *median_interval(cell.exact_match[scale])) for scale in barred]
     axes.vlines(
         *zip(*bars, strict=True),
         color=look.colour,

@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from empirical.runs.protocol import Protocol
+from paper_figs.cell_rows import CellRows
 from paper_figs.saving import Drawing
-from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
+from paper_figs.style import context, glossary, line_style, looks
 from paper_figs.trial_cells import (
+    Setting,
     StoredCell,
     Trial,
     gid_of,
@@ -20,18 +21,19 @@ from paper_figs.trial_cells import (
     key_of,
     label_of,
     main_cells,
-    task_names,
     trial_figure,
 )
 
-_HEIGHT, _NAMES, _LEFT, _ABOVE = 2.0, 1.05, 0.55, 0.3
-"""Inches: height of the axes, and the space below, left of and above them."""
-_WIDEST = 0.3
-"""Inches: largest width of the column of a cell."""
+# Inches: space above the rows with a line of the legend, and below them.
+_ABOVE, _LEGEND, _BELOW = 0.06, 0.2, 0.34
 
 
-def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
-    """Draw the cells of the trial that have a prediction and at least one run that fits its training scales."""
+def drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
+    """Draw the cells of the trial that have a prediction and at least one run that fits its training scales.
+
+    Raises:
+        Undrawable: the rows do not fit a page.
+    """
     cells = [cell for cell in main_cells(trial) if cell["breaking"]]
     rows: list[dict[str, object]] = [
         {
@@ -54,45 +56,46 @@ def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
 
 
 def _draw(cells: Sequence[StoredCell], *, train: Sequence[int], last: int, width: float) -> Figure:
-    """Draw a column for each cell, ordered by prediction; `never` is a place above all scales."""
+    """Draw a row for each cell; `never` is a place beyond all scales."""
     never = last + max(2, round(0.12 * last))
     look_of = looks(dict.fromkeys(cell["encoding"] for cell in cells))
-    ordered = sorted(cells, key=lambda cell: cell["breaking"]["predicted"] or never)
-    axes_width = min(width - _LEFT - 0.08, _WIDEST * max(len(cells), 1))
-    left = max(_LEFT, (width - axes_width) / 2)  # centred, so that few cells stand below the legend
-    height = _HEIGHT + _NAMES + _ABOVE
+    wide = width > 5
+    above = _ABOVE + _LEGEND * (1 if wide else 2)
+    rows = CellRows.of(cells, width, around=above + _BELOW)
+    body = max(rows.height, 0.3)
+    height = above + body + _BELOW
     with context():
         figure = Figure(figsize=(width, height))
-        axes = figure.add_axes((left / width, _NAMES / height, axes_width / width, _HEIGHT / height))
-        axes.axhspan(never - 1, never + 1, color="0.92", linewidth=0, zorder=0)
-        axes.axhspan(min(train) - 0.5, max(train) + 0.5, color="0.92", linewidth=0, zorder=0, gid="training")
-        for place, cell in enumerate(ordered):
+        axes = figure.add_axes(
+            (rows.names / width, _BELOW / height, (width - rows.names - 0.12) / width, body / height), gid="breaking"
+        )
+        rows.prepare(axes)
+        axes.axvspan(never - 1, never + 1, color="0.92", linewidth=0, zorder=0)
+        axes.axvspan(min(train) - 0.5, max(train) + 0.5, color="0.92", linewidth=0, zorder=0, gid="training")
+        for place, cell in zip(rows.places, rows.cells, strict=True):
             look, breaking = look_of[cell["encoding"]], cell["breaking"]
             gid = gid_of(cell)
             failures = [run["first_failure"] or never for run in cell["outcomes"] if run["fits"]]
             predicted = breaking["predicted"] or never
-            axes.hlines([predicted], place - 0.42, place + 0.42, color="black", linewidth=1.6, zorder=2,
-                        gid=f"predicted:{gid}")  # fmt: skip
-            axes.vlines([place], min(failures), max(failures), color=look.colour, linewidth=0.8, zorder=1,
+            axes.plot([predicted], [place], color="black", marker="|", markersize=8, markeredgewidth=1.6, zorder=2,
+                      linestyle="none", gid=f"predicted:{gid}")  # fmt: skip
+            axes.hlines([place], min(failures), max(failures), color=look.colour, linewidth=0.9, zorder=1,
                         gid=f"range:{gid}")  # fmt: skip
-            mark = line_style(look) | {"linestyle": "none", "markersize": 4.0, "markeredgewidth": 0.7}
-            axes.plot([place], [breaking["observed"] or never], **mark, zorder=3, gid=f"observed:{gid}")
-        axes.set_xticks(range(len(ordered)), task_names(ordered), rotation=90, fontsize=SMALLEST_TEXT)
-        axes.tick_params(axis="x", length=0, pad=2)
-        axes.set_yticks([1, *range(5, last + 1, 5), never], ["1", *map(str, range(5, last + 1, 5)), "never"])
-        axes.set(xlim=(-0.6, max(len(ordered), 1) - 0.4), ylim=(0, never + 1))
-        axes.set_ylabel("breaks at scale")
+            mark = line_style(look) | {"linestyle": "none", "markersize": 3.4, "markeredgewidth": 0.7}
+            axes.plot([breaking["observed"] or never], [place], **mark, zorder=3, gid=f"observed:{gid}")
+        axes.set_xticks([1, *range(5, last + 1, 5), never], ["1", *map(str, range(5, last + 1, 5)), "never"])
+        axes.set(xlim=(0, never + 1))
+        axes.set_xlabel("breaks at scale", labelpad=1)
+        rows.write_names(figure, look_of, top=above)
         handles = [
-            Line2D([], [], color="black", linewidth=1.6, label="predicted"),
-            *(
-                Line2D([], [], **line_style(look) | {"linestyle": "none"}, label=look.label)
-                for look in look_of.values()
-            ),
+            Line2D([], [], color="black", marker="|", markersize=8, markeredgewidth=1.6, linestyle="none",
+                   label="predicted"),
+            Line2D([], [], color="0.3", marker="o", markersize=3.4, linewidth=0.9, label="median and range of runs"),
             Patch(facecolor="0.92", label="training scales; never"),
-        ]
+        ]  # fmt: skip
         figure.legend(
-            handles=handles, loc="upper center", ncols=len(handles) if width > 5 else 4, frameon=False, fontsize=7,
-            handlelength=1.2, columnspacing=1.0, borderpad=0.1,
+            handles=handles, loc="upper center", ncols=3 if wide else 2, frameon=False, fontsize=7,
+            handlelength=1.8, columnspacing=1.4, borderpad=0.1,
         )  # fmt: skip
     return figure
 
@@ -108,7 +111,7 @@ def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     ]
     return (
         f"Scales at which runs break, observed and predicted, of protocol {protocol}: {judging_rule(trial)}. Each "
-        "column is a cell. The dash is the predicted scale; the mark is the median, over the runs that fit training, "
+        "row is a cell. The stroke is the predicted scale; the mark is the median, over the runs that fit training, "
         "of the first scale that a run does not solve; the line reaches from the smallest to the largest of these. Of "
         f"{summary['cells']} cells predicted to break, {summary['as_predicted']} break exactly at the predicted scale, "
         f"{summary['earlier']} earlier, {summary['later']} later and {summary['never']} never. Cells that differ from "

@@ -71,12 +71,14 @@ def interval(successes: int, trials: int) -> tuple[float, float]:
     return estimate.low, estimate.high
 
 
-def common_scales(cells: Sequence[CellScores], *, train: Sequence[int], threshold: float) -> tuple[int, ...]:
+def common_scales(
+    cells: Sequence[CellScores], *, train: Sequence[int], threshold: float, equal_seeds: bool = True
+) -> tuple[int, ...]:
     """Return the scales of all cells, after checking that the cells can be compared in one figure.
 
     Raises:
         ValueError: no cells, two cells of one format and encoding, a scale that some cell lacks, unequal numbers of
-            seeds, no training scales or one without values, or a threshold outside (0, 1].
+            seeds where these must be equal, no training scales or one without values, or a threshold outside (0, 1].
     """
     if not cells:
         raise ValueError("nothing to draw: no cells given")
@@ -91,7 +93,7 @@ def common_scales(cells: Sequence[CellScores], *, train: Sequence[int], threshol
         missing = [scale for scale in scales if scale not in cell.exact_match]
         if missing:
             raise ValueError(f"{cell.name}: no values at scales {missing}, which other cells have")
-    if len({cell.seeds for cell in cells}) > 1:
+    if equal_seeds and len({cell.seeds for cell in cells}) > 1:
         counts = {cell.name: cell.seeds for cell in cells}
         raise ValueError(f"unequal numbers of seeds: {counts}; draw the seeds that all cells have")
     unmeasured = sorted(set(train) - set(scales))

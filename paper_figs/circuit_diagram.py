@@ -21,6 +21,7 @@ from circuits.circuit import Circuit
 from circuits.tasks import load
 from paper_figs import saving
 from paper_figs.declaration import Entry
+from paper_figs.instance import operand_names
 from paper_figs.names import file_name
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import page
@@ -227,7 +228,8 @@ def _caption(circuit: Circuit, scale: int, diagram: _Diagram, *, example: bool) 
     ]
     if not example:
         parts.append(
-            "A token that differs between prompts is written x_i, with its position i; y_t is the token of step t."
+            "A token that differs between prompts is written x_i, or a_i, b_i, ... if there are several operands, with "
+            "its place i in the operand; y_t is the token of step t."
         )
     else:
         tokens: dict[str, list[str]] = {"prompt": [], "step": []}
@@ -240,11 +242,12 @@ def _caption(circuit: Circuit, scale: int, diagram: _Diagram, *, example: bool) 
 
 
 def _names(circuit: Circuit, scale: int) -> dict[int, str]:
-    """Return position -> name: the symbol if the task allows only one there, else x_position; y_t at step t."""
-    names = {}
+    """Return position -> name: the symbol if the task allows only one there, else that of `operand_names`; y_t."""
     task = circuit.task
+    names = {position: f"${letter}_{{{place}}}$" for position, (letter, place) in operand_names(task, scale).items()}
     for position, allowed in task.given(scale).items():
-        names[position] = _without_math(task.alphabet[allowed[0]]) if len(allowed) == 1 else f"$x_{{{position}}}$"
+        if len(allowed) == 1:
+            names[position] = _without_math(task.alphabet[allowed[0]])
     for step, wiring in enumerate(circuit.wirings[scale], start=1):
         names[wiring.position] = f"$y_{{{step}}}$"
     return names

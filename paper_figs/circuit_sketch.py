@@ -1,4 +1,4 @@
-"""Small drawing of a circuit that stands beside label matrices, and the mark of an argument slot used in both."""
+"""Small drawing of a circuit that stands beside label matrices."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import networkx as nx
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
+from matplotlib.patheffects import withStroke
 
 from paper_figs.style import slot_look
 
@@ -43,12 +44,12 @@ def draw(
         _draw_edge(axes, places, argument, node, slot, highlighted=highlighted)
         if highlighted:
             x, y = places[argument]
-            mark(axes, x, _NAMES if y == _STEPS else y, slot, size=13.0, gid=f"circuit-mark:{slot}:{argument}")
+            _mark(axes, x, _NAMES if y == _STEPS else y, slot, size=13.0, gid=f"circuit-mark:{slot}:{argument}")
     axes.set(xlim=(-0.09, 1.09), ylim=(-0.2, 1.2), xticks=[], yticks=[])
     axes.set_axis_off()
 
 
-def mark(axes: Axes, x: float, y: float, slot: int, *, size: float, gid: str) -> None:
+def _mark(axes: Axes, x: float, y: float, slot: int, *, size: float, gid: str) -> None:
     """Draw the mark of an argument slot at (x, y), `size` points wide, with a white rim so that it stands out."""
     style = slot_look(slot)
     plain: dict[str, Any] = {"marker": style.marker, "markersize": size, "fillstyle": "none", "linestyle": "none"}
@@ -88,5 +89,6 @@ def _draw_edge(
 
 def _write(axes: Axes, x: float, y: float, text: str, *, bbox: Mapping[str, object] | None = None) -> None:
     """Write a text, centred; a name without a box is drawn above the marks around it."""
-    text_style: dict[str, Any] = {"bbox": dict(bbox), "zorder": 3} if bbox else {"zorder": 6}
+    rim = [withStroke(linewidth=2.2, foreground="white")]  # so that no mark runs through the name that it surrounds
+    text_style: dict[str, Any] = {"bbox": dict(bbox), "zorder": 3} if bbox else {"zorder": 6, "path_effects": rim}
     axes.text(x, y, text, ha="center", va="center", fontsize=8, parse_math=False, **text_style)

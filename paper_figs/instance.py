@@ -9,9 +9,23 @@ from circuits.analysis import Analysis
 from circuits.encodings import parse_encoding, relation_of
 from circuits.induced import induced_complexity
 from circuits.roles import step_roles
-from circuits.task import UNDEFINED
+from circuits.task import UNDEFINED, Task
 from circuits.trace import segments
 from theory.relation import Labels, Relation
+
+
+def operand_names(task: Task, scale: int) -> dict[int, tuple[str, int]]:
+    """Map from each position of an operand to the letter of the operand and the place in it, from 1.
+
+    The letter is x if there is one operand; else they are a, b, ...
+    """
+    operands = [segment for segment in segments(task, scale) if segment.operand]
+    letters = ["x"] if len(operands) == 1 else [chr(ord("a") + index) for index in range(len(operands))]
+    return {
+        position: (letter, place)
+        for operand, letter in zip(operands, letters, strict=True)
+        for place, position in enumerate(range(operand.first, operand.last + 1), start=1)
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +77,9 @@ class Instance:
         trace = self.analysis.traces[self.scale - 1]
         occurring = [np.unique(row[row != UNDEFINED]) for row in trace.tokens]
         names = [self.analysis.task.alphabet[tokens[0]] if len(tokens) == 1 else "" for tokens in occurring]
-        operands = [segment for segment in segments(self.analysis.task, self.scale) if segment.operand]
-        letters = ["x"] if len(operands) == 1 else [chr(ord("a") + index) for index in range(len(operands))]
-        runs = [range(operand.first, operand.last + 1) for operand in operands]
-        for positions, letter in zip([*runs, trace.steps], [*letters, "y"], strict=True):
-            for count, position in enumerate(positions, start=1):
-                names[position - 1] = names[position - 1] or f"{letter}{count}"
+        computed = {position: ("y", step) for step, position in enumerate(trace.steps, start=1)}
+        for position, (letter, place) in (operand_names(self.analysis.task, self.scale) | computed).items():
+            names[position - 1] = names[position - 1] or f"{letter}{place}"
         return names
 
     def arguments(self) -> dict[int, tuple[int, ...]]:

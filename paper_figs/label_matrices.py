@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from circuits.analysis import Analysis
 from circuits.encodings import HintNeeded, NoRelation, parse_encoding
@@ -29,6 +30,8 @@ LONGEST = 11
 """Largest number of positions at which names and labels of two characters fit their cells in print."""
 
 _CHARACTERS = 2
+_ROOMY = 8
+"""Largest number of positions whose names do not touch at the usual font size."""
 _COLUMNS = 4
 _LINES = 2
 """Largest number of rows of matrices for one format, so that two formats fit a page."""
@@ -39,7 +42,7 @@ _SHADES = LinearSegmentedColormap.from_list("labels", ["#FFFFFF", "#86AED0"])
 # Inches: width of the circuit and of the key names, gap between matrices; space above a heading, height of its lines,
 # space below a matrix; the legend.
 _CIRCUIT, _KEYS, _GAP = 1.6, 0.42, 0.07
-_ABOVE, _HEADING, _BELOW, _LEGEND = 0.11, 0.13, 0.3, 0.26
+_ABOVE, _HEADING, _BELOW, _LEGEND = 0.11, 0.13, 0.3, 0.38
 _SIDE = (PAGE_WIDTH - _CIRCUIT - _KEYS - _GAP * _COLUMNS) / _COLUMNS
 _HEADING_CHARACTERS = 24
 
@@ -187,6 +190,7 @@ def _caption(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence
         f"The circuit of '{name}' at scale {first.scale}, found for scales 1 to {analysed} (a box shows the "
         "unit operator of a step, an arrow brings an argument), and the labels of key i (row) for query j (column) "
         "under each encoding.",
+        "Framed cells are the arguments of the marked step, in the colour and line of their slots.",
         "A step is computed at the query before its token; queries that compute nothing at this scale are in grey.",
         "Bold labels belong to arguments of a step. Shades run from label 0 to a matrix's largest.",
         f"Above each matrix: the operators that the encoding induces on the circuit up to scale {first.scale} "
@@ -244,7 +248,6 @@ def _draw_matrix(axes: Axes, instance: Instance, encoding: str, *, key_names: bo
     labels = instance.labels(encoding)
     positions = np.arange(1, len(labels) + 1)
     matrix(axes, np.ma.masked_equal(labels, NO_LABEL), _SHADES, 0, max(1, int(labels.max())), gid="labels")
-    mark = 1.12 * 72 * _SIDE / len(labels)
     relevant = instance.relevant()
     for key, query in (np.argwhere(labels != NO_LABEL) + 1).tolist():
         weight = "bold" if (key, query) in relevant else "normal"
@@ -254,9 +257,9 @@ def _draw_matrix(axes: Axes, instance: Instance, encoding: str, *, key_names: bo
         )  # fmt: skip
     for key, slots in instance.arguments().items():
         for slot in slots:
-            circuit_sketch.mark(axes, instance.position - 1, key, slot, size=mark, gid=f"mark:{slot}")
+            _frame_cell(axes, instance.position - 1, key, slot, first=slot == slots[0])
     names = [name.replace("$", r"\$") for name in instance.names()]
-    axes.set_xticks(positions, names)
+    axes.set_xticks(positions, names, fontsize=SMALLEST_TEXT if len(names) > _ROOMY else None)
     axes.set_yticks(positions, names if key_names else [])
     for tick in axes.get_yticklabels():
         # With another alignment the low stroke of a padding symbol would seem to belong to the row below.
@@ -266,6 +269,21 @@ def _draw_matrix(axes: Axes, instance: Instance, encoding: str, *, key_names: bo
     axes.set_xlabel("query j", labelpad=0)
     if key_names:
         axes.set_ylabel("key i", labelpad=1)
+
+
+def _frame_cell(axes: Axes, query: int, key: int, slot: int, *, first: bool) -> None:
+    """Frame the cell of an argument in the colour and line of its slot; frames of further slots lie inside the first.
+
+    A frame, unlike the mark beside the token, hides neither the label of its cell nor those around it.
+    """
+    style, inset = slot_look(slot), 0.0 if first else 0.14
+    line = style.line if style.line == "-" else (0, tuple(0.5 * part for part in style.line[1]))
+    axes.add_patch(
+        Rectangle(
+            (query - 0.5 + inset, key - 0.5 + inset), 1 - 2 * inset, 1 - 2 * inset, facecolor="none",
+            edgecolor=style.colour, linestyle=line, linewidth=1.5, zorder=5, clip_on=False, gid=f"mark:{slot}",
+        )
+    )  # fmt: skip
 
 
 def _heading(label: str, count: str) -> list[str]:
@@ -288,6 +306,9 @@ def _numbers(slots: Sequence[int]) -> str:
 def _legend(figure: Figure, instances: Mapping[str, Instance]) -> None:
     first = next(iter(instances.values()))
     target = first.names()[first.position - 1]
+    kinds = {operator for its in instances.values() for _, operator in its.graph.nodes(data="operator")} - {None}
+    operators = ", ".join(f"u{number + 1}" for number in sorted(kinds))
+    step = f"{operators}: unit operator{'s' if len(kinds) > 1 else ''}. Step {first.step}, which gives {target}, reads"
     slots = sorted(
         {slot for instance in instances.values() for filled in instance.arguments().values() for slot in filled}
     )
@@ -296,12 +317,7 @@ def _legend(figure: Figure, instances: Mapping[str, Instance]) -> None:
         for look in map(slot_look, slots)
     ]
     if handles:  # a step whose operator is constant has no argument to mark
-        caption_handle = Line2D([], [], linestyle="none")
         figure.legend(
-            handles=[caption_handle, *handles],
-            labels=[f"step {first.step}, which gives {target}, reads", *(f"slot {slot}" for slot in slots)],
-            loc="lower center",
-            ncols=1 + len(handles),
-            frameon=False,
-            handlelength=3.6,
-        )
+            handles=handles, labels=[f"slot {slot}" for slot in slots], title=step, title_fontsize=8,
+            loc="lower center", ncols=len(handles), frameon=False, handlelength=3.6, borderpad=0.1,
+        )  # fmt: skip

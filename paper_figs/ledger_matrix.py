@@ -1,7 +1,12 @@
-"""Figure of the ledger of claims: a matrix of papers by strength, with the number of claims of each verdict."""
+"""Figure of the ledger of claims: a matrix of papers by strength, with the number of claims of each verdict.
+
+A paper has a row of its own if one of its claims is refuted or corrected. All others share a row, because rows of small
+counts of verified claims say nothing.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -22,9 +27,11 @@ VERDICTS = {
     "refuted": ("#2B4C6F", "white", ""),
     "unsettled": ("#FFFFFF", "black", "////"),
 }
-_LINE, _NAMES, _ABOVE, _LEGEND = 0.165, 2.7, 0.3, 0.3
-_LONGEST = 70
-"""Largest number of characters of a paper's name in the figure."""
+_LINE, _NAMES, _ABOVE, _LEGEND = 0.21, 2.5, 0.25, 0.3
+_CHARACTERS = 54
+"""Largest number of characters of a line of a paper's name; a name has at most two lines."""
+FINDINGS = ("corrected", "refuted")
+"""Verdicts that give a paper a row of its own."""
 
 
 def drawing(claims: Sequence[Mapping[str, Any]], *, width: float) -> Drawing:
@@ -41,7 +48,8 @@ def drawing(claims: Sequence[Mapping[str, Any]], *, width: float) -> Drawing:
         f"{len(claims)} claims of {len(papers)} papers, by the strength that their check reaches (from a proof for "
         "every dimension, left, to statistics of runs) and verdict: "
         f"{', '.join(f'{of_verdict[verdict]} {verdict}' for verdict in VERDICTS if of_verdict[verdict])}. "
-        "Corrected: the printed statement fails and ours holds. By strength: "
+        "Corrected: the printed statement fails and ours holds. A paper with such a claim has a row of its own. By "
+        "strength: "
         f"{', '.join(f'{of_strength[strength]} {strength}' for strength in STRENGTHS if of_strength[strength])}."
     )
     return Drawing(shown=_draw(counts, papers, width), rows=rows, caption=caption)
@@ -51,20 +59,40 @@ def _paper_key(claim: Mapping[str, Any]) -> tuple[str, str]:
     return claim["source"]["paper"], claim["source"]["arxiv"]
 
 
+def _paper_name(paper: tuple[str, str]) -> str:
+    """Return the name of a paper with its number, in one or two lines of nearly equal length."""
+    name = f"{paper[0]} ({paper[1]})" if paper[1] else paper[0]
+    if len(name) <= _CHARACTERS:
+        return name
+    return "\n".join(wrap(name, max(len(name) // 2 + 8, _CHARACTERS)))
+
+
 def _draw(counts: Counter[tuple[tuple[str, str], str, str]], papers: Sequence[tuple[str, str]], width: float) -> Figure:
-    height = _ABOVE + _LINE * len(papers) + _LEGEND
+    own_rows = [
+        paper
+        for paper in papers
+        if any(counts[paper, strength, verdict] for strength in STRENGTHS for verdict in FINDINGS)
+    ]
+    others = [paper for paper in papers if paper not in own_rows]
+    lines = [(_paper_name(paper), [paper]) for paper in own_rows]
+    lines += (
+        [(f"{len(others)} other papers and pages" if own_rows else f"{len(others)} papers", others)] if others else []
+    )
+    height = _ABOVE + _LINE * len(lines) + _LEGEND
     step = (width - _NAMES - 0.1) / len(STRENGTHS)
     with context():
         figure, axes = page(width, height, left=_NAMES, top=_ABOVE)
         for column, strength in enumerate(STRENGTHS):
             axes.text((column + 0.5) * step, 0.06, strength, ha="center", va="bottom", fontsize=7)
-        for line, paper in enumerate(papers):
-            name = f"{paper[0]} ({paper[1]})" if paper[1] else paper[0]
-            if len(name) > _LONGEST:
-                name = f"{paper[0][: _LONGEST - 6 - len(paper[1])].rstrip()}... ({paper[1]})"
-            axes.text(-0.06, -(line + 0.5) * _LINE, name, ha="right", va="center_baseline", fontsize=SMALLEST_TEXT)
+        for line, (name, in_row) in enumerate(lines):
+            axes.text(
+                -0.06, -(line + 0.5) * _LINE, name, ha="right", va="center", fontsize=SMALLEST_TEXT, linespacing=0.9,
+                parse_math=False,
+            )  # fmt: skip
             for column, strength in enumerate(STRENGTHS):
-                verdict_counts = {verdict: counts[paper, strength, verdict] for verdict in VERDICTS}
+                verdict_counts = {
+                    verdict: sum(counts[paper, strength, verdict] for paper in in_row) for verdict in VERDICTS
+                }
                 _draw_cell(
                     axes,
                     {verdict: count for verdict, count in verdict_counts.items() if count},

@@ -16,17 +16,17 @@ from theory.lrc import profile
 from theory.pattern import from_formula
 
 LARGEST = 32
-FAMILIES: Mapping[str, tuple[str, str, Dashes]] = {
-    # formula: colour, marker, line
-    "1": ("#004488", "o", "-"),
-    "2 if i == j else 1 if j - i == 1 else 0": ("#BB5566", "s", (0, (5, 1.5))),
-    "min(j - i, 6)": ("#5A7522", "^", (0, (3, 1.2, 0.8, 1.2))),
-    "(i + j) % 4": ("#791FCB", "v", (0, (2.2, 1.2))),
-    "1 if i == ceil(n/2) else 0": ("#4A9EB8", "P", (0, (0.9, 1.1))),
-    "0.5**(j - i)": ("#C8961E", "D", "-"),
-    "i + j": ("#994455", "X", (0, (5, 1.5))),
-    "gcd(i, j)": ("#117733", "<", (0, (3, 1.2, 0.8, 1.2))),
-    "i * j": ("#000000", "*", (0, (2.2, 1.2))),
+FAMILIES: Mapping[str, tuple[str, str, str, Dashes]] = {
+    # formula: its printed form, colour, marker, line
+    "1": ("$1$", "#004488", "o", "-"),
+    "2 if i == j else 1 if j - i == 1 else 0": (r"$\max(2 - (j - i),\, 0)$", "#BB5566", "s", (0, (5, 1.5))),
+    "min(j - i, 6)": (r"$\min(j - i,\, 6)$", "#5A7522", "^", (0, (3, 1.2, 0.8, 1.2))),
+    "(i + j) % 4": (r"$(i + j)\;\mathrm{mod}\;4$", "#791FCB", "v", (0, (2.2, 1.2))),
+    "1 if i == ceil(n/2) else 0": (r"$1$ if $i = \lceil n/2 \rceil$, else $0$", "#4A9EB8", "P", (0, (0.9, 1.1))),
+    "0.5**(j - i)": (r"$0.5^{\,j - i}$", "#C8961E", "D", "-"),
+    "i + j": ("$i + j$", "#994455", "X", (0, (5, 1.5))),
+    "gcd(i, j)": (r"$\gcd(i, j)$", "#117733", "<", (0, (3, 1.2, 0.8, 1.2))),
+    "i * j": (r"$i\,j$", "#000000", "*", (0, (2.2, 1.2))),
 }
 """Patterns A(i, j) and families A(i, j, n): first those that some encoding generalizes, last those that none does."""
 
@@ -69,13 +69,13 @@ def _draw(
         axes.plot(scales, [cell_count(scale) for scale in scales], color="0.75", linewidth=2, zorder=0, gid="all pairs")
         handles = []
         for place, (text, curve) in enumerate(curves.items()):
-            colour, marker, line = FAMILIES[text]
+            printed, colour, marker, line = FAMILIES[text]
             style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line}
             style |= {"linewidth": 1.0, "markersize": 3.6}
             mark_every = (place % 3, 3)
             positive = {scale: low for scale, (low, _) in curve.items() if low}  # a logarithmic axis cannot show 0
             axes.plot([*positive], [*positive.values()], **style, markevery=mark_every, gid=f"course:{text}")
-            handles.append(Line2D([], [], **style, label=f"{text}: {_growth_name(growth_of[text])}"))
+            handles.append(Line2D([], [], **style, label=f"{printed}: {_growth_name(growth_of[text])}"))
         axes.set_xscale("log", base=2)
         axes.set_yscale("log", base=2)
         axes.set_xticks([1, 2, 4, 8, 16, 32], ["1", "2", "4", "8", "16", "32"])

@@ -5,16 +5,17 @@ white that it does not. A cell with a single shade is a prediction that was righ
 """
 
 from collections.abc import Sequence
+from math import radians, sin
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import page
 from paper_figs.style import SMALLEST_TEXT, context, glossary, looks
 from paper_figs.trial_cells import (
+    Setting,
     StoredCell,
     Trial,
     gid_of,
@@ -28,13 +29,16 @@ from paper_figs.trial_cells import (
 )
 
 _DARK, _PALE, _UNKNOWN = "#5B7FA6", "#FFFFFF", "0.88"
-# Inches: width of the task names, height of a row, space above, space below with the legend, largest cell width.
-_NAMES, _LINE, _ABOVE, _LEGEND, _WIDEST = 1.45, 0.2, 0.42, 0.42, 0.8
+# Inches: width of the task names, height of a row, space above, space below with the legend, largest cell width, and
+# width of a character of a heading.
+_NAMES, _LINE, _ABOVE, _LEGEND, _WIDEST, _CHARACTER = 1.45, 0.2, 0.42, 0.42, 0.8, 0.052
+_TURN = 35
+"""Degrees by which headings are turned that are wider than their columns."""
 _COUNTS = 0.42
 """Inches: width of the margin with the count of each row."""
 
 
-def drawing(trial: Trial, protocol: Protocol, width: float) -> Drawing:
+def drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
     """Draw the matrix; the counts at its margins are over cells with both a prediction and an observation."""
     cells = main_cells(trial)
     return Drawing(shown=_draw(cells, width), rows=_rows(cells), caption=_caption(trial, cells, protocol.name))
@@ -65,20 +69,26 @@ def _draw(cells: list[StoredCell], width: float) -> Figure:
     for cell, task in zip(cells, task_names(cells), strict=True):
         by_task.setdefault(task, []).append(cell)
     encodings = list(dict.fromkeys(cell["encoding"] for cell in cells))
-    labels = {encoding: look.label for encoding, look in looks(encodings).items()}
+    labels = {encoding: look.label.replace(" (", "\n(") for encoding, look in looks(encodings).items()}
     step = min(_WIDEST, (width - _NAMES - _COUNTS) / len(encodings))
-    height = _ABOVE + _LINE * (len(by_task) + 1) + _LEGEND
+    longest = _CHARACTER * max(len(line) for label in labels.values() for line in label.split("\n"))
+    is_turned = longest > step
+    above = max(_ABOVE, 0.2 + longest * sin(radians(_TURN))) if is_turned else _ABOVE
+    height = above + _LINE * (len(by_task) + 1) + _LEGEND
     total_width = _NAMES + step * len(encodings) + _COUNTS
     with context():
-        figure, axes = page(width, height, top=_ABOVE)
+        figure, axes = page(width, height, top=above)
+
+        def write_heading(x: float, text: str) -> None:
+            axes.text(
+                x, 0.06, text, ha="left" if is_turned else "center", va="bottom", rotation=_TURN if is_turned else 0,
+                rotation_mode="anchor", fontsize=7, linespacing=0.95,
+            )  # fmt: skip
+
         left = (width - total_width) / 2
         axes.set_xlim(-left - _NAMES, width - left - _NAMES)
         for column, encoding in enumerate(encodings):
-            is_turned = step < 0.62
-            axes.text(
-                (column + 0.5) * step, 0.06, labels[encoding], ha="left" if is_turned else "center", va="bottom",
-                rotation=25 if is_turned else 0, rotation_mode="anchor", fontsize=7,
-            )  # fmt: skip
+            write_heading((column + 0.5) * step, labels[encoding])
             cells_of_it = [cell for cell in cells if cell["encoding"] == encoding]
             _write_count(axes, (column + 0.5) * step, -len(by_task) - 0.5, cells_of_it, f"column:{encoding}")
         for line, (task, cells_of_it) in enumerate(by_task.items()):
@@ -86,7 +96,8 @@ def _draw(cells: list[StoredCell], width: float) -> Figure:
             for cell in cells_of_it:
                 _draw_cell(axes, cell, encodings.index(cell["encoding"]) * step, -(line + 1) * _LINE, step)
             _write_count(axes, len(encodings) * step + _COUNTS / 2, -line - 0.5, cells_of_it, f"row:{task}")
-        axes.text(len(encodings) * step + _COUNTS / 2, 0.06, "as\npredicted", ha="center", va="bottom", fontsize=6)
+        if not is_turned:  # else the last heading needs the space
+            write_heading(len(encodings) * step + _COUNTS / 2, "as\npredicted")
         axes.text(-0.06, -(len(by_task) + 0.5) * _LINE, "as predicted", ha="right", va="center_baseline", fontsize=7)
         _legend(figure)
     return figure
@@ -139,15 +150,18 @@ def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     literal = trial["rules"]["literal"]
     agreed, decided = agreement(cells)
     share = "" if not decided else f", {agreed / decided:.0%}"
-    tests = ", ".join(f"by {name} p = {test['p']:.3g}" for name, test in rule["permutation"].items())
+    permuted = ", ".join(f"by {name} p = {test['p']:.3g}" for name, test in rule["permutation"].items())
+    tests = (
+        "" if rule["fisher_p"] is None else f"; Fisher's exact test p = {rule['fisher_p']:.3g}, permutations {permuted}"
+    )
     return (
         f"Predicted against observed, protocol {protocol}: {judging_rule(trial)}. Left half: prediction of the cell, "
         "by equal complexity and coverage [F]; right half: runs that solve every scale, out of the runs that fit their "
-        "training scales (dark if most do). Predicted to generalize: "
+        "training scales (dark if most do). At the margins: cells as predicted. Predicted to generalize: "
         f"{counts['yes_yes']} cells do, {counts['yes_no']} do not; predicted not to: {counts['no_yes']} do, "
         f"{counts['no_no']} do not; {counts['not_observed']} have no majority of fitting runs, "
-        f"{counts['no_prediction']} no prediction. {agreed} of {decided} are as predicted{share}; Fisher's exact test "
-        f"p = {rule['fisher_p']:.3g}, permutations {tests}. The conjecture read literally, without coverage: "
+        f"{counts['no_prediction']} no prediction. {agreed} of {decided} are as predicted{share}{tests}. "
+        f"The conjecture read literally, without coverage: "
         f"{literal['table']['yes_yes'] + literal['table']['no_no']} as predicted. "
         f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
     )

@@ -4,14 +4,17 @@ Crossed edges are recoveries that may seem to hold and are proved impossible.
 """
 
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from statistics import mean
+from typing import Any
 
 import networkx as nx
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.path import Path
 
 from paper_figs import saving
 from paper_figs.declaration import Entry
@@ -34,31 +37,38 @@ LINES: Mapping[str, tuple[str, Dashes, str]] = {
 
 # Inches: height of a row, width and height of a box, margin, legend.
 _ROW, _WIDTH, _HEIGHT, _MARGIN, _LEGEND = 0.27, 1.5, 0.19, 0.1, 0.45
+_PASSAGE = 0.4
+"""Height of the gap between two boxes through which an edge passes a column, as a share of a row."""
 _SWEEPS = 8  # times that columns are sorted by the mean height of neighbours
+
+Point = tuple[float, float]
+Node = str | tuple[str, str, int]
+"""Encoding, or passage of an edge through a column: (container, special, number of the column)."""
+Passages = dict[tuple[str, str], tuple[tuple[str, str, int], ...]]
+"""Edge -> its passages, from the container to the special encoding."""
 
 
 def drawing(graph: nx.MultiDiGraph) -> Drawing:
     """Draw the lattice of proofs_checks/lattice.py; the table has one row for each edge.
 
-    A special encoding stands to the right of the encodings that contain it. Encodings without an edge are left out.
+    A special encoding stands to the right of the encodings that contain it. An edge between columns that are not
+    neighbours passes the columns between them through gaps, not behind boxes. Encodings without an edge are left out.
     """
     return Drawing(shown=_draw(graph), rows=_rows(graph), caption=_caption(graph))
 
 
 def _draw(graph: nx.MultiDiGraph) -> Figure:
     connected = graph.subgraph([name for name in graph if graph.degree(name)])
-    columns = _columns(connected)
-    tallest = max(map(len, columns))
+    columns, passages = _columns(connected)
+    tallest = max(sum(_share(name) for name in names) for names in columns)
     height = tallest * _ROW + 2 * _MARGIN + _LEGEND
     column_step = (PAGE_WIDTH - 2 * _MARGIN - _WIDTH) / max(len(columns) - 1, 1)
-    centre_of = {
-        name: (
-            PAGE_WIDTH - _MARGIN - _WIDTH / 2 - column * column_step,
-            _LEGEND + _MARGIN + tallest * _ROW * (place + 0.5) / len(names),
-        )
+    place_of: dict[Node, Point] = {
+        name: (PAGE_WIDTH - _MARGIN - _WIDTH / 2 - column * column_step, _LEGEND + _MARGIN + tallest * _ROW * share)
         for column, names in enumerate(columns)
-        for place, name in enumerate(names)
+        for name, share in _heights(names).items()
     }
+    centre_of = {name: place_of[name] for name in connected}
     with context():
         figure, axes = page(PAGE_WIDTH, height, top=height)
         for container, special, kind in sorted(connected.edges(data="kind")):
@@ -67,6 +77,7 @@ def _draw(graph: nx.MultiDiGraph) -> Figure:
                 centre_of[container],
                 centre_of[special],
                 kind,
+                through=[place_of[passage] for passage in passages.get((container, special), ())],
                 shift=connected.number_of_edges(container, special) > 1 and kind == "impossible",
             )
         for name, (x, y) in centre_of.items():
@@ -82,8 +93,11 @@ def _draw(graph: nx.MultiDiGraph) -> Figure:
     return figure
 
 
-def _draw_edge(axes: Axes, start: tuple[float, float], end: tuple[float, float], kind: str, *, shift: bool) -> None:
-    """Draw an arrow from the right side of one box to the left side of another, or within a column."""
+def _draw_edge(axes: Axes, start: Point, end: Point, kind: str, *, through: Sequence[Point], shift: bool) -> None:
+    """Draw an arrow from the right side of one box to the left side of another, or within a column.
+
+    `through` are the middles of the gaps in the columns that it passes.
+    """
     colour, dashes, _ = LINES[kind]
     down = -0.05 if shift else 0.0
     beside = start[0] == end[0]
@@ -92,12 +106,14 @@ def _draw_edge(axes: Axes, start: tuple[float, float], end: tuple[float, float],
     tail = start[0] + side, start[1] + down
     head = (end[0] + side, end[1]) if beside else (end[0] - _WIDTH / 2, end[1] + down)
     bend = (0.5 if (end[1] > start[1]) == (side > 0) else -0.5) if beside else 0.0
-    axes.add_patch(
-        FancyArrowPatch(
-            tail, head, arrowstyle="-|>", mutation_scale=6, shrinkA=0, shrinkB=0,
-            connectionstyle=f"arc3,rad={bend}", color=colour, linestyle=dashes, linewidth=0.7,
-        )
-    )  # fmt: skip
+    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 6, "shrinkA": 0, "shrinkB": 0}
+    style |= {"color": colour, "linestyle": dashes, "linewidth": 0.7}
+    if through:
+        sides = [(x + aside * _WIDTH / 2, y + down) for x, y in through for aside in (-1, 1)]
+        axes.add_patch(FancyArrowPatch(path=Path([tail, *sides, head]), **style))
+        head = sides[0]
+    else:
+        axes.add_patch(FancyArrowPatch(tail, head, connectionstyle=f"arc3,rad={bend}", **style))
     if kind == "impossible":
         # A third of the way, where the arrows to one box are still apart; in the middle of a bent arrow.
         share = 0.5 if beside else 0.3
@@ -106,8 +122,22 @@ def _draw_edge(axes: Axes, start: tuple[float, float], end: tuple[float, float],
         axes.plot(x, y, marker="x", markersize=4.5, markeredgewidth=1.2, color=colour)
 
 
-def _columns(graph: nx.MultiDiGraph) -> list[list[str]]:
-    """Sort encodings into columns, from right to left and bottom to top; each contains only ones in earlier columns."""
+def _share(name: Node) -> float:
+    """Height of a box with the space around it, or of a passage, in rows."""
+    return 1.0 if isinstance(name, str) else _PASSAGE
+
+
+def _heights(names: Sequence[Node]) -> dict[Node, float]:
+    """Middle of each box and passage of a column, as a share of its height from below."""
+    ends = list(accumulate(map(_share, names)))
+    return {name: (end - _share(name) / 2) / ends[-1] for name, end in zip(names, ends, strict=True)}
+
+
+def _columns(graph: nx.MultiDiGraph) -> tuple[list[list[Node]], Passages]:
+    """Sort encodings into columns, from right to left and bottom to top; each contains only ones in earlier columns.
+
+    Also returns the passages of each edge through the columns between its ends, which stand among the encodings there.
+    """
     contains = nx.DiGraph(
         (container, special)
         for container, special, kind in graph.edges(data="kind")
@@ -119,16 +149,24 @@ def _columns(graph: nx.MultiDiGraph) -> list[list[str]]:
     level: dict[int, int] = {}
     for group in reversed(list(nx.topological_sort(order))):
         level[group] = 1 + max((level[below] for below in order.successors(group)), default=-1)
-    columns: list[list[str]] = [[] for _ in range(1 + max(level.values()))]
-    for name in sorted(graph):
-        columns[level[order.graph["mapping"][name]]].append(name)
-    y = {name: (place + 0.5) / len(names) for names in columns for place, name in enumerate(names)}
-    neighbours = graph.to_undirected(as_view=True)
+    columns: list[list[Node]] = [[] for _ in range(1 + max(level.values()))]
+    column_of = {name: level[order.graph["mapping"][name]] for name in sorted(graph)}
+    for name, column in column_of.items():
+        columns[column].append(name)
+    passages: Passages = {}
+    neighbours = nx.Graph()
+    for container, special in sorted(set(graph.edges())):
+        between = range(column_of[container] - 1, column_of[special], -1)
+        passages[container, special] = tuple((container, special, column) for column in between)
+        for passage in passages[container, special]:
+            columns[passage[2]].append(passage)
+        nx.add_path(neighbours, [container, *passages[container, special], special])
+    y = {name: height for names in columns for name, height in _heights(names).items()}
     for _ in range(_SWEEPS):
         for names in columns:
             names.sort(key=lambda name: mean([y[other] for other in neighbours[name]]))
-            y |= {name: (place + 0.5) / len(names) for place, name in enumerate(names)}
-    return columns
+            y |= _heights(names)
+    return columns, passages
 
 
 def _rows(graph: nx.MultiDiGraph) -> list[dict[str, object]]:

@@ -1,11 +1,17 @@
-"""Figure of score laws: bias and kernel by distance, for each encoding whose formulas give them a value."""
+"""Figure of score laws: bias and kernel by distance, for each encoding whose formulas give them a value.
+
+Panels share one vertical range. A curve is divided by its largest absolute value, which stands in the panel, because
+the biases differ by a factor of 40 and their shape is what the panels compare.
+"""
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 import sympy as sp
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
@@ -19,6 +25,12 @@ from theory.encodings.encoding import Encoding, Law
 LARGEST = 24
 PEAK = 6
 """Offset at which the score of the HoPE example is largest."""
+_CHARACTERS = 30
+"""Characters that fit the width of a panel."""
+_LETTERS = {
+    "theta": "θ", "th_": "θ_", "lambda": "λ", "omega": "ω", "alpha": "α", "beta": "β", "gamma": "γ", "eps": "ε",
+}  # fmt: skip
+"""Greek letters of the names of symbols; a name comes before those that are part of it."""
 _KEY, _LENGTH = 5, 64
 """Position of the key and length of the sequence, for formulas that use them."""
 
@@ -132,41 +144,50 @@ def drawing(curves: list[ScoreCurve], *, width: float) -> Drawing:
     ]
     caption = (
         "Effect of position encodings on a score by the distance j - i of query and key, computed from the formulas at "
-        "an example point of the parameters: the bias (solid, left axis) and the first entry of the kernel of one "
-        f"plane (dashed, right axis; 1 where the plane is not rotated). {len(curves)} cases of encodings whose scores "
+        "an example point of the parameters, which stands under the name: the bias (solid) and the first entry of the "
+        "kernel of one plane (dashed; not drawn where the plane is not rotated). Each curve is divided by its largest "
+        f"absolute value, which stands in the panel. {len(curves)} cases of encodings whose scores "
         "depend on distance alone by a law, without a free parameter for each distance. Content is held constant. The "
         f"HoPE case with a peak shows the score of a query and a key chosen so that it is largest at distance {PEAK}, "
-        "relative to distance 0; the wavelet case shows what the vectors add to the score of the query (1, 1). The CSV "
-        "file has the points."
+        "relative to distance 0; the wavelet case shows what the vectors add to the score of the query (1, 1)."
     )
     return Drawing(shown=_draw(curves, width), rows=rows, caption=caption)
+
+
+def _greek(symbol: str) -> str:
+    """Return the printed form of the name of a symbol: theta' as θ'."""
+    for name, letter in _LETTERS.items():
+        symbol = symbol.replace(name, letter)
+    return symbol
 
 
 def _draw(curves: list[ScoreCurve], width: float) -> Figure:
     bias: dict[str, Any] = {"color": "#004488", "linestyle": "-", "linewidth": 1.0}
     kernel: dict[str, Any] = {"color": "#C04000", "linestyle": (0, (3, 1.3)), "linewidth": 1.0}
     with context():
-        figure, panels = grid(len(curves), width=width, narrowest=1.35, height=1.1, sharex=True)
+        figure, panels = grid(len(curves), width=width, narrowest=1.35, height=1.25, sharex=True, sharey=True)
         for axes, curve in zip(panels, curves, strict=True):
             axes.set_gid(curve.name)
-            axes.set_title(curve.title, fontsize=7, pad=2)
+            parameters = ", ".join(
+                f"{_greek(key)}={value}".replace(", ", ",") for key, value in curve.parameters.items()
+            )
+            lines_of_title = [curve.title, *wrap(parameters, _CHARACTERS, break_long_words=False)]
+            axes.set_title("\n".join(lines_of_title), fontsize=SMALLEST_TEXT, pad=2, linespacing=1.0, parse_math=False)
             distances = range(LARGEST + 1)
             axes.tick_params(labelsize=SMALLEST_TEXT, length=2, pad=1.5)
             axes.set_xlabel("j - i", fontsize=SMALLEST_TEXT, labelpad=0)
             axes.tick_params(labelbottom=True)
-            axes.set(xlim=(0, LARGEST), xticks=[0, 8, 16, 24])
+            axes.set(xlim=(0, LARGEST), xticks=[0, 8, 16, 24], ylim=(-1.1, 1.1), yticks=[-1, 0, 1])
+            axes.axhline(0, color="0.8", linewidth=0.5, zorder=0)
             lines = [("bias", curve.bias, bias)] if any(curve.bias) else []
             lines += [("kernel", curve.kernel, kernel)] if any(value != 1 for value in curve.kernel) else []
-            for place, (kind, values, style) in enumerate(lines):
-                side = axes if not place else axes.twinx()
-                side.plot(distances, values, **style, gid=f"{kind}:{curve.name}", clip_on=False)
-                side.tick_params(labelsize=SMALLEST_TEXT, length=2, pad=1.5)
-                side.locator_params(axis="y", nbins=3)
-                side.axhline(0, color="0.8", linewidth=0.5, zorder=0)
-                if place:
-                    side.spines["right"].set_visible(True)
-            if not lines:
-                axes.set_yticks([])
+            largest = {kind: max(map(abs, values)) for kind, values, _ in lines}
+            for kind, values, style in lines:
+                shares = [value / largest[kind] for value in values]
+                axes.plot(distances, shares, **style, gid=f"{kind}:{curve.name}", clip_on=False)
+            factors = "\n".join(f"{kind} / {value:.3g}" for kind, value in largest.items())
+            axes.text(0.03, 0.03, factors, transform=axes.transAxes, va="bottom", fontsize=SMALLEST_TEXT,
+                      path_effects=[withStroke(linewidth=1.8, foreground="white")])  # fmt: skip
         labels = ((bias, "bias added to the score"), (kernel, "kernel of a plane"))
         finish(figure, [Line2D([], [], **style, label=label) for style, label in labels])
     return figure

@@ -39,7 +39,15 @@ VERDICT = "random-tasks"
 
 
 class Missing(LengthgenError):
-    """Error for a missing source; the message names it, and the command that makes it."""
+    """Error for a missing source; the message names it, and the command that makes it.
+
+    Attributes:
+        command: the command.
+    """
+
+    def __init__(self, what: str, command: str) -> None:
+        super().__init__(f"{what}: make it with  {command}")
+        self.command = command
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,25 +131,22 @@ class Sources:
                 run_count = sum(map(len, self.runs(name).values()))
                 raise Missing(
                     f"{len(unfinished)} of the {run_count} runs of {name} are missing from {self.store.root} "
-                    f"({example}): make them with  {self._command('sweep', name)}"
+                    f"({example})",
+                    self._command("conjecture", name),
                 )
             if needs.trial and not self._trial(name).is_file():
-                raise Missing(f"{self._trial(name)} is missing: make it with  {self._command('conjecture', name)}")
+                raise Missing(f"{self._trial(name)} is missing", self._command("conjecture", name))
         if needs.ledger and not (self.out / LEDGER).is_file():
-            raise Missing(f"{self.out / LEDGER} is missing: make it with  {self._command('reproduce')}")
+            raise Missing(f"{self.out / LEDGER} is missing", self._command("reproduce"))
         if needs.court and not self._court.is_file():
             command = shlex.join(["lengthgen", "court", "--out", str(self.out)])
-            raise Missing(f"{self._court} is missing: make it with  {command}")
+            raise Missing(f"{self._court} is missing", command)
         if needs.verdict and not ((self._verdict / CELLS).is_file() and self._verdict_runs()):
             command = shlex.join(["lengthgen", "verdict", VERDICT, "--out", str(self._verdict.parent)])
-            raise Missing(
-                f"{self._verdict} has no frozen answers with runs: make them with  {command} --freeze  and then  "
-                f"{command} --train 1h"
-            )
+            freeze = "" if (self._verdict / CELLS).is_file() else f"{command} --freeze && "
+            raise Missing(f"{self._verdict} has no frozen answers with runs", f"{freeze}{command} --train 1h")
         if needs.text and not self.text_results():
-            raise Missing(
-                f"no language models are stored in {self.out / 'text'}: make them with  {self._command('text')}"
-            )
+            raise Missing(f"no language models are stored in {self.out / 'text'}", self._command("text"))
 
     def digest(self, needs: Needs) -> list[Any]:
         """Return hashes of all needed sources, as values that JSON can hold.
@@ -221,8 +226,8 @@ class Sources:
             }
             if any(stored_scores.get(seed) != score for seed, score in scores.items()):  # it may hold added runs too
                 raise Missing(
-                    f"{self._trial(name)} was not made of these runs ({condition}): make it again with  "
-                    f"{self._command('conjecture', name)}"
+                    f"{self._trial(name)} was not made of these runs ({condition})",
+                    self._command("conjecture", name),
                 )
         return stored
 

@@ -6,11 +6,13 @@ command that makes it again.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from theory.system.errors import LengthgenError
-from theory.system.files import DamagedFile, read_sealed_json
+from theory.system.files import SEAL, DamagedFile, read_json, read_sealed_json
+from theory.system.messages import tell
 
 Check = Callable[[Any, str], None]
 """Function that checks (value, name of its place) and raises _Wrong if the value does not fit."""
@@ -37,6 +39,20 @@ def read_trial(path: Path, again: str) -> dict[str, Any]:
     return _read(path, _TRIAL, "trial", again)
 
 
+def read_record(path: Path, again: str) -> dict[str, Any]:
+    """Read a conjecture.json of this or of an earlier version; e-values that it lacks are None.
+
+    Says so if the file has no seal, as those of the first version. Arguments and errors as `read_trial`.
+    """
+    if path.is_file() and SEAL not in path.read_text(encoding="utf-8", errors="replace"):
+        tell(f"{path} has no seal, as records of the first version: changes of it would not be seen")
+        content = _checked(partial(read_json, path), path, _RECORD, "trial", again)
+    else:
+        content = _read(path, _RECORD, "trial", again)
+    cells = [{"e_against": None, "e_for": None} | cell for cell in content["cells"]]
+    return content | {"cells": cells}
+
+
 def read_claims(path: Path, again: str) -> list[dict[str, Any]]:
     """Read the claims of a claims.json (`proofs_checks.report.as_json`). Arguments and errors as `read_trial`."""
     claims: list[dict[str, Any]] = _read(path, _LEDGER, "claims", again)["answer"]["claims"]
@@ -59,8 +75,12 @@ def is_shown_run(content: Any) -> bool:
 
 
 def _read(path: Path, check: Check, content_name: str, again: str) -> dict[str, Any]:
+    return _checked(partial(read_sealed_json, path), path, check, content_name, again)
+
+
+def _checked(read: Callable[[], Any], path: Path, check: Check, content_name: str, again: str) -> dict[str, Any]:
     try:
-        content = read_sealed_json(path)
+        content: dict[str, Any] = read()
         check(content, content_name)
     except DamagedFile as error:
         raise LengthgenError(f"{error}: make it again with  {again}") from error
@@ -124,6 +144,14 @@ def _scale_numbers(value: Any, where: str) -> None:
         raise _Wrong(f"{where} has a key that is not a scale")
 
 
+def _both(first: Check, second: Check) -> Check:
+    def check(value: Any, where: str) -> None:
+        first(value, where)
+        second(value, where)
+
+    return check
+
+
 def _or_none(check_value: Check) -> Check:
     def check(value: Any, where: str) -> None:
         if value is not None:
@@ -141,11 +169,10 @@ _BREAKING = _record(
     range=_or_none(_list_of(_NUMBER)),
     exact=_record(successes=_COUNT),
 )
-_CELL = _record(
+_RECORDED_CELL = _record(
     **dict.fromkeys(("task", "format", "encoding", "size", "verdict"), _TEXT),
     **dict.fromkeys(("predicted", "literal", "observed"), _or_none(_FLAG)),
     **dict.fromkeys(("fit", "generalizes_given_fit", "generalizes"), _SHARE),
-    **dict.fromkeys(("e_against", "e_for"), _or_none(_NUMBER)),
     prediction=_or_none(_record(breaks_at=_or_none(_NUMBER), why=_TEXT)),
     breaking=_or_none(_BREAKING),
     disagrees_with=_list_of(_TEXT),
@@ -153,6 +180,7 @@ _CELL = _record(
     outcomes=_list_of(_record(seed=_COUNT, fits=_FLAG, first_failure=_or_none(_NUMBER), exact_match=_scale_numbers)),
     predicted_before_training=_FLAG,
 )
+_E_VALUES = _record(**dict.fromkeys(("e_against", "e_for"), _or_none(_NUMBER)))
 _COUNTS = ("yes_yes", "yes_no", "no_yes", "no_no", "not_observed", "no_prediction")
 _RULE = _record(
     table=_record(**dict.fromkeys(_COUNTS, _COUNT)),
@@ -162,14 +190,13 @@ _RULE = _record(
     misclassified=_list_of(_TEXT),
     refuted_by=_list_of(_TEXT),
 )
-_TRIAL = _record(
+_RECORD = _record(
     main=_record(size=_TEXT, checkpoint=_TEXT, mode=_TEXT, threshold=_NUMBER),
     alpha=_NUMBER,
     confidence=_NUMBER,
-    unanimous_runs=_COUNT,
     rules=_record(coverage=_RULE, literal=_RULE),
     breaking=_record(**dict.fromkeys(("cells", "as_predicted", "earlier", "later", "never"), _COUNT)),
-    cells=_list_of(_CELL),
+    cells=_list_of(_RECORDED_CELL),
 )
 _CLAIM = _record(
     **dict.fromkeys(("id", "verdict", "statement", "latex", "label", "reason"), _TEXT),
@@ -209,4 +236,6 @@ _COURT = _record(
         did_not_fit=_list_of(_TEXT),
     )
 )
+_JUDGED = _record(unanimous_runs=_COUNT, cells=_list_of(_E_VALUES))
+_TRIAL = _both(_RECORD, _JUDGED)
 _LEDGER = _record(answer=_record(claims=_list_of(_CLAIM)))

@@ -99,6 +99,7 @@ _DOTTED: Dashes = (0, (0.9, 1.1))
 _DASH_DOT: Dashes = (0, (3, 1.2, 0.8, 1.2))
 _DASH_DOT_DOT: Dashes = (0, (5, 1.2, 0.9, 1.2, 0.9, 1.2))
 _LONG_SHORT: Dashes = (0, (6, 1.2, 2.2, 1.2))
+_SPARSE: Dashes = (0, (8, 2.8))
 
 # Each family has a hue. No two marks are equal, nor two lines of one hue; hues that share a line differ in grey.
 _IDEAL, _RELATIVE, _ABSOLUTE, _ROTARY, _LINEAR = "#004488", "#BB5566", "#C8961E", "#5A7522", "#791FCB"
@@ -118,6 +119,7 @@ _LOOKS = {
         ("random-rpe", "random RPE", _RELATIVE, "X", "none", _DOTTED),
         ("ape", "APE", _ABSOLUTE, "^", "full", _DASH_DOT),
         ("sinusoidal", "sinusoidal", _ABSOLUTE, "^", "none", _SOLID),
+        ("offset-ape", "offset APE", _ABSOLUTE, "P", "none", _SPARSE),
         ("random-ape", "random APE", _ABSOLUTE, "d", "none", _DOTTED),
         ("rope", "RoPE", _ROTARY, "D", "full", _DASH_DOT_DOT),
         ("random-rope", "random RoPE", _ROTARY, ">", "none", _DOTTED),

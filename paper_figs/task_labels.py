@@ -77,8 +77,14 @@ def _marked_step(analysis: Analysis, scale: int) -> int:
     return 2 if len(analysis.traces[scale - 1].steps) > 2 else 1
 
 
-def _protocol_figures(_: str, protocol: Protocol) -> list[Entry]:
-    """Declare one figure for each task of a protocol."""
+_SHOWN_BEFORE = ("fig1",)
+"""Protocols whose only task is that of Figure 1."""
+
+
+def _protocol_figures(protocol_name: str, protocol: Protocol) -> list[Entry]:
+    """Declare one figure for each task of a protocol, unless Figure 1 shows it already."""
+    if protocol_name in _SHOWN_BEFORE:
+        return []
     by_task: dict[TaskSpec, dict[TaskSpec, list[str]]] = {}
     for cell in protocol.cells:
         in_formats = by_task.setdefault(replace(cell.task, format="unaligned"), {})

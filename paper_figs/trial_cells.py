@@ -6,9 +6,8 @@ figure that every protocol has.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from empirical.runs.protocol import Protocol
 from paper_figs.declaration import Family, each_protocol
 from paper_figs.saving import Drawing
 from paper_figs.sources import Sources
@@ -18,8 +17,26 @@ Trial = Mapping[str, Any]
 """Content of a conjecture.json."""
 StoredCell = Mapping[str, Any]
 """Judged cell of a trial, as it is stored there."""
-TrialDrawing = Callable[[Trial, Protocol, float], Drawing]
-"""Function that draws a trial: (trial, its protocol, width in inches) -> drawing."""
+
+
+class Setting(Protocol):
+    """Name and scales of a trial: a protocol, or what its file says."""
+
+    @property
+    def name(self) -> str:
+        """Name of the folder of the trial."""
+
+    @property
+    def train(self) -> Sequence[int]:
+        """Training scales, ascending."""
+
+    @property
+    def test(self) -> Sequence[int]:
+        """Test scales, ascending."""
+
+
+TrialDrawing = Callable[[Trial, Setting, float], Drawing]
+"""Function that draws a trial: (trial, its name and scales, width in inches) -> drawing."""
 
 
 def trial_figure(kind: str, title: str, drawing: TrialDrawing, *, place: int, least_width: float = 0.0) -> Family:

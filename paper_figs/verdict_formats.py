@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from empirical.verdict.preregistration import Preregistration
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish, grid
-from paper_figs.style import SMALLEST_TEXT, context
+from paper_figs.style import SMALLEST_TEXT, context, looks
 from paper_figs.verdict_evidence import Judgement, evidence, verdict_entry
 
 _LINES = {
@@ -53,13 +53,14 @@ _NO_RUNS: Mapping[str, Any] = {"runs": 0, "exact_match": []}
 def _draw(
     formats: Mapping[str, Mapping[str, Mapping[str, Any]]], preregistration: Preregistration, width: float
 ) -> Figure:
+    labels = {encoding: its.label for encoding, its in looks(formats).items()}
     with context():
         figure, panels = grid(len(formats), width=width, narrowest=1.3, height=1.35, sharex=True, sharey=True)
         columns = panels[0].get_gridspec().ncols
         for place, (axes, (encoding, of_encoding)) in enumerate(zip(panels, formats.items(), strict=True)):
             axes.set_gid(f"formats:{encoding}")
             counts = ", ".join(f"{of_format['runs']:,}" for of_format in of_encoding.values())
-            axes.set_title(f"{encoding}  ({counts})", fontsize=SMALLEST_TEXT + 1, pad=3)
+            axes.set_title(f"{labels[encoding]}  ({counts})", fontsize=SMALLEST_TEXT + 1, pad=3)
             _draw_encoding(axes, of_encoding, preregistration)
             if place % columns == 0:
                 axes.set_ylabel("exact match", labelpad=2)

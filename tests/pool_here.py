@@ -1,5 +1,9 @@
-"""Work of other processes done in this one, for tests of what comes out: a worker takes seconds to start."""
+"""Work of other processes done in this one, for tests of what comes out: a worker takes seconds to start.
 
+What goes to a process and comes back from it is pickled here too, so that what cannot be sent fails.
+"""
+
+import pickle
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
@@ -9,7 +13,8 @@ from typing import Any
 class _Here:
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        future.set_result(work(*arguments))
+        work, arguments = pickle.loads(pickle.dumps((work, arguments)))
+        future.set_result(pickle.loads(pickle.dumps(work(*arguments))))
         return future
 
 

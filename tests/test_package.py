@@ -103,7 +103,7 @@ def test_importing_the_package_imports_nothing_else() -> None:
 
 
 def test_a_package_that_hides_one_of_its_own_is_named(tmp_path) -> None:
-    """As a folder `theory` beside a user's script does."""
+    """A folder `theory` beside a user's script hides the package."""
     (tmp_path / "theory").mkdir()
     (tmp_path / "theory" / "__init__.py").touch()
     done = subprocess.run(

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tools.documents import ROOT, SOURCE_LINK, escape, figure_section, source_link
+import lengthgen
+from tools.documents import ROOT, SOURCE_LINK, escape, figure_section, public_names, source_link
 
 DOCS = ROOT / "docs"
 
@@ -69,3 +70,9 @@ def test_a_figure_of_the_gallery_has_its_picture_and_the_commands_that_make_it(
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", section)
     assert len(pictures) == (name != "labels-x")
     assert all((DOCS / picture).exists() for picture in pictures if "results/" in picture)
+
+
+def test_every_public_name_is_listed_with_its_home() -> None:
+    listed = dict(re.findall(r"^- `(\w+)`: \{py:obj\}`([\w.]+)`$", public_names(), flags=re.MULTILINE))
+    assert sorted(listed) == dir(lengthgen)
+    assert listed["load_task"] == "circuits.tasks.load"

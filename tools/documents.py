@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 DRAWN = ROOT / "build" / "gallery"
 """Folder of the figures that are drawn for the gallery."""
-GALLERY, COMMANDS = "<!-- gallery -->", "<!-- commands -->"
+GALLERY, COMMANDS, PUBLIC = "<!-- gallery -->", "<!-- commands -->", "<!-- public names -->"
 """Places of the generated parts in documents."""
 SOURCE_LINK = re.compile(r"\[(?P<text>[^\]\n]*)\]\((?P<path>/?[\w./-]+\.(?:py|toml|txt))(?:#(?P<name>\w+))?\)")
 """Markdown link to a file of the project that is no document."""
@@ -41,6 +42,8 @@ def fill_in(app: "Sphinx", document: str, content: list[str]) -> None:
         text = text.replace(GALLERY, gallery(folder))
     if COMMANDS in text:
         text = text.replace(COMMANDS, commands())
+    if PUBLIC in text:
+        text = text.replace(PUBLIC, public_names())
     content[0] = SOURCE_LINK.sub(lambda link: source_link(link, folder, root), text)
 
 
@@ -114,6 +117,19 @@ def commands() -> str:
     return done.stdout.partition("\n## ")[1] + done.stdout.partition("\n## ")[2]
 
 
+def public_names() -> str:
+    """Return all names of `from lengthgen import NAME` as Markdown, in the sections of the stub that lists them."""
+    parts = []
+    for section in (ROOT / "lengthgen" / "__init__.pyi").read_text(encoding="utf-8").split("\n\n# ")[1:]:
+        title, _, code = section.partition("\n")
+        imports = [node for node in ast.parse(code).body if isinstance(node, ast.ImportFrom)]
+        names = [
+            (alias.asname or alias.name, f"{node.module}.{alias.name}") for node in imports for alias in node.names
+        ]
+        parts.append("\n".join([f"## {title}\n", *(f"- `{name}`: {{py:obj}}`{home}`" for name, home in names)]))
+    return "\n\n".join(parts)
+
+
 def source_link(link: re.Match[str], folder: Path, root: Path) -> str:
     """Turn a link to a source file into a link to the page that shows the file; leave other links as they are."""
     file = linked_source(link, folder, root)
@@ -138,10 +154,16 @@ def _line(file: Path, name: str) -> int:
     Raises:
         LookupError: the file does not define it.
     """
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
-            return node.lineno
-    raise LookupError(f"{file} defines no {name}")
+    if name not in (lines := _definitions(file)):
+        raise LookupError(f"{file} defines no {name}")
+    return lines[name]
+
+
+@cache
+def _definitions(file: Path) -> dict[str, int]:
+    """Return name -> line of the functions and classes of a file."""
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    return {node.name: node.lineno for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 def source_pages(app: "Sphinx") -> Iterator[tuple[str, dict[str, Any], str]]:

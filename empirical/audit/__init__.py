@@ -1,6 +1,7 @@
-"""Precision audit: measure how accurately any code computes a position encoding. Entry point: `report.audit`."""
+"""Audit of position encodings and whole models.  Entry points: `report.audit`, `models.audit`, `assert_lawful`."""
 
+from empirical.audit.lawful import assert_lawful
 from empirical.audit.report import audit
 from empirical.audit.subject import AuditError, Kind, Subject
 
-__all__ = ["AuditError", "Kind", "Subject", "audit"]
+__all__ = ["AuditError", "Kind", "Subject", "assert_lawful", "audit"]

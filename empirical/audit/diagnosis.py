@@ -1,6 +1,6 @@
 """Diagnosis: turn measurements into defects, each with a likely cause and the first position that shows it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, log2
 from typing import Any
@@ -13,6 +13,7 @@ from empirical.audit.codes import Codes
 from empirical.audit.independence import Independence
 from empirical.audit.law import RelativeLawErrors
 from empirical.audit.rounded import rounded_to
+from empirical.audit.rules import RULES, Severity
 from empirical.audit.slope import Slope
 from empirical.audit.subject import Kind, Subject
 
@@ -20,12 +21,22 @@ EPS = {"float32": 2.0**-23, "float16 or TF32": 2.0**-10, "bfloat16": 2.0**-7}
 """Machine epsilon (one unit in the last place of 1) of each dtype, the finest first."""
 GROWING = ("token by token", "a row with positions of its own")
 """Call patterns in which the last position of a call differs from that of the full pass."""
-WAYS = {
-    ("left padded", "right padded"): "padding changes what real tokens get",
-    ("batched",): "other rows of the batch change what a row gets",
-    GROWING: "a code depends on the last position of its call: cached keys, and rows batched with longer ones, differ",
+WAYS: dict[tuple[str, ...], tuple[str, str]] = {
+    ("left padded", "right padded"): ("padding", "padding changes what real tokens get"),
+    ("batched",): ("batch", "other rows of the batch change what a row gets"),
+    GROWING: (
+        "length-dependent",
+        "a code depends on the last position of its call: cached keys, and rows batched with longer ones, differ",
+    ),
 }
-"""Groups of call patterns, and the defect reported if one differs from the full forward pass."""
+"""Groups of call patterns, and the rule and description reported if one differs from the full forward pass."""
+CONSEQUENCES = {
+    "offset-not-in-cache-key": ("positions-ignored", "padding", "length-dependent", "law-broken", "codes-repeated"),
+    "positions-ignored": ("padding", "length-dependent"),
+}
+"""Rules whose mistake makes others fail too: only the mistake itself is reported."""
+NEAR = 64
+"""Largest first position of a law that fails by its formula, not by rounding."""
 ACCURACY = 1e-6
 """Relative accuracy of a frequency that is read from float32 cosines and sines."""
 
@@ -39,16 +50,62 @@ class SettingMeasures:
     agreement: Mapping[str, Agreement]
 
 
+Cause = tuple[str, str]
+"""Id of a rule in `rules.RULES`, and what was seen, as a sentence."""
+Seen = tuple[str, str, int | None]
+"""A cause, and the first position that shows it."""
+
+
 @dataclass(kw_only=True)
 class Defect:
-    """Defect: its description, and for each setting the first position that shows it (None: no particular position)."""
+    """Defect: its rule, what was seen, and for each setting the first position that shows it (None: no position).
 
+    `numbers` are measurements behind it; `reproduction` is a short program that fails while the defect is there.
+    """
+
+    rule: str
     says: str
     first: dict[str, int | None] = field(default_factory=dict)
+    numbers: dict[str, Any] = field(default_factory=dict)
+    reproduction: str | None = None
+
+    @property
+    def severity(self) -> Severity:
+        """Severity of the rule."""
+        return RULES[self.rule].severity
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields for a JSON file."""
-        return {"says": self.says, "first": self.first}
+        """Return the fields for a JSON file, with the law and the mend of the rule."""
+        rule = RULES[self.rule]
+        return {
+            "rule": self.rule,
+            "severity": rule.severity.value,
+            "says": self.says,
+            "first": self.first,
+            "numbers": self.numbers,
+            "law": rule.law,
+            "mend": rule.mend,
+            "reproduction": self.reproduction,
+        }
+
+
+class Defects:
+    """Defects found so far: each description once, with all settings that show it."""
+
+    def __init__(self) -> None:
+        self._by_description: dict[str, Defect] = {}
+
+    def add(self, rule: str, says: str, setting: str = "all", position: int | None = None, **numbers: Any) -> None:
+        """Add a defect; numbers of the first setting that shows it are kept."""
+        defect = self._by_description.setdefault(says, Defect(rule=rule, says=says, numbers=numbers))
+        defect.first.setdefault(setting, position)
+
+    def sorted(self) -> list[Defect]:
+        """All defects but consequences of others, the most severe first, else as they were found."""
+        rules = {defect.rule for defect in self._by_description.values()}
+        hidden = {consequence for rule in rules for consequence in CONSEQUENCES.get(rule, ())}
+        kept = [defect for defect in self._by_description.values() if defect.rule not in hidden]
+        return sorted(kept, key=lambda defect: list(Severity).index(defect.severity))
 
 
 def findings(
@@ -58,94 +115,115 @@ def findings(
     slope: Slope | None,
     frequencies: torch.Tensor | None,
     learned: bool,
+    broken_law: Cause | None = None,
+    planes: Sequence[tuple[int, ...]] = (),
 ) -> list[Defect]:
     """List the defects, each once with all settings that show it.
 
     If the subject has trainable parameters (`learned`), their rounding by a move to a low dtype is not a defect.
+    `planes` are the coordinates of each plane of a rotation. `broken_law` is what the
+    maps of query and key show in float64, see `causes.py`.
     """
-    defects: dict[str, Defect] = {}
-
-    def add(description: str, setting: str = "all", position: int | None = None) -> None:
-        defects.setdefault(description, Defect(says=description)).first.setdefault(setting, position)
-
-    for description in _independence_defects(subject, independence):
-        add(description)
+    defects = Defects()
+    for rule, says in _independence_defects(subject, independence):
+        defects.add(rule, says)
     if slope:
-        for description, position in _slope_defects(subject, slope):
-            add(description, position=position)
+        for rule, says, position in _slope_defects(subject, slope):
+            defects.add(rule, says, position=position)
     if frequencies is not None and (dtype := rounded_to(frequencies, ACCURACY)):
-        add(f"all frequencies agree with rounding to {dtype}")
+        numbers = {"coordinates": [plane for plane in planes if len(plane) == 2]} if planes else {}
+        defects.add("frequencies-rounded", f"all frequencies agree with rounding to {dtype}", **numbers)
     for setting, measures in measured.items():
         plain = measured.get(setting.partition(",")[0], measures)
         drift = None if learned and setting.endswith(MOVED) else _drift_description(setting, plain)
-        for description, position in _setting_defects(subject, measures, drift):
-            add(description, setting, position)
-    return list(defects.values())
+        for rule, says, position in _setting_defects(subject, measures, drift, broken_law):
+            defects.add(rule, says, setting, position, **(measures.law.worst() if measures.law else {}))
+    return defects.sorted()
 
 
-def _independence_defects(subject: Subject, result: Independence) -> list[str]:
-    """Descriptions of the independence tests that failed."""
+def _independence_defects(subject: Subject, result: Independence) -> list[Cause]:
+    """Independence tests that failed."""
     other = ", ".join(f"{name}={value}" for name, value in (result.other or {}).items())
-    test_passed = {
-        f"an instance with {other} has the codes of one without: a table is kept without {other.partition('=')[0]} in "
-        "its key, or the parameter does nothing": result.other_differs,
-        f"its codes change once an instance with {other} was used: the two share a table": result.unchanged_by_other,
-        "its codes depend on how long the sequences before were: it keeps something of earlier calls": (
-            result.unchanged_by_length
-        ),
-        "its float32 codes change once it was used in bfloat16: what it keeps was rounded": result.unchanged_by_dtype,
-        "a move to bfloat16 and back changes its codes: .to() rounds constants that it keeps as tensors": (
-            result.unchanged_by_moves
-        ),
+    history = (
+        ("offset-not-in-cache-key", "a call gets the codes of an earlier call with as many tokens and another start: a "
+         "cache without the offset in its key")
+        if result.repeats_start
+        else ("call-history",
+              "its codes depend on how long the sequences before were: it keeps something of earlier calls")
+    )  # fmt: skip
+    test_passed: dict[Cause, bool | None] = {
+        (
+            "parameter-ignored",
+            f"an instance with {other} has the codes of one without: a table is kept without {other.partition('=')[0]} "
+            "in its key, or the parameter does nothing",
+        ): result.other_differs,
+        (
+            "shared-table",
+            f"its codes change once an instance with {other} was used: the two share a table",
+        ): result.unchanged_by_other,
+        history: result.unchanged_by_length,
+        (
+            "rounded-by-use",
+            "its float32 codes change once it was used in bfloat16: what it keeps was rounded",
+        ): result.unchanged_by_dtype,
+        (
+            "rounded-by-move",
+            "a move to bfloat16 and back changes its codes: .to() rounds constants that it keeps as tensors",
+        ): result.unchanged_by_moves,
     }
-    return [description for description, holds in test_passed.items() if holds is False]
+    return [cause for cause, holds in test_passed.items() if holds is False]
 
 
-def _slope_defects(subject: Subject, slope: Slope) -> list[tuple[str, int | None]]:
+def _slope_defects(subject: Subject, slope: Slope) -> list[Seen]:
     """Defects of the sign, the slopes and the codes after the query of a bias."""
-    defects: list[tuple[str, int | None]] = []
+    defects: list[Seen] = []
     rising = [head for head, direction in enumerate(slope.directions) if direction in ("rises", "mixed")]
     only_rises = set(slope.directions) == {"rises"}
     if only_rises or (rising and "decays" in subject.claims):
         rising_heads = "every head" if only_rises else "heads " + ", ".join(map(str, rising))
-        defects.append((f"the bias rises with the distance in {rising_heads}: its sign is reversed?", slope.first_rise))
+        rule = "sign-reversed" if only_rises else "not-decaying"
+        says = f"the bias rises with the distance in {rising_heads}: its sign is reversed?"
+        defects.append((rule, says, slope.first_rise))
     if "distinct" in subject.claims and slope.of_after and (slope.distinct_after or 0) < slope.of_after:
-        defects.append(
-            (f"{slope.of_after} distances to keys after the query have {slope.distinct_after} codes: a clamp?", None)
-        )
+        says = f"{slope.of_after} distances to keys after the query have {slope.distinct_after} codes: a clamp?"
+        defects.append(("keys-after-clamped", says, None))
     if dtype := rounded_to(torch.tensor(slope.steps, dtype=torch.float64), ACCURACY):
-        defects.append((f"the slopes of all heads agree with rounding to {dtype}", None))
+        defects.append(("slopes-rounded", f"the slopes of all heads agree with rounding to {dtype}", None))
+    if slope.rule == "unpublished" and not only_rises:
+        says = "slopes in geometric order are neither those of ALiBi's text nor those of its code"
+        defects.append(("slopes-unpublished", says, None))
     return defects
 
 
-def _setting_defects(subject: Subject, measures: SettingMeasures, drift: str | None) -> list[tuple[str, int | None]]:
+def _setting_defects(
+    subject: Subject, measures: SettingMeasures, drift: Cause | None, broken_law: Cause | None
+) -> list[Seen]:
     """Defects in one setting; `drift` describes codes that are far from their float64 values, None: not reported."""
     law, codes = measures.law, measures.codes
-    defects: list[tuple[str, int | None]] = []
+    defects: list[Seen] = []
     has_overflow = codes.not_finite_from is not None
     if has_overflow:
-        defects.append((f"no finite code from some {_position_word(subject)} on: an overflow", codes.not_finite_from))
+        says = f"no finite code from some {_position_word(subject)} on: an overflow"
+        defects.append(("overflow", says, codes.not_finite_from))
     failing = law is not None and law.first is not None
     if failing and has_overflow:  # an overflow explains failures at later positions
         failing = law.first.error < inf and law.first.position < codes.not_finite_from
     lost = "distinct" in subject.claims and codes.lost and not has_overflow
     since = codes.not_finite_from
     if failing or lost:
-        cause, position = _cause_of_failure(subject, measures, lost=lost)
+        rule, says, position = _cause_of_failure(subject, measures, lost=lost, broken_law=broken_law)
         firsts = [first for first in (law.first.position if failing else None, position) if first is not None]
         since = min(firsts)
-        defects.append((cause, since))
+        defects.append((rule, says, since))
     if drift and codes.first_beyond is not None and (since is None or codes.first_beyond < since):
-        defects.append((drift, codes.first_beyond))
+        defects.append((*drift, codes.first_beyond))
     return defects + _agreement_defects(subject, measures, has_overflow=has_overflow)
 
 
-def _agreement_defects(
-    subject: Subject, measures: SettingMeasures, *, has_overflow: bool
-) -> list[tuple[str, int | None]]:
+def _agreement_defects(subject: Subject, measures: SettingMeasures, *, has_overflow: bool) -> list[Seen]:
     """Defects shown by call patterns that differ from the full forward pass."""
-    defects: list[tuple[str, int | None]] = []
-    for patterns, description in WAYS.items():
+    defects: list[Seen] = []
+    for patterns, (rule, says) in WAYS.items():
         if patterns == GROWING and "streaming" not in subject.claims:
             continue
         first_positions = [
@@ -154,27 +232,32 @@ def _agreement_defects(
             if pattern.partition(",")[0] in patterns and (agreement.difference < inf or not has_overflow)
         ]
         if beyond := [position for position in first_positions if position is not None]:
-            defects.append((description, min(beyond)))
+            defects.append((rule, says, min(beyond)))
     return defects
 
 
-def _cause_of_failure(subject: Subject, measures: SettingMeasures, *, lost: bool) -> tuple[str, int | None]:
+def _cause_of_failure(subject: Subject, measures: SettingMeasures, *, lost: bool, broken_law: Cause | None) -> Seen:
     """Likely cause of a broken law or of lost codes, and the first position if the codes show it."""
     law, codes, noun = measures.law, measures.codes, _position_word(subject)
     repeated = codes.repetition
+    if broken_law and (lost or (law and law.first and law.first.position <= NEAR)):
+        return *broken_law, None if law and law.first else 0
     if repeated and codes.rounded_to:
         example = f"{repeated.position} is coded as {repeated.same_as}"
-        return f"{noun}s agree with rounding to {codes.rounded_to}: {example}", repeated.position
+        says = f"{noun}s agree with rounding to {codes.rounded_to}: {example}"
+        return "positions-rounded", says, repeated.position
     if lost and codes.clamped_from is not None and (not repeated or repeated.position == codes.clamped_from + 1):
-        return f"all {noun}s from {codes.clamped_from} on have one code: a table that clamps?", codes.clamped_from + 1
+        says = f"all {noun}s from {codes.clamped_from} on have one code: a table that clamps?"
+        return "codes-clamped", says, codes.clamped_from + 1
     if law and law.first is not None:
-        return _cause_of_broken_law(subject, law), None
+        return *_cause_of_broken_law(subject, law), None
     if repeated:
-        return f"{noun} {repeated.position} has the code of {repeated.same_as}", repeated.position
-    return f"{noun}s share codes", next(run["from"] for run in codes.windows if run["distinct"] < run["expected"])
+        return "codes-repeated", f"{noun} {repeated.position} has the code of {repeated.same_as}", repeated.position
+    first = next(run["from"] for run in codes.windows if run["distinct"] < run["expected"])
+    return "codes-repeated", f"{noun}s share codes", first
 
 
-def _cause_of_broken_law(subject: Subject, law: RelativeLawErrors) -> str:
+def _cause_of_broken_law(subject: Subject, law: RelativeLawErrors) -> Cause:
     """Dtype rounding that accounts for all errors of the law: of the result, or of the angles it is computed from."""
     errors, finest = law.errors.amax(0), law.budgets.amin(0)
     errors = torch.where(errors.isfinite(), errors, 0)  # an overflow is reported separately
@@ -182,12 +265,15 @@ def _cause_of_broken_law(subject: Subject, law: RelativeLawErrors) -> str:
     grows = worst > 4 * float(errors[law.positions < 100].max())
     for name, eps in EPS.items():
         if not grows and eps / 8 <= worst <= 4 * eps * law.magnitude:
-            return f"what comes out is rounded to {name}, whatever the dtype of what goes in"
+            return "output-rounded", f"what comes out is rounded to {name}, whatever the dtype of what goes in"
     if name := _rounding_of_angles(law, errors, finest):
-        return f"{_rounded_quantity(subject)} rounded to {name}: the error of the relative law grows with the position"
+        rule = "angles-in-float32" if name == "float32" else "angles-rounded"
+        says = f"{_rounded_quantity(subject)} rounded to {name}: the error of the relative law grows with the position"
+        return rule, says
     if law.first and law.first.offset == 0:
-        return "the relative law fails even between a position and itself: something acts after the rotation?"
-    return "the relative law fails"
+        says = "the relative law fails even between a position and itself: something acts after the rotation?"
+        return "acts-after-rotation", says
+    return "law-broken", "the relative law fails"
 
 
 def _rounding_of_angles(law: RelativeLawErrors, errors: torch.Tensor, finest: torch.Tensor) -> str | None:
@@ -212,13 +298,16 @@ def _rounded_quantity(subject: Subject) -> str:
     return "angles are" if subject.kind is Kind.ROTATE else "the bias is a difference of numbers that are"
 
 
-def _drift_description(setting: str, plain: SettingMeasures) -> str:
-    """Description of codes that drift from float64; `plain`: measures with the same input dtype, nothing moved."""
+def _drift_description(setting: str, plain: SettingMeasures) -> Cause:
+    """Rule and description of codes that drift from float64; `plain`: measures with the same dtype, nothing moved."""
     if plain.codes.first_beyond is not None:
-        return "codes differ from those in float64 by more than one rounding"
+        return "drift", "codes differ from those in float64 by more than one rounding"
     if setting.endswith(MOVED):
-        return "moving the module rounds what codes are computed from: they drift from those in float64"
-    return "autocast rounds what codes are computed from: they drift from those in float64"
+        return (
+            "rounded-by-move",
+            "moving the module rounds what codes are computed from: they drift from those in float64",
+        )
+    return "autocast-drift", "autocast rounds what codes are computed from: they drift from those in float64"
 
 
 def _position_word(subject: Subject) -> str:

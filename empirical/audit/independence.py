@@ -30,6 +30,7 @@ class Independence:
         other_differs: True if the second instance has codes of its own.
         unchanged_by_length: True if codes of a long sequence are the same after a short one, and codes of shorter ones
             after a long one.
+        repeats_start: True if a call gets exactly the codes of an earlier call with as many tokens and another start.
         unchanged_by_dtype: True if float32 codes are the same after use in bfloat16.
         unchanged_by_moves: True if codes are the same after a move to bfloat16 and back; None if it has trainable
             parameters.
@@ -39,6 +40,7 @@ class Independence:
     unchanged_by_other: bool | None
     other_differs: bool | None
     unchanged_by_length: bool
+    repeats_start: bool
     unchanged_by_dtype: bool
     unchanged_by_moves: bool | None
 
@@ -75,10 +77,17 @@ def measure(subject: Subject, reach: int, device: str = "cpu") -> Independence:
         unchanged_by_other=unchanged_by_other,
         other_differs=other_differs,
         unchanged_by_length=all(lengths),
+        repeats_start=not all(lengths) and _repeats_start(fresh_adapter(), count),
         unchanged_by_dtype=_unchanged_after_low_precision(fresh_adapter(), long, before),
         unchanged_by_moves=_unchanged_after_moves(fresh_adapter(), long, before)
         and _unchanged_after_moves(fresh_adapter(), ends[0], fresh_adapter().code(ends[0])),
     )
+
+
+def _repeats_start(adapter: Adapter, count: int) -> bool:
+    """True if a second call, with as many tokens and another start, gets the codes of the first one."""
+    from_start = adapter.code(torch.arange(count // 2))
+    return bitwise_equal(adapter.code(torch.arange(count // 2) + count // 2), from_start)
 
 
 def _unchanged_after_low_precision(adapter: Adapter, positions: Tensor, expected: Tensor) -> bool:

@@ -50,6 +50,16 @@ class RelativeLawErrors:
     rate: float
     magnitude: float
 
+    def worst(self) -> dict[str, Any]:
+        """Query position and offset whose error is the most times its budget, with both numbers."""
+        row, column = divmod(int((self.errors / self.budgets).nan_to_num(posinf=0).argmax()), self.errors.shape[1])
+        return {
+            "query": int(self.positions[column]),
+            "offset": int(self.offsets[row]),
+            "error_of_the_law": finite(float(self.errors[row, column])),
+            "budget": float(self.budgets[row, column]),
+        }
+
     def as_json(self) -> dict[str, Any]:
         """Return the largest error of each decade of positions with its budget; null for an infinite error."""
         worst: dict[str, tuple[float, float]] = {}

@@ -2,15 +2,15 @@
 
 The object is one of
     a record, `theory.encodings.encoding.Encoding`, that has a module;
-    a function (q, k, positions) -> (q, k), or -> bias [H, J, I] of all positions among themselves;
-    a function (query_positions, key_positions) -> bias [H, J, I];
-    a PositionEncoding, or any nn.Module whose forward is such a function;
-    a factory of one of these: a class, or a function whose parameters all have defaults or are sizes, as for training:
-        heads, head_dim, width, layers, length, trained_length.
-Independence of two instances can be tested for a factory only. The object may have an attribute `claims`.
+    a function or a module that follows one of `conventions.CONVENTIONS`;
+    a PositionEncoding;
+    a factory of one of these: a class, or a function whose parameters all have defaults or are sizes (SIZES, SYNONYMS).
+Independence of two instances can be tested for a factory only. The object may have an attribute `claims`, and an
+attribute `follows`: fields of `rope_parameters` whose published constants it should have.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from circuits.encodings import parse_encoding
+from empirical.audit.conventions import Convention, bound, by_positions, recognise
 from empirical.audit.subject import CLAIMS, USUAL_CLAIMS, AuditError, Kind, Subject
 from empirical.encodings.base import Content, PositionEncoding, overrides
 from empirical.encodings.catalogue import MODULES, named
@@ -32,6 +33,14 @@ from theory.system.userfile import load_object, user_code
 HEADS, HEAD_DIM, LENGTH = 4, 64, 2048
 SIZES = ("heads", "head_dim", "width", "layers", "length", "trained_length")
 """Model sizes that an encoding may name as parameters."""
+SYNONYMS = {
+    "n_heads": "heads", "num_heads": "heads", "n_head": "heads", "nhead": "heads", "num_attention_heads": "heads",
+    "dim": "head_dim", "d_head": "head_dim", "dim_head": "head_dim", "head_size": "head_dim", "rotary_dim": "head_dim",
+    "d_model": "width", "hidden_size": "width", "embed_dim": "width", "n_embd": "width", "model_dim": "width",
+    "max_len": "length", "max_length": "length", "max_seq_len": "length", "seq_len": "length", "n_positions": "length",
+    "max_position_embeddings": "length", "block_size": "length", "context_length": "length",
+}  # fmt: skip
+"""Other names of sizes; filled in where they have no default."""
 SECOND_BASES = (500.0, 10000.0)
 """Default bases of the second instance: the first one that the audited instance does not have.
 
@@ -63,7 +72,8 @@ def load(spec: str, **options: Any) -> list[Subject]:
     if not is_file(spec):
         return _registered_subjects(spec, **options)
     loaded = load_object(spec, what="encoding", error=AuditError)
-    return subjects(loaded, name=spec.rpartition(":")[2], **options)
+    path, _, name = spec.rpartition(":")
+    return subjects(loaded, name=name, source=f"runpy.run_path({path!r})[{name!r}]", **options)
 
 
 def _registered_subjects(text: str, *, claims: Iterable[str] | None = None, **options: Any) -> list[Subject]:
@@ -101,6 +111,7 @@ def subjects(
     thing: Any,
     *,
     name: str,
+    source: str = "",
     claims: Iterable[str] | None = None,
     **options: Any,
 ) -> list[Subject]:
@@ -109,6 +120,7 @@ def subjects(
     Args:
         thing: object of one of the forms listed above.
         name: name in messages and reports.
+        source: Python expression of the object, for reproductions.
         claims: replaces the object's own claims or the usual ones.
         options: heads: number H of heads of the queries passed in, and of the encoding if it has a parameter `heads`;
             head_dim: head width C, likewise; parameters: keyword arguments of the audited instance, if `thing` is a
@@ -123,12 +135,13 @@ def subjects(
         thing, claims = thing.module, _claims_of_record(thing) if claims is None and not thing.no_formula else claims
     if issubclass(type(thing), Relation):
         raise AuditError(f"'{name}' is a relation with integer labels: there is no rounding to audit")
-    return _subjects_of_factory(*_factory(thing, name), name=name, claims=claims, **options)
+    return _subjects_of_factory(*_factory(thing, name), name=name, source=source, claims=claims, **options)
 
 
 def _subjects_of_factory(
     build: Callable[..., Any],
     parameter_names: list[str] | None,
+    optional: frozenset[str] = frozenset(SYNONYMS),
     *,
     name: str,
     heads: int = HEADS,
@@ -137,6 +150,7 @@ def _subjects_of_factory(
     other: Mapping[str, Any] | None = None,
     claims: Iterable[str] | None = None,
     sizes: Sequence[str] = SIZES,
+    source: str = "",
 ) -> list[Subject]:
     """Make an instance and return its subjects; `sizes` are the model sizes to fill in.
 
@@ -147,7 +161,9 @@ def _subjects_of_factory(
         if key not in names:
             raise AuditError(f"'{name}' has no parameter '{key}'; it has {', '.join(names) or 'none'}")
     values = (heads, head_dim, heads * head_dim, 1, LENGTH, LENGTH)
-    model_sizes = {key: size for key, size in zip(SIZES, values, strict=True) if key in names and key in sizes}
+    by_name = dict(zip(SIZES, values, strict=True))
+    model_sizes = {key: size for key, size in by_name.items() if key in names and key in sizes}
+    model_sizes |= {key: by_name[SYNONYMS[key]] for key in names if key in SYNONYMS and key not in optional}
     arguments = {**model_sizes, **(parameters or {})}
     base_name = next((candidate for candidate in BASES if candidate in names), None)
     second_base = base_name and {base_name: next(value for value in SECOND_BASES if value != arguments.get(base_name))}
@@ -182,9 +198,49 @@ def _subjects_of_factory(
             heads=heads,
             head_dim=head_dim,
             by_softmax=not (isinstance(instance, PositionEncoding) and overrides(instance, "normalise")),
+            follows=_follows_attribute(instance, name),
+            **_convention_fields(convention, source, arguments, parameter_names is not None, heads, head_dim),
         )
-        for kind, bind in hooks
+        for kind, bind, convention in hooks
     ]
+
+
+def _convention_fields(
+    convention: Convention | None,
+    source: str,
+    arguments: Mapping[str, Any],
+    is_factory: bool,
+    heads: int,
+    head_dim: int,
+) -> dict[str, Any]:
+    """Fields of a subject that follow from the convention: its signature, its recipe, and its call by lengths."""
+    if convention is None:
+        return {}
+    made = f"made = {source}"
+    if is_factory:
+        made = f"factory = {source}; make = lambda **k: factory(**({dict(arguments)!r} | k)); made = make()"
+    named = re.sub(r"\bH\b", str(heads), re.sub(r"\bC\b", str(head_dim), convention.text))
+    hook = "rotate" if convention.kind is Kind.ROTATE else "bias"
+    if convention.by_lengths:
+        lengths = f"of_lengths = {named}"
+        named = "lambda j, i: (lambda n: of_lengths(n, n)[..., j[:, None], i])(int(max(j.max(), i.max())) + 1)"
+    lines = [f"import runpy, torch; torch.manual_seed(0); {made}"]
+    lines += [lengths] if convention.by_lengths else []
+    text = convention.text
+    return {
+        "signature": convention.signature,
+        "recipe": (*lines, f"{hook} = {named}") if source else (),
+        "of_lengths": (lambda made: bound(text, made, heads, head_dim)) if convention.by_lengths else None,
+    }
+
+
+def _follows_attribute(instance: Any, name: str) -> Mapping[str, Any] | None:
+    """Published constants that the object says it follows; None if it says nothing."""
+    with user_code(f"the attribute 'follows' of '{name}' fails", error=AuditError):
+        follows = getattr(instance, "follows", None)
+    if follows is not None and not isinstance(follows, Mapping):
+        raise AuditError(f"the attribute 'follows' of '{name}' must be a dict such as {{'rope_type': 'yarn', ...}}")
+    return follows
 
 
 def _claims_attribute(instance: Any, name: str) -> list[str] | None:
@@ -198,10 +254,10 @@ def _claims_attribute(instance: Any, name: str) -> list[str] | None:
         return [*claims]
 
 
-def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | None]:
-    """Factory of instances with the names of its parameters; None as names if it copies an existing object."""
+def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | None, frozenset[str]]:
+    """Factory of instances, names of its parameters (None if it copies an existing object), and the optional ones."""
     if issubclass(type(thing), nn.Module):
-        return lambda: deepcopy(thing), None
+        return lambda: deepcopy(thing), None, frozenset()
     if not callable(thing):
         raise AuditError(f"'{name}' is {type(thing).__name__}: give a function, a module, or a factory of one")
     parameters = _parameters(thing, name)
@@ -211,11 +267,13 @@ def _factory(thing: Any, name: str) -> tuple[Callable[..., Any], list[str] | Non
         if parameter.default is parameter.empty
         and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
     ]
-    if set(required) <= set(SIZES):
-        return thing, [parameter.name for parameter in parameters]
+    named = [parameter.name for parameter in parameters]
+    is_made = isinstance(thing, type) or bool(set(required) & set(SIZES)) or not required
+    if set(required) <= {*SIZES, *SYNONYMS} and is_made:
+        return thing, named, frozenset(named) - frozenset(required)
     if isinstance(thing, type):
         raise AuditError(f"'{name}' needs {', '.join(required)}: wrap it in a function with defaults")
-    return lambda: thing, None
+    return lambda: thing, None, frozenset()
 
 
 def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
@@ -226,39 +284,28 @@ def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Paramet
 
 def _hooks(
     instance: Any, name: str, heads: int, head_dim: int
-) -> list[tuple[Kind, Callable[[Any], Callable[..., Any]]]]:
+) -> list[tuple[Kind, Callable[[Any], Callable[..., Any]], Convention | None]]:
     """Kinds of an instance, each with the function that turns the instance into a callable of the kind's signature."""
     if issubclass(type(instance), PositionEncoding):
         overridden = {kind: bind for kind, bind in BINDINGS.items() if overrides(instance, kind.value)}
         hooks = [
-            (kind, bind)
+            (kind, bind, None)
             for kind, bind in overridden.items()
             if kind is not Kind.ROTATE or Kind.SCORES not in overridden
         ]
         with user_code(f"'{name}' fails for positions [4]", error=AuditError):
             if _reads_content(instance, heads, head_dim):
-                return [(Kind.CONTENT, _logits)]
+                return [(Kind.CONTENT, _logits, None)]
         if not hooks:
             raise AuditError(f"'{name}' does nothing with positions: there is nothing to audit")
         return hooks
-    if not callable(instance):
-        raise AuditError(f"'{name}' makes {type(instance).__name__}, which is neither a function nor a module")
-    with user_code(f"'{name}' has no forward", error=AuditError):
-        forward = instance.forward if issubclass(type(instance), nn.Module) else instance
-    required = [parameter for parameter in _parameters(forward, name) if parameter.default is parameter.empty]
-    takes_pairs = len(required) == 2 and not any(parameter.kind is parameter.VAR_POSITIONAL for parameter in required)
-    positions, q = torch.arange(4), torch.ones(1, heads, 4, head_dim)
-    given_inputs = "query and key positions [4]" if takes_pairs else f"q, k {list(q.shape)} and positions [4]"
-    with user_code(f"'{name}' fails for {given_inputs}", error=AuditError), torch.no_grad():
-        answer = instance(positions, positions) if takes_pairs else instance(q, q.clone(), positions)
-    if isinstance(answer, tuple | list) and len(answer) == 2 and not takes_pairs:
-        return [(Kind.ROTATE, lambda made: made)]
-    if isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] == (4, 4):
-        if takes_pairs:
-            return [(Kind.BIAS, lambda made: lambda queries, keys, dtype: made(queries, keys))]
-        return [(Kind.BIAS, lambda made: _bias_of_tokens(made, heads, head_dim))]
-    shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
-    raise AuditError(f"'{name}' must return (q, k), or a bias [H, 4, 4], for positions [4]; it returns {shape}")
+    convention = recognise(instance, name, heads, head_dim)
+
+    def bind(made: Any) -> Callable[..., Any]:
+        function = bound(convention.text, made, heads, head_dim)
+        return by_positions(function) if convention.by_lengths else function
+
+    return [(convention.kind, bind, convention)]
 
 
 def _reads_content(instance: PositionEncoding, heads: int, head_dim: int) -> bool:
@@ -306,15 +353,3 @@ BINDINGS: dict[Kind, Callable[[Any], Callable[..., Any]]] = {
 def _path(made: PositionEncoding, queries: Tensor, keys: Tensor) -> Content | None:
     """Content of an encoding that reads distances: those of a path through all positions; None for other encodings."""
     return Content(distances_BJI=path_distances(queries, keys)) if made.needs_distances else None
-
-
-def _bias_of_tokens(instance: Any, heads: int, head_dim: int) -> Callable[[Tensor, Tensor, torch.dtype], Tensor]:
-    """Return a bias function that reads the bias off equal queries and equal keys, so that only positions differ."""
-
-    def bias(queries: Tensor, keys: Tensor, dtype: torch.dtype) -> Tensor:
-        positions = torch.cat([keys, queries], -1)
-        ones = torch.ones(1, heads, positions.shape[-1], head_dim, dtype=dtype, device=positions.device)
-        answer = instance(ones, ones.clone(), positions)
-        return answer[..., keys.shape[-1] :, : keys.shape[-1]]
-
-    return bias

@@ -67,6 +67,13 @@ class Subject:
         claims: properties to test, a subset of CLAIMS.
         heads: number H of heads of the queries passed in.
         head_dim: head width C.
+        recipe: Python lines that make the instance as `made`, and its call as `rotate` or `bias`, without this package;
+            empty if there are none.
+        signature: signature of the object as the user wrote it; empty for an encoding of this project.
+        of_lengths: function that turns an instance into (number of queries, number of keys) -> bias, for an object that
+            takes lengths; else None.
+        follows: published constants that it claims, as fields of `rope_parameters`, or {"alibi": "text" or "code"}.
+        makes_tables: True if each call makes tables of the whole length, so that far positions are costly.
         by_softmax: True if softmax turns the logits into weights, so that a constant of a row changes nothing.
     """
 
@@ -80,6 +87,11 @@ class Subject:
     heads: int
     head_dim: int
     by_softmax: bool = True
+    recipe: tuple[str, ...] = ()
+    signature: str = ""
+    of_lengths: Callable[[Any], Callable[[int, int], Any]] | None = None
+    follows: Mapping[str, Any] | None = None
+    makes_tables: bool = False
 
     def instance(self, *, device: str = "cpu", **changed: Any) -> Any:
         """Return a fresh instance with some parameters changed; random initial values are drawn from seed 0."""

@@ -24,10 +24,12 @@ def as_json(evidence: Sequence[CellEvidence], main: Criteria, frozen: str | None
         TrialError, StoreError: see `judge`.
     """
     cells = judge(evidence, main)
+    any_run = evidence[0].runs[0][0]
     others = [size for size in dict.fromkeys(entry.key.size for entry in evidence) if size != main.size]
     return {
         "frozen": frozen,
         "main": asdict(main),
+        "train": list(any_run.train),
         "alpha": ALPHA,
         "confidence": CONFIDENCE,
         "unanimous_runs": unanimous_runs(),

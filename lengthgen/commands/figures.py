@@ -36,6 +36,21 @@ def figures(
         list[str] | None,
         typer.Option(help="Also draw the figures of your own protocol, path/to/file.toml; may be given several times."),
     ] = None,
+    trial: Annotated[
+        Path | None,
+        typer.Option(
+            parser=nonempty_path,
+            metavar="PATH",
+            help="Draw the figures of this stored conjecture alone: a conjecture.json, or its folder.",
+        ),
+    ] = None,
+    task: Annotated[str | None, typer.Option(help="With --trial: only these tasks, comma-separated.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="With --trial: only these encodings, comma-separated, in this order.")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help="With --trial: only these formats, comma-separated.")
+    ] = None,
     profile: ProfileName = "quick",
     width: Annotated[
         WidthName,
@@ -50,13 +65,17 @@ def figures(
 ) -> None:
     """Draw figures and tables from stored runs and computed theory.
 
-    Figures whose sources did not change are not redrawn.
+    Figures whose sources did not change are not redrawn. With --trial, the figures of one stored conjecture: accuracy,
+    predicted, success, breaking, disagreements.
 
     The exit code is 0 only if every named figure was drawn, and no run that a figure reads is broken.
     """
     from paper_figs.sources import Sources
     from paper_figs.style import WIDTHS
 
+    choice = {"task": task, "encoding": encoding, "format": format}
+    if trial is None and any(choice.values()):
+        raise LengthgenError("--task, --encoding and --format choose from a stored conjecture: name it with --trial")
     sources = Sources(out=out, profile=profile, width=WIDTHS[width.value])
     if listed:
         answer = _catalogue_listing(sources, protocol or [])
@@ -65,7 +84,16 @@ def figures(
         return
     folder = into or out / "figures"
     require_folder(folder)
-    _draw(sources, folder, names or [], protocol or [], as_json)
+    if trial is None:
+        from lengthgen.gallery import draw_catalogue
+
+        drawn = draw_catalogue(sources, folder, names or [], protocol or [])
+    else:
+        from lengthgen.gallery import draw_trial
+        from paper_figs.stored_trial import load_trial
+
+        drawn = draw_trial(load_trial(trial).chosen(**choice), folder, names or [], width=WIDTHS[width.value])
+    _show_drawn(drawn, folder, named=bool(names), as_json=as_json)
 
 
 def _catalogue_listing(sources: Any, own: list[str]) -> dict[str, Any]:
@@ -80,18 +108,12 @@ def _catalogue_listing(sources: Any, own: list[str]) -> dict[str, Any]:
     }
 
 
-def _draw(sources: Any, folder: Path, names: list[str], own: list[str], as_json: bool) -> None:
-    """Draw the figures, print the answer, and end with exit code 1 if a figure failed."""
-    from lengthgen.gallery import draw_catalogue
-
-    drawn = draw_catalogue(sources, folder, names, own)
-    failing = drawn.broken | (drawn.missing if names else {})
+def _show_drawn(drawn: Any, folder: Path, *, named: bool, as_json: bool) -> None:
+    """Print the answer, then one list of what is missing; end with exit code 1 if a figure failed."""
+    failing = drawn.broken | (drawn.missing if named else {})
     reasons = [f"{name}: {reason}" for name, reason in failing.items()]
     if failing and not drawn.files:
         raise LengthgenError("; ".join(reasons))
-    if not names:
-        for reason, skipped in drawn.skipped.items():
-            tell(f"skipped {', '.join(skipped)}: {reason}")
     answer = {
         "folder": str(folder),
         "figures": drawn.files,
@@ -105,6 +127,9 @@ def _draw(sources: Any, folder: Path, names: list[str], own: list[str], as_json:
     ]
     lines.append(f"in {folder}")
     show(answer, "\n".join(lines), as_json)
+    if not named:
+        for line in drawn.missing_lines():
+            tell(line)
     if failing:
         for reason in reasons:
             tell(f"error: {reason}")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from time import perf_counter
+from typing import Annotated
 
 import typer
 
@@ -11,10 +12,19 @@ from theory.system.files import require_folder
 from theory.system.messages import tell
 
 
-def report(out: Out = Path("out"), profile: ProfileName = "quick", as_json: Json = False) -> None:
+def report(
+    complete: Annotated[
+        bool,
+        typer.Option("--complete", help="Also compute the circuits and predictions of all tasks: minutes, once."),
+    ] = False,
+    out: Out = Path("out"),
+    profile: ProfileName = "quick",
+    as_json: Json = False,
+) -> None:
     """Write OUT/report.html: one page, usable offline, to explore claims, tasks, relations, runs and verdicts.
 
-    The page shows stored results and decided claims, and names missing parts with the command that makes them. The exit
+    The page shows stored results, decided claims, and the circuits of tasks that take a second each; it names missing
+    parts with the command that makes them. The exit
     code is 0 only if nothing stored is broken.
     """
     load_profile(profile)
@@ -22,7 +32,7 @@ def report(out: Out = Path("out"), profile: ProfileName = "quick", as_json: Json
     from lengthgen.reporting import write_report
 
     began = perf_counter()
-    answer = write_report(out, profile)
+    answer = write_report(out, profile, complete=complete)
     answer["seconds"] = round(perf_counter() - began, 2)
     lines = [
         f"written: {answer['page']}, {answer['bytes'] / 1e6:.1f} MB",

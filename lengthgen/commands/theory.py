@@ -16,6 +16,7 @@ from lengthgen.scales import parse_scales
 from lengthgen.tables.audits import audit_table
 from lengthgen.tables.encodings import encodings_table, lattice_table, own_table
 from lengthgen.tables.formal import formal_table
+from lengthgen.tables.layout import Fitted
 from lengthgen.tables.patterns import lrc_table
 from proofs_checks.runner import TIME_LIMIT
 from theory.system.files import require_folder
@@ -192,9 +193,9 @@ def verify(
         answer = verification.lattice_answer(results, out)
         show(answer, lattice_table(answer), as_json)
     elif declared is None:
-        show(report.as_json(listed) | {"holds": holds}, report.table(listed), as_json)
+        show(report.as_json(listed) | {"holds": holds}, Fitted(report.table(listed)), as_json)
     else:
-        ledger, tables = (report.as_json(listed), [report.table(listed)]) if results else ({}, [])
+        ledger, tables = (report.as_json(listed), [Fitted(report.table(listed))]) if results else ({}, [])
         show(ledger | declared | {"holds": holds}, Group(*tables, own_table(declared)), as_json)
     if failing:
         tell(f"{len(failing)} of {len(results)} claims do not hold: {', '.join(failing)}")
@@ -204,7 +205,11 @@ def verify(
 
 def audit(
     encoding: Annotated[
-        str, typer.Argument(help="Encoding: alibi, rotary, ..., or path/to/file.py:object; your file is run.")
+        str,
+        typer.Argument(
+            help="Encoding: alibi, rotary, ...; path/to/file.py:object, an encoding or a model (your file is run); or "
+            "a model of transformers: hf:llama, hf:LlamaForCausalLM, hf:path/to/config.json."
+        ),
     ],
     dtype: Annotated[
         str, typer.Option(help="Dtypes of queries and keys, comma-separated.")
@@ -226,19 +231,37 @@ def audit(
     other: Annotated[
         str, typer.Option(help="Parameters of a second instance to compare with, for example base=500.")
     ] = "",
+    fields: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="FIELD=VALUE", help="Field of the configuration of an hf: model; may be repeated."
+        ),
+    ] = None,
+    fail_on: Annotated[
+        str, typer.Option(help="Least severity with which the exit code is 1: error, warning or note.")
+    ] = "warning",
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            parser=nonempty_path, metavar="PATH", help="Also write findings: FILE.sarif, or FILE.xml for JUnit."
+        ),
+    ] = None,
     heads: Annotated[int, typer.Option(min=AUDITED.least, max=AUDITED.most, help="Number of heads.")] = 4,
     head_dim: Annotated[int, typer.Option(min=AUDITED.least, max=AUDITED.most, help="Width of each head.")] = 64,
     device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
-    """Measure the precision of an encoding by dtype and position, and compare its call patterns.
+    """Test the laws of a position encoding, or of a whole model, by dtype, position and call pattern.
 
-    The exit code is 0 only if there is no finding.
+    The exit code is 1 if a finding is at least as severe as --fail-on.
     """
     Backend(device)
     require_training()
     from lengthgen.auditing import audit_answer
+    from lengthgen.ci import require_report, write_report
 
+    if report:
+        require_report(report)
     answer = audit_answer(
         encoding,
         dtypes=dtype.split(","),
@@ -250,7 +273,11 @@ def audit(
         heads=heads,
         head_dim=head_dim,
         device=device,
+        fields=fields or [],
+        fail_on=fail_on,
     )
+    if report:
+        write_report(answer, report)
     show(answer, audit_table(answer), as_json)
     if not answer["holds"]:
         raise typer.Exit(1)

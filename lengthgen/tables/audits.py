@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from lengthgen.tables.layout import columns, titled
@@ -11,12 +11,47 @@ from lengthgen.tables.layout import columns, titled
 
 def audit_table(answer: Mapping[str, Any]) -> Group:
     """Return the audit of each way an encoding is applied: settings, errors of the law by decade, and findings."""
-    return Group(
-        *(
-            part
-            for audit in answer["audits"]
-            for part in (_settings_table(audit), _by_decade(audit), Text("\n".join(_findings(audit))))
-        )
+    parts: list[RenderableType] = []
+    for audit in answer["audits"]:
+        measured = [_model_table(audit)] if audit["kind"] == "model" else _encoding_tables(audit)
+        parts += [*measured, Text("\n".join(_findings(audit)))]
+    return Group(*parts)
+
+
+def _encoding_tables(audit: Mapping[str, Any]) -> list[RenderableType]:
+    """Return the tables of the audit of an encoding; none if a mistake was found that hides everything else."""
+    return [_settings_table(audit), _by_decade(audit)] if audit["settings"] else []
+
+
+def _model_table(audit: Mapping[str, Any]) -> RenderableType:
+    """Return what was recognised in a model, and the table of its call patterns."""
+    table = columns("call pattern", "difference of logits", "result")
+    for name, pattern in audit["patterns"].items():
+        refused = pattern["refusal"]
+        result = "refused" if refused else "differs" if pattern["first_beyond"] is not None else "agrees"
+        table.add_row(name, "-" if refused else _error(pattern["difference"]), result)
+    lines = [_recognised(layer) for layer in audit["recognised"]]
+    if audit["sizes"]:
+        lines.append("sizes filled in: " + ", ".join(f"{name}={value}" for name, value in audit["sizes"].items()))
+    if audit["fields"]:
+        lines.append("fields: " + ", ".join(f"{name}: {effect}" for name, effect in audit["fields"].items()))
+    return titled(f"Model {audit['subject']}, with random weights", table, *lines)
+
+
+def _recognised(layer: Mapping[str, Any]) -> str:
+    """Return one line on the encoding of a layer."""
+    where = f"layer {layer['layer']}" + (f" ({layer['layer_type']})" if layer["layer_type"] else "")
+    line = f"{where}: {layer['encoding']}, {layer['heads']} heads of width {layer['head_dim']}"
+    if "layout" not in layer:
+        return line
+    frequencies = layer["frequencies"]
+    shown = [f"{frequency:.4g}" for frequency in frequencies]
+    shown = shown if len(shown) <= 6 else [*shown[:3], "...", *shown[-2:]]
+    return (
+        f"{line}, {layer['layout']}, {layer['rotated_coordinates']} coordinates turn; equal to the interleaved layout "
+        f"after a permutation of channels up to {layer['difference_after_permutation']:.0e}; rope type "
+        f"{layer.get('rope', {}).get('rope_type', 'not stated')}, constants {layer.get('constants', 'not compared')}; "
+        f"angles of one step: {', '.join(shown)}"
     )
 
 
@@ -83,8 +118,13 @@ def _findings(audit: Mapping[str, Any]) -> list[str]:
             for position, settings in where.items()
         ]
         ending = "; ".join(part.strip() for part in parts if part)
-        lines.append(f"found: {finding['says']}" + (f" ({ending})" if ending else ""))
-    lines += [f"note: {note} ({why})" for note, why in audit["notes"].items()]
+        lines.append(
+            f"{finding['severity']}: {finding['says']} ({finding['rule']}" + (f"; {ending})" if ending else ")")
+        )
+        lines.append(f"    mend: {finding['mend']}")
+        if finding["reproduction"] and finding["severity"] != "note":
+            lines += ["    reproduction:", *(f"        {line}" for line in finding["reproduction"].splitlines())]
+    lines += [f"note: {note} ({why})" for note, why in audit.get("notes", {}).items()]
     return lines or ["nothing found"]
 
 

@@ -51,7 +51,8 @@ def found_lines(answers: Mapping[str, Any]) -> list[str]:
     last = [*answers["src"][0]["src"]][-1]
     lines = [
         f"Papers: {sum(claim['holds'] for claim in claims)} of {len(claims)} claims hold ({verdicts['corrected']} as "
-        f"corrected here), {verdicts['refuted']} refuted; {sum(rejected)} of {len(rejected)} falsifiers rejected",
+        f"corrected here), {verdicts['refuted']} refuted, {verdicts['unsettled']} unsettled; {sum(rejected)} of "
+        f"{len(rejected)} falsifiers rejected",
         f"Patterns: some position encoding makes {_listed(yes)} generalize from scale 4 to 8, and none {_listed(no)}",
         f"Tasks: one operator serves every scale up to {last} for {flat} of {len(values)} tasks; the others need more",
         f"Runs: {_lower_first(found_sentence(answers['conjecture']))}",

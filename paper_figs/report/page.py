@@ -18,8 +18,9 @@ from paper_figs.report.plain import json_text, text
 
 PARTS = Path(__file__).parent / "page"
 SCRIPTS = (
-    "dom.js", "lists.js", "theme.js", "claims.js", "circuit.js", "tasks.js", "matrix.js", "relations.js", "chart.js",
-    "series.js", "runs.js", "verdicts.js", "court.js", "provenance.js", "views.js",
+    "dom.js", "lists.js", "address.js", "theme.js", "claims.js", "circuit.js", "tasks.js", "matrix.js", "relations.js",
+    "chart.js", "series.js", "runs.js", "verdicts.js", "verdict.js", "court.js", "provenance.js", "overview.js",
+    "views.js",
 )  # fmt: skip
 
 
@@ -28,12 +29,12 @@ class Summary:
     """Overview at the beginning of the page: counts, and broken or missing files.
 
     Attributes:
-        counts: pairs of a number and the name of the things counted.
+        counts: number, name of the things counted, and address of the view that shows them.
         broken: map from a stored file or run that cannot be used to the reason.
         missing: pairs of a missing thing and the command that makes it.
     """
 
-    counts: Sequence[tuple[str, str]]
+    counts: Sequence[tuple[str, str, str]]
     broken: Mapping[str, str]
     missing: Sequence[tuple[str, str]]
 
@@ -52,7 +53,10 @@ def page(summary: Summary, data: Mapping[str, Any]) -> bytes:
         "style": style,
         "policy": f"default-src 'none'; script-src '{_sha256(script)}'; style-src '{_sha256(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'",
-        "counts": "".join(f"<li><b>{escape(count)}</b> {escape(noun)}</li>" for count, noun in summary.counts),
+        "counts": "".join(
+            f'<li><a href="#{escape(view)}"><b>{escape(count)}</b> {escape(noun)}</a></li>'
+            for count, noun, view in summary.counts
+        ),
         "broken": _broken_html(summary.broken),
         "missing": _missing_html(summary.missing),
         "data": "\n".join(

@@ -29,7 +29,7 @@ def test_a_damaged_file_changes_no_answer_or_is_named_in_one_line(material):
         attempt = readers.run_attack(material, attack, shown)
         if attempt:
             tries.append(attempt)
-        if len(tries) == 16:
+        if len(tries) == 10:
             break
     assert_all_end_well(tries)
 

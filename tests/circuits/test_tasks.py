@@ -38,7 +38,7 @@ LARGEST_BASE = MAX_SYMBOLS - len("*=$_")
 TWINS = [
     (name, base, format)
     for name, make in TASKS.items()
-    for base in (None, *((2, 3, LARGEST_BASE) if inspect.signature(make).parameters else ()))
+    for base in (None, *((2, LARGEST_BASE) if inspect.signature(make).parameters else ()))
     for format in FORMATS
     if (name, format) != ("parity-online", "aligned")
 ]

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from empirical.training import sealed_sweep, sweep
-from lengthgen import reporting
+from lengthgen import progress, reporting
 from lengthgen.cli import main
 from proofs_checks import ledger, own_claims
 from proofs_checks.runner import Result
@@ -60,6 +60,12 @@ def claims_run_here(monkeypatch):
             record(Result.from_plain(claim, ledger._settle(tasks[claim.id])))
 
     monkeypatch.setattr(ledger, "_run_in_parallel", settle)
+
+
+@pytest.fixture
+def told_of_every_piece(monkeypatch):
+    """Have progress told as on a terminal: a line for every piece."""
+    monkeypatch.setattr(progress, "watched", lambda: True)
 
 
 @pytest.fixture

@@ -24,12 +24,12 @@ def test_a_sound_encoding_ends_with_0_and_plain_data(answer):
     assert law["first_beyond"] is None
 
 
-def test_a_defect_ends_with_1_and_names_position_and_cause(run):
+def test_a_defect_ends_with_1_and_names_position_and_cause(run, told_of_every_piece):
     code, out, err = run("audit", f"{EXAMPLES}:positions_in_bfloat16", *QUICK)
     assert code == 1
-    assert "positions agree with rounding to bfloat16: 257 is coded as 256 (from 257 in bfloat16 / bfloat16" in out
+    assert "positions agree with rounding to bfloat16: 257 is coded as 256 (positions-rounded; from 257 in" in out
     assert "507, 129" in out
-    assert "2/3 bfloat16" in err, "progress is told"
+    assert "2 of 3 parts, the last bfloat16" in err, "progress is told"
     code, out, _ = run("audit", f"{EXAMPLES}:positions_in_bfloat16", *QUICK, "--json")
     assert code == 1
     assert json.loads(out)["holds"] is False
@@ -37,7 +37,7 @@ def test_a_defect_ends_with_1_and_names_position_and_cause(run):
 
 def test_budget_claims_and_parameters_are_taken(answer, run):
     spec = f"{EXAMPLES}:angles_in_float32"
-    code, out, _ = run("audit", spec, *QUICK[:2], "--dtype", "float32", *QUICK[4:], "--json")
+    code, out, _ = run("audit", spec, *QUICK[:2], "--dtype", "float32", *QUICK[4:], "--budget", "1e-6", "--json")
     assert code == 1
     assert json.loads(out)["audits"][0]["findings"][0]["first"]["float32"] < 100
     assert answer("audit", spec, *QUICK[:2], "--dtype", "float32", *QUICK[4:], "--budget", "1e-2")["holds"] is True
@@ -64,7 +64,7 @@ def test_parameters_read_as_numbers_truth_values_or_words():
 MISTAKES = {
     "unknown name": (("audit", "rotry"), "did you mean rotary"),
     "no file": (("audit", "nowhere.py:x"), "does not exist"),
-    "no object": (("audit", f"{EXAMPLES}:absent"), "defines no 'absent': it defines "),
+    "no object": (("audit", f"{EXAMPLES}:absent"), "defines no 'absent': there are 38, such as "),
     "no encoding": (("audit", f"{EXAMPLES}:half_finished"), "is dict"),
     "wrong shape": (("audit", f"{EXAMPLES}:wrong_shape"), "must return (q, k), or a bias"),
     "nothing to audit": (("audit", "nope"), "does nothing with positions"),

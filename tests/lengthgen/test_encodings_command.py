@@ -58,6 +58,7 @@ def test_bad_input_is_one_line(run, arguments, reason):
     assert reason in err and err.count("\n") == 1
 
 
+@pytest.mark.usefixtures("claims_run_here")
 def test_the_lattice_is_decided_and_drawn(answer):
     """Claims that another test of this test run settled are not run again."""
     output = answer("verify", "--lattice", "--out", "figures")

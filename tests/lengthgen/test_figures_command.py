@@ -49,7 +49,7 @@ def test_figures_are_drawn_at_once_and_again_only_if_something_changed(made_up, 
     names = [*OF_RUNS, *OF_TRIAL]
     code, out, err = run("figures", *names, *options, "--json")
     assert code == 0, err
-    assert "figures: 4/4" in err, "progress is shown"
+    assert "drawing: 4 figures to do" in err, "progress is shown"
     first = json.loads(out)
     assert [*first["figures"]] == names and not first["unchanged"]
     folder = given.out / "figures"
@@ -94,7 +94,7 @@ def test_another_width_is_another_figure(made_up, run):
 def test_a_figure_that_lacks_its_runs_is_an_error_if_named(tmp_path, run):
     err = refused(run("figures", "figure2", "--out", str(tmp_path)))
     assert err.startswith("error: figure2: 330 of the 330 runs of fig2 are missing from ")
-    assert f"make them with lengthgen sweep fig2 --profile quick --out {tmp_path}" in err
+    assert f"make it with lengthgen conjecture fig2 --profile quick --out {tmp_path}" in err
     assert not [*tmp_path.iterdir()], "nothing is left behind"
 
 
@@ -114,8 +114,13 @@ def test_all_that_can_be_drawn_skips_the_others_with_a_line(made_up, run, monkey
     code, out, err = run("figures", *options)
     assert code == 0
     assert "results-made-up: csv, txt, tex" in out
-    skipped = [line for line in err.splitlines() if line.startswith("skipped ")]
-    assert [line.partition(":")[0] for line in skipped] == ["skipped figure2, figure2-best-on-test", "skipped figure4"]
+    head, *missing = err[err.index("not drawn: ") :].splitlines()
+    assert head.startswith("not drawn: 3;")
+    assert [line.partition(":")[0].split() for line in missing] == [
+        ["2", "of", "figure2,", "figure2-best-on-test"],
+        ["1", "of", "figure4"],
+    ]
+    assert all(": lengthgen conjecture fig" in line for line in missing), "each line ends with what to do"
 
 
 def test_an_unreadable_figure_is_skipped_with_the_reason_and_not_tried_again(made_up, run, monkeypatch):
@@ -125,7 +130,7 @@ def test_an_unreadable_figure_is_skipped_with_the_reason_and_not_tried_again(mad
     monkeypatch.setattr("lengthgen.gallery.catalogue", lambda *_: some)
     code, out, err = run("figures", *options, "--json")
     assert code == 0 and [*json.loads(out)["figures"]] == ["labels-made-up-copy"]
-    assert "skipped labels-fig4-select-first: unaligned: " in err
+    assert "1 cannot be read in print (why: lengthgen figures NAME): labels-fig4-select-first" in err
     with monkeypatch.context() as patch:
         patch.setattr(task_labels, "analyse", None)
         code, out, err = run("figures", *options, "--json")

@@ -185,7 +185,6 @@ TRAINING, CHECKING = "runs/.unfinished/*/progress.json", "cache/lengthgen/claims
         (["sweep", "two.toml", "--profile", "smoke"], TRAINING, False),
         (["sweep", "one.toml", "--profile", "smoke"], TRAINING, True),
         (["verify", "rope", "fox"], CHECKING, True),
-        (["reproduce", "--profile", "smoke"], CHECKING, False),
     ],
 )
 def test_sigterm_leaves_no_process_and_no_half_file(tmp_path, arguments, at_work, to_all):

@@ -119,20 +119,22 @@ def test_a_figure_that_another_process_draws_is_waited_for_with_a_message(tmp_pa
 
 
 MISSING = {
-    "figure2": "120 of the 120 runs of fig2 are missing from out/runs: make them with  lengthgen sweep fig2",
-    "results-fig2": "120 of the 120 runs of fig2 are missing from out/runs: make them with  lengthgen sweep fig2",
+    "figure2": "120 of the 120 runs of fig2 are missing from out/runs: make it with  lengthgen conjecture fig2",
+    "results-fig2": "120 of the 120 runs of fig2 are missing from out/runs: make it with  lengthgen conjecture fig2",
     "labels-x": "unaligned: " + "no circuit of few words " * 20,
 }
 
 
 def test_figures_not_drawn_are_on_stderr_and_in_the_answer_with_the_reason(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(pipeline, "draw_catalogue", lambda *_: Drawn(files={"figure1": ["a"]}, missing=MISSING))
+    made_by = {"lengthgen conjecture fig2": ["figure2", "results-fig2"]}
+    drawn = Drawn(files={"figure1": ["a"]}, missing=MISSING, made_by=made_by)
+    monkeypatch.setattr(pipeline, "draw_catalogue", lambda *_: drawn)
     answer = pipeline._figures(tmp_path, "smoke")
     assert answer == {"drawn": ["figure1"], "missing": MISSING, "broken": {}}
     err = capsys.readouterr().err.splitlines()
-    assert [line.partition(": ")[2].partition(": ")[0] for line in err] == ["figure2, results-fig2", "labels-x"]
-    assert all(line.startswith("not drawn: ") for line in err)
-    assert MISSING["labels-x"].strip() in err[1]
+    assert err[0].startswith("not drawn: 3;")
+    assert err[1].split() == ["2", "of", "figure2,", "results-fig2:", "lengthgen", "conjecture", "fig2"]
+    assert "labels-x" in err[2] and not err[3:]
 
 
 def test_the_summary_says_how_many_are_not_drawn_and_where_the_reasons_are():

@@ -47,7 +47,7 @@ def test_five_lines_say_what_was_found(trial):
         "conjecture": trial,
     }
     assert found_lines(answers) == [
-        "Papers: 2 of 3 claims hold (1 as corrected here), 1 refuted; 2 of 3 falsifiers rejected",
+        "Papers: 2 of 3 claims hold (1 as corrected here), 1 refuted, 0 unsettled; 2 of 3 falsifiers rejected",
         "Patterns: some position encoding makes window generalize from scale 4 to 8, and none decay",
         "Tasks: one operator serves every scale up to 6 for 1 of 3 tasks; the others need more",
         "Runs: of 5 predictions, 3 consistent with the runs, 1 refuted (parity aligned rpe), 1 undecided for want of "

@@ -29,12 +29,12 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_runs_are_trained_judged_and_kept_and_forged_answers_are_noticed(small: Path) -> None:
-    answer = train_answer("mine", small, seconds=60, until_decided=False)
+    answer = train_answer("mine", small, seconds=3600, until_decided=False)
     assert answer["seen"] == 2 and answer["runs"] == 4
     before = (small / "mine" / RUNS).read_bytes()
-    again = train_answer("mine", small, seconds=60, until_decided=False)
+    again = train_answer("mine", small, seconds=3600, until_decided=False)
     assert again == answer and (small / "mine" / RUNS).read_bytes() == before, "nothing is trained twice"
-    assert train_answer("mine", small, seconds=60, until_decided=True)["runs"] in range(4, 7)
+    assert train_answer("mine", small, seconds=3600, until_decided=True)["runs"] in range(4, 7)
     frozen = load_frozen(preregistration(), small / "mine")
     assert verdict_answer("mine", small)["frozen"] != frozen.digest, "another preregistration, another hash"
     cells = small / "mine" / "cells.parquet"

@@ -8,6 +8,7 @@ import matplotlib.patches
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.path import Path as Curve
 
 from paper_figs import recovery_lattice
 from proofs_checks import registry
@@ -43,7 +44,12 @@ def test_just_the_impossible_edges_are_crossed_out_each_on_its_arrow(figure):
         for arrow in axes.patches
         if isinstance(arrow, matplotlib.patches.FancyArrowPatch)
     ]
-    curves = [path.interpolated(50).vertices if len(path) == 2 else bezier(path.vertices[:3]) for path in paths]
+    curves = [
+        bezier(path.vertices[:3])
+        if Curve.CURVE3 in ([] if path.codes is None else path.codes)
+        else path.interpolated(50).vertices
+        for path in paths
+    ]
     for cross in crosses:
         assert min(np.hypot(*(curve - cross).T).min() for curve in curves) < 0.03, "inches"
 
@@ -61,6 +67,18 @@ def test_boxes_lie_on_the_page_and_apart(figure):
         assert box.x0 >= 0 and box.x1 <= axes.get_xlim()[1] and box.y0 >= 0 and box.y1 <= axes.get_ylim()[1]
     for first, second in combinations(boxes, 2):
         assert not first.overlaps(second)
+
+
+def test_no_arrow_to_another_column_runs_behind_a_box(figure):
+    (axes,) = figure.axes
+    boxes = [patch.get_bbox() for patch in axes.patches if isinstance(patch, matplotlib.patches.Rectangle)]
+    for arrow in [patch for patch in axes.patches if isinstance(patch, matplotlib.patches.FancyArrowPatch)]:
+        path = axes.transData.inverted().transform_path(arrow.get_transform().transform_path(arrow.get_path()))
+        if abs(path.vertices[2, 0] - path.vertices[0, 0]) > 0.1:  # others end in the column where they begin
+            points = path.interpolated(60).vertices
+            for box in boxes:
+                inside = (points[:, 0] > box.x0 + 0.01) & (points[:, 0] < box.x1 - 0.01)
+                assert not (inside & (points[:, 1] > box.y0 + 0.01) & (points[:, 1] < box.y1 - 0.01)).any()
 
 
 def test_arrows_lie_on_the_page(figure):

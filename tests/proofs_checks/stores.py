@@ -51,11 +51,16 @@ def runs_of(protocol: str, profile: str = "quick") -> dict[Cell, list[Run]]:
     return {cell: runs for (cell, _), runs in plan(load_protocol(protocol, profile)).items()}
 
 
-def fill(out: Path, protocol: str, scores: Callable[[Cell, int], Scores | None]) -> RunStore:
-    """Store the runs of a protocol under `out`; `scores` takes a cell and a seed, and gives None for no run."""
+def fill(
+    out: Path, protocol: str, scores: Callable[[Cell, int], Scores | None], encodings: Iterable[str] | None = None
+) -> RunStore:
+    """Store the runs of a protocol under `out`, of all its encodings or of some; each takes milliseconds.
+
+    `scores` takes a cell and a seed, and gives None for no run.
+    """
     store = RunStore(out / "runs")
     for cell, runs in runs_of(protocol).items():
-        for run in runs:
+        for run in runs if encodings is None or cell.encoding in encodings else ():
             run_scores = scores(cell, run.seed)
             if run_scores is not None:
                 put(store, run, run_scores)

@@ -21,6 +21,8 @@ SEALED = {claim.id for module in (longer_text, modular_runs) for claim in module
 ON_RUNS = {claim.id: claim for claim in registry.CLAIMS if claim.on_runs and claim.id not in SEALED}
 """Claims on runs of tasks; those on other models are tested in test_longer_text.py and test_modular_runs.py."""
 IDEAL = ("ipe", "ipe-sh")
+READ = (*IDEAL, "ape")
+"""Encodings of fig2 whose runs the claims `fig2-ideal` and `fig2-absolute` and their falsifiers read."""
 
 
 @pytest.fixture(autouse=True)
@@ -175,7 +177,7 @@ def test_the_facts_count_runs_and_give_p_values(world):
 
 
 def test_a_claim_that_the_runs_contradict_is_refuted_with_the_cells(tmp_path):
-    fill(tmp_path, "fig2", by_encoding(["ape"]))
+    fill(tmp_path, "fig2", by_encoding(["ape"]), READ)
     ideal, absolute = settled("fig2-ideal", tmp_path), settled("fig2-absolute", tmp_path)
     assert (ideal.verdict, absolute.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
     assert ideal.reason.startswith("copy, aligned, ipe: 0 of 5 fitting runs generalize; ")
@@ -187,7 +189,7 @@ def test_one_run_that_fails_leaves_it_undecided_and_is_named(tmp_path):
         good = cell.encoding in IDEAL and (cell.task.name, seed) != ("copy", 3)
         return solves if good else fails
 
-    fill(tmp_path, "fig2", scores)
+    fill(tmp_path, "fig2", scores, READ)
     result = settled("fig2-ideal", tmp_path)
     assert result.verdict is Verdict.UNSETTLED
     assert result.reason == (
@@ -201,7 +203,7 @@ def test_runs_that_do_not_fit_are_neither_for_nor_against(tmp_path):
             return unfit
         return solves if cell.encoding in IDEAL else fails
 
-    fill(tmp_path, "fig2", scores)
+    fill(tmp_path, "fig2", scores, READ)
     result = settled("fig2-ideal", tmp_path)
     assert result.verdict is Verdict.UNSETTLED
     assert result.reason.endswith("division (base 4), aligned, ipe: none of 5 runs fits the training scales, p = 1")
@@ -211,13 +213,13 @@ def test_runs_that_do_not_fit_are_neither_for_nor_against(tmp_path):
 def test_two_of_three_tasks_are_enough_where_the_third_says_nothing_and_one_is_not(tmp_path):
     lost = {"lbpe-sh": ("select-middle",), "lbpe": ("select-middle", "select-last")}
     fill(tmp_path, "fig4", lambda cell, seed: unfit if cell.task.name in lost[cell.encoding] else solves)
-    fill(tmp_path, "fig2", by_encoding(IDEAL))  # whose absolute codes the falsifier is about
+    fill(tmp_path, "fig2", by_encoding(IDEAL), READ)  # whose absolute codes the falsifier is about
     assert settled("fig4-hint", tmp_path).verdict is Verdict.VERIFIED
     assert settled("fig4-no-hint", tmp_path).verdict is Verdict.UNSETTLED
 
 
 def test_a_falsifier_that_the_same_runs_do_not_reject_leaves_it_unsettled(tmp_path):
-    fill(tmp_path, "fig2", lambda cell, seed: solves)
+    fill(tmp_path, "fig2", lambda cell, seed: solves, READ)
     result = settled("fig2-ideal", tmp_path)
     assert result.evidence is not None
     assert (result.verdict, result.reason) == (
@@ -278,7 +280,7 @@ def test_the_first_of_several_model_sizes_is_read():
 
 
 def test_a_missing_run_is_counted(world, tmp_path):
-    fill(tmp_path, "fig2", lambda cell, seed: None if seed == 4 else solves)
+    fill(tmp_path, "fig2", lambda cell, seed: None if seed == 4 else solves, READ)
     result = settled("fig2-ideal", tmp_path)
     assert result.reason == (
         "6 of the 30 runs needed of fig2, profile quick, are missing: lengthgen sweep fig2 --profile quick --out OUT"
@@ -289,7 +291,7 @@ def test_a_missing_run_is_counted(world, tmp_path):
 
 
 def test_a_damaged_run_is_named(tmp_path):
-    store = fill(tmp_path, "fig2", by_encoding(IDEAL))
+    store = fill(tmp_path, "fig2", by_encoding(IDEAL), READ)
     run = next(runs[2] for cell, runs in runs_of("fig2").items() if cell.encoding == "ipe")
     for name in ("metrics.parquet", "checkpoint.safetensors"):
         path = store.folder(run) / name
@@ -361,7 +363,7 @@ def test_the_ledger_keeps_nothing_of_runs_and_a_changed_run_changes_the_verdict(
         chosen = registry.selection(["fig2-ideal"], runs=Runs(out=tmp_path, profile="quick"))
         return ledger.run(chosen, cache=tmp_path / "cache", progress=Silent)[0]
 
-    store = fill(tmp_path, "fig2", by_encoding(IDEAL))
+    store = fill(tmp_path, "fig2", by_encoding(IDEAL), READ)
     before = verdict()
     assert before.verdict is Verdict.VERIFIED
     assert verdict().evidence == before.evidence

@@ -52,11 +52,11 @@ class Prefixes(Generic[State]):
     def draw(self, length: int, source: random.Random) -> list[str]:
         """Return a prefix of a length, drawn uniformly from all of them. There must be one."""
         state, prefix = self.start, []
-        for after in _layers(self, length)[1:]:
-            steps = self._steps(state, after)
-            chosen = source.randrange(sum(after[following] for _, following in steps))
-            for symbol, following in steps:
-                chosen -= after[following]
+        for ways in _ways(self, length):
+            total, steps = ways[state]
+            chosen = source.randrange(total)
+            for symbol, following, count in steps:
+                chosen -= count
                 if chosen < 0:
                     prefix.append(symbol)
                     state = following
@@ -85,6 +85,16 @@ def _layers(prefixes: Prefixes[Any], length: int) -> list[dict[Any, int]]:
         counts = {state: sum(after[following] for _, following in prefixes._steps(state, after)) for state in states}
         layers.append({state: count for state, count in counts.items() if count})
     return layers[::-1]
+
+
+@lru_cache(maxsize=64)
+def _ways(prefixes: Prefixes[Any], length: int) -> list[dict[Any, tuple[int, list[tuple[str, Any, int]]]]]:
+    """Return, for each position up to `length`, state -> the number of ways to go on, and that through each symbol."""
+    ways = []
+    for before, after in pairwise(_layers(prefixes, length)):
+        steps = {state: [(*step, after[step[1]]) for step in prefixes._steps(state, after)] for state in before}
+        ways.append({state: (before[state], steps[state]) for state in before})
+    return ways
 
 
 def prefixes_of(automaton: "Automaton") -> Prefixes[int]:

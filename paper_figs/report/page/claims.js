@@ -19,17 +19,16 @@ const claimRow = (claim) => opening([
     el('span', {class: 'marks'}, verdictMark(claim.verdict), claim.mark && ` · ${claim.mark}`, ` · ${claim.label}`)),
   el('span', {class: 'said'}, claim.statement),
 ], () => [
+  claim.reason && el('p', {class: 'conclusion'}, el('b', {}, claim.verdict === 'corrected' || claim.verdict === 'refuted' ? 'Why it fails as printed: ' : 'Reason: '), claim.reason),
   el('div', {class: 'formula'}, claim.math ? formula(claim.math) : el('code', {}, claim.latex)),
-  claim.reason && el('p', {}, el('b', {}, 'Reason: '), claim.reason),
   claim.verdict === 'not run' && el('p', {}, 'Not settled on this machine: ', el('code', {}, `lengthgen verify ${claim.id}`)),
-  claim.facts.length && el('h4', {}, 'Evidence'),
-  claim.facts.length && el('ul', {}, ...claim.facts.map((fact) => el('li', {}, fact))),
-  claim.assumptions.length && el('h4', {}, 'Assumptions'),
-  claim.assumptions.length && el('ul', {}, ...claim.assumptions.map((one) => el('li', {}, one))),
-  claim.falsifiers.length && el('h4', {}, 'Falsifiers'),
-  claim.falsifiers.length && el('ul', {}, ...claim.falsifiers.map(([name, rejected, reason]) =>
-    el('li', {}, el('b', {}, name), ': ', el('span', {class: `mark ${rejected ? 'good' : 'bad'}`}, rejected ? '✓ rejected' : '✗ not rejected'),
-      reason && `: ${reason}`))),
+  claim.assumptions.length && el('p', {}, el('b', {}, 'Assumptions: '), claim.assumptions.join('; ')),
+  claim.facts.length && opening([`Evidence (${plural(claim.facts.length, 'fact')})`], () => [
+    el('ul', {}, ...claim.facts.map((fact) => el('li', {}, fact)))]),
+  claim.falsifiers.length && opening([`Falsifiers (${claim.falsifiers.filter(([, rejected]) => rejected).length} of ${claim.falsifiers.length} rejected)`], () => [
+    el('ul', {}, ...claim.falsifiers.map(([name, rejected, reason]) =>
+      el('li', {}, el('b', {}, name), ': ', el('span', {class: `mark ${rejected ? 'good' : 'bad'}`}, rejected ? '✓ rejected' : '✗ not rejected'),
+        reason && `: ${reason}`)))]),
   pairs(
     ['Paper', `${claim.paper}, `, el('a', {href: `https://arxiv.org/abs/${encodeURIComponent(claim.arxiv)}`, rel: 'noreferrer'}, `arXiv ${claim.arxiv}`)],
     ['Place', claim.place],
@@ -42,7 +41,8 @@ const haystack = (claim) => [claim.id, claim.statement, claim.paper, claim.arxiv
   ...claim.facts, ...claim.assumptions, ...claim.falsifiers.flatMap(([name, , reason]) => [name, reason])].join('\n').toLowerCase();
 
 const startClaims = () => {
-  const claims = data('claims');
+  const every = data('claims'), places = unique(every.map((claim) => claim.paper));
+  const claims = [...every].sort((a, b) => places.indexOf(a.paper) - places.indexOf(b.paper));
   const search = byId('claim-search'), paper = byId('claim-paper'), verdict = byId('claim-verdict'), strength = byId('claim-strength');
   const titles = new Map(claims.map((claim) => [claim.arxiv, claim.paper]).reverse());
   const order = unique(claims.map((claim) => claim.arxiv));
@@ -52,7 +52,7 @@ const startClaims = () => {
   counted(strength, claims, (claim) => claim.strength, (name) => marks.get(name) || 'none', STRENGTHS);
   strength.querySelectorAll('option').forEach((option, index) => { if (index && !option.value) option.value = 'none'; });
   const hay = new Map();
-  const list = lazyList(byId('claim-list'), claimRow);
+  const list = lazyList(byId('claim-list'), claimRow, ({paper: name, arxiv}) => (arxiv ? `${name} (arXiv ${arxiv})` : name));
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = claims.filter((claim) => {
@@ -65,16 +65,17 @@ const startClaims = () => {
     byId('claim-count').textContent = `${found.length} of ${plural(claims.length, 'claim')}`;
     list.show(found);
   };
-  restart([search, paper, verdict, strength], filter);
-  filter();
-  return (id) => {
+  const read = filtersInAddress('claims', {search, paper, verdict, strength}, filter);
+  const reach = (id) => {
     const claim = claims.find((one) => one.id === id);
-    if (!claim) return;
+    if (!claim) { read(); return false; }
     search.value = paper.value = verdict.value = strength.value = '';
     filter();
     const row = list.reach(claim);
     row.open = true;
     row.scrollIntoView();
     row.querySelector('summary').focus({preventScroll: true});
+    return true;
   };
+  return {reach, filter: read};
 };

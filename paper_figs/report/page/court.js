@@ -2,7 +2,7 @@
 
 const SCORED = {supported: 'good', refuted: 'bad'};
 const says = (probability) => (probability === null ? 'abstains' : probability > 0.5 ? `yes, ${number(probability)}` : `no, ${number(probability)}`);
-const observed = (cell) => (cell.fit ? `${cell.generalizes} of ${plural(cell.fit, 'fitting run')} generalize` : 'no run fits');
+const observed = (cell) => (cell.fit ? `${cell.generalizes} of ${cell.fit} fitting runs generalize` : 'no run fits');
 
 const courtRow = (cell) => opening([
   el('span', {}, el('span', {class: 'id'}, cell.name), cell.disputed && el('span', {class: 'marks'}, 'disputed')),
@@ -18,9 +18,12 @@ const startCourt = () => {
   const place = byId('court-scores');
   if (!scores.length) {
     place.append(el('p', {}, 'No theory was scored. The overview has the command that scores them.'));
-    return;
+    return {};
   }
+  const judged = (verdict) => scores.filter((row) => row.verdict === verdict && row.kind === 'theory').map(({name}) => name).join(', ') || 'none';
   place.append(
+    el('p', {class: 'conclusion'}, 'Better than the base rate: ', el('b', {}, judged('supported')), '. Worse: ', el('b', {}, judged('refuted')),
+      `. Undecided: ${judged('undecided')}.`),
     table('Scores', [
       ['theory', (row) => row.name, 'name'],
       ['', (row) => (row.kind === 'theory' ? '' : row.kind)],
@@ -31,8 +34,8 @@ const startCourt = () => {
       ['Brier', (row) => number(row.brier), 'number'],
       ['to base rate', (row) => (row.against ? `${number(row.against[0])} [${number(row.against[1])}, ${number(row.against[2])}]` : '–'), 'number'],
       ['verdict', (row) => el('span', {class: `mark ${SCORED[row.verdict] || 'open'}`}, row.verdict)],
-      ['statement', (row) => row.says, 'words'],
     ], scores),
+    opening(['What each theory says'], () => [pairs(...scores.filter((row) => row.says).map((row) => [row.name, row.says]))]),
     el('p', {class: 'note'}, `A length is solved from ${number(100 * threshold)} % on. Answers were frozen before any outcome was read: ${frozen}.`));
   const search = byId('court-search'), evidence = byId('court-evidence'), disputed = byId('court-disputed');
   counted(evidence, cells, (cell) => cell.evidence);
@@ -44,6 +47,5 @@ const startCourt = () => {
     byId('court-count').textContent = `${chosen.length} of ${plural(cells.length, 'cell')}`;
     list.show(chosen);
   };
-  restart([search, evidence, disputed], filter);
-  filter();
+  return {filter: filtersInAddress('court', {search, evidence, disputed}, filter)};
 };

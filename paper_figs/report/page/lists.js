@@ -2,15 +2,21 @@
 
 const AT_ONCE = 60;
 
-// A list that draws its rows when they come into view. `show` replaces the rows of the list.
-const lazyList = (container, draw) => {
-  let rows = [], drawn = 0;
+// A list that draws its rows when they come into view. `show` replaces the rows of the list. `heading` gives the text
+// above a row; it is shown where it changes.
+const lazyList = (container, draw, heading = null) => {
+  let rows = [], drawn = 0, elements = [];
   const more = el('button', {type: 'button', class: 'more', onclick: () => next(AT_ONCE)});
   const next = (count) => {
     const hadFocus = document.activeElement === more;
     const added = rows.slice(drawn, drawn + count).map(draw);
+    added.forEach((element, index) => {
+      const place = drawn + index, text = heading && heading(rows[place]);
+      if (text && (!place || text !== heading(rows[place - 1]))) container.append(el('h3', {class: 'group'}, text));
+      container.append(element);
+    });
     drawn += added.length;
-    container.append(...added);
+    elements.push(...added);
     more.remove();
     if (drawn < rows.length) {
       more.textContent = `Show more (${rows.length - drawn} left)`;
@@ -26,6 +32,7 @@ const lazyList = (container, draw) => {
     show(wanted) {
       rows = wanted;
       drawn = 0;
+      elements = [];
       container.replaceChildren();
       next(AT_ONCE);
     },
@@ -33,7 +40,7 @@ const lazyList = (container, draw) => {
     reach(row) {
       const index = rows.indexOf(row);
       if (index >= drawn) next(index + AT_ONCE - drawn); // and some rows below it, so that it can be scrolled to the top
-      return container.children[index];
+      return elements[index];
     },
   };
 };

@@ -21,11 +21,14 @@ const predictionTable = (one, its, train) => {
     el('p', {}, el('span', {class: `mark ${kind}`}, words), `, trained on scales ${train.join('–')}: ${found.why}.`),
     pairs(
       ['Relation', found.relation + (found.scale_hint && !found.relation.includes('scale hint') ? ', with a scale hint' : '')],
-      ['Operators induced', `${infinite(found.complexity_train)} in training, ${infinite(found.complexity_test)} in the test`],
+      ['Operators induced', `${infinite(found.complexity_train)} in training, ${infinite(found.complexity_test)} in the test`
+        + (one.src ? `; SRC is ${srcText(one.src[one.src.length - 1])}` : '')],
       ['Labels covered', yes(found.labels_covered)],
       ['Operator entries covered', yes(found.entries_covered)],
       ['Unseen distractors', number(found.unseen_distractors)],
       ['Without coverage', `${yes(found.literal)} (the conjecture read literally)`]),
+    el('p', {class: 'note'}, 'SRC counts the operators of the smallest circuit, whoever wires it. An encoding induces at least as many: '
+      + 'steps whose arguments have different labels under it need operators of their own.'),
     its.why ? el('p', {class: 'note'}, `No labels: ${its.why}.`) : null,
   ];
 };
@@ -79,9 +82,10 @@ const startRelations = () => {
   restart([encoding, step], draw);
   task.value = found.some((one) => one.task === 'parity') ? 'parity' : task.value;
   formats();
-  return (name) => {
-    if (!found.some((one) => one.task === name)) return;
+  return {reach: (name) => {
+    if (!found.some((one) => one.task === name)) return false;
     task.value = name;
     formats();
-  };
+    return true;
+  }};
 };

@@ -2,6 +2,9 @@
 
 // Encodings selected at first if a panel has more than a reader can follow.
 const FIRST = ['ipe', 'ipe-sh', 'rpe', 'ape', 'nope', 'rope'];
+// What the short names of model sizes mean: w64l2h4 has width 64, 2 layers, 4 heads.
+const sizeWords = (size) => size.replace(/^w(\d+)l(\d+)h(\d+)$/, 'width $1, layers $2, heads $3');
+const sizeLegend = (sizes) => `Model sizes: ${unique(sizes).map((size) => `${size} is ${sizeWords(size)}`).join('; ')}.`;
 const rank = ({group}) => (FIRST.includes(group.encoding) ? FIRST.indexOf(group.encoding) : FIRST.length);
 
 const startRuns = () => {
@@ -43,7 +46,7 @@ const startRuns = () => {
       draw(curves, title);
     };
     restart([select], choose);
-    place.append(el('h3', {}, 'Exact match by scale'), el('form', {class: 'filters', 'aria-label': 'Curves'}, el('label', {class: 'wide'}, 'Task, format, model', select)), legend, drawing);
+    place.append(el('h3', {}, 'Exact match by scale'), el('p', {class: 'note'}, sizeLegend(groups.map(({size}) => size))), el('form', {class: 'filters', 'aria-label': 'Curves'}, el('label', {class: 'wide'}, 'Task, format, model', select)), legend, drawing);
     choose();
   }
 
@@ -79,6 +82,5 @@ const startRuns = () => {
     byId('run-count').textContent = `${found.length} of ${plural(runs.length, 'run')}`;
     list.show(found);
   };
-  restart([search, task, encoding, chosen], filter);
-  filter();
+  return {filter: filtersInAddress('runs', {search, task, encoding, outcome: chosen}, filter)};
 };

@@ -54,12 +54,13 @@ const startTasks = () => {
     pairs(task.base && ['Digits', `0 to ${task.base - 1}`], ['Reference circuit', task.reference_arity ? plural(task.reference_arity, 'slot') : 'none of bounded arity']),
     ...taskBody(task, task.found, slots)], {'data-task': task.task}));
   list.show(rows);
-  return (name) => {
+  return {reach: (name) => {
     const row = rows.find((one) => one.task === name);
-    if (!row) return;
+    if (!row) return false;
     const shown = list.reach(row);
     shown.open = true;
     shown.scrollIntoView();
     shown.querySelector('summary').focus({preventScroll: true});
-  };
+    return true;
+  }};
 };

@@ -1,11 +1,13 @@
 // Navigation: one view is shown at a time, selected by the address: #claims, #claims/ID, #tasks/NAME, #relations/NAME, ...
+// A view starts when it is first shown, and returns {reach(name), filter()}: show one thing, and read the filters anew.
 
-const STARTS = {claims: startClaims, tasks: startTasks, relations: startRelations, runs: startRuns, verdicts: startVerdicts, court: startCourt, provenance: startProvenance};
+const STARTS = {overview: startOverview, claims: startClaims, tasks: startTasks, relations: startRelations, runs: startRuns, verdicts: startVerdicts, verdict: startVerdict, court: startCourt, provenance: startProvenance};
 const started = new Map();
 
 const open = (moved) => {
-  const [wanted, ...rest] = location.hash.slice(1).split('/');
-  const view = byId(wanted) && byId(wanted).classList.contains('view') ? wanted : 'overview';
+  const address = readAddress(), found = byId(address.view);
+  const view = found && found.classList.contains('view') ? address.view : 'overview';
+  sayUnknown(view === address.view ? '' : `This page has no view '${address.view}'. The views are listed above.`);
   for (const section of document.querySelectorAll('.view')) section.hidden = section.id !== view;
   for (const link of document.querySelectorAll('nav a')) {
     if (link.hash === `#${view}`) link.setAttribute('aria-current', 'page');
@@ -13,13 +15,16 @@ const open = (moved) => {
   }
   document.title = view === 'overview' ? 'lengthgen report' : `${byId(`h-${view}`).textContent} · lengthgen report`;
   if (view in STARTS && !started.has(view)) started.set(view, STARTS[view]());
-  const reach = started.get(view), name = rest.join('/');
+  const shown = started.get(view) || {};
   if (moved) {
     window.scrollTo(0, 0);
     byId(`h-${view}`).focus({preventScroll: true});
   }
-  if (name && reach) {
-    try { reach(decodeURIComponent(name)); } catch (error) { if (!(error instanceof URIError)) throw error; }
+  if (view !== address.view) return;
+  if (!address.name) {
+    if (shown.filter) shown.filter();
+  } else if (!shown.reach || !shown.reach(address.name)) {
+    sayUnknown(`This page has no '${address.name}' under ${view}. It may be of another folder of results, or the name may be misspelt.`);
   }
 };
 

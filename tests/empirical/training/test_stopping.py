@@ -33,14 +33,24 @@ def together(monkeypatch):
     monkeypatch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 0.1})
 
 
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """Runs that were trained together until each had solved its samples, and their store."""
+    runs, store = [stopped_run(seed) for seed in SEEDS], RunStore(tmp_path_factory.mktemp("stopped"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 0.1})
+        train(runs, store)
+    return runs, store
+
+
 def ends(store, runs):
     return [store.metrics(run)[0].epoch for run in runs]
 
 
-def test_each_run_of_an_ensemble_ends_for_itself_and_leaves_the_bits_of_the_others(tmp_path, together, monkeypatch):
-    runs = [stopped_run(seed) for seed in SEEDS]
-    store, longer = RunStore(tmp_path / "stopped"), RunStore(tmp_path / "longer")
-    train(runs, store)
+def test_each_run_of_an_ensemble_ends_for_itself_and_leaves_the_bits_of_the_others(
+    stopped, tmp_path, together, monkeypatch
+):
+    (runs, store), longer = stopped, RunStore(tmp_path / "longer")
     ended = ends(store, runs)
     assert len(set(ended)) > 1, "runs that end together would test nothing"
     assert max(ended) < runs[0].training.epochs
@@ -55,10 +65,8 @@ def test_each_run_of_an_ensemble_ends_for_itself_and_leaves_the_bits_of_the_othe
         assert (store.digest(run) == longer.digest(run)) == (model != first)
 
 
-def test_a_run_ends_at_the_same_epoch_alone_and_with_the_weights_it_had_there(tmp_path, together):
-    runs = [stopped_run(seed) for seed in SEEDS]
-    store, alone, uninterrupted = (RunStore(tmp_path / name) for name in ("together", "alone", "uninterrupted"))
-    train(runs, store)
+def test_a_run_ends_at_the_same_epoch_alone_and_with_the_weights_it_had_there(stopped, tmp_path):
+    (runs, store), alone, uninterrupted = stopped, RunStore(tmp_path / "alone"), RunStore(tmp_path / "uninterrupted")
     for run in runs:
         train([run], alone)
     assert ends(store, runs) == ends(alone, runs)
@@ -78,10 +86,8 @@ def test_a_run_ends_at_the_same_epoch_alone_and_with_the_weights_it_had_there(tm
     assert all(torch.equal(tensor, kept[name]) for name, tensor in ensemble.weights(0).items())
 
 
-def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, together):
-    runs = [stopped_run(seed) for seed in SEEDS]
-    uninterrupted, broken = RunStore(tmp_path / "uninterrupted"), RunStore(tmp_path / "broken")
-    train(runs, uninterrupted)
+def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(stopped, tmp_path, together):
+    (runs, uninterrupted), broken = stopped, RunStore(tmp_path / "broken")
     for epoch in sorted({1, *ends(uninterrupted, runs)})[:-1]:  # the first checkpoint, and each end
         with pytest.raises(Stop):
             train(runs, broken, progress=stop_after(epoch))

@@ -10,12 +10,14 @@ from empirical.model.backend import CPU
 from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
 from empirical.runs.run import Run
+from empirical.verdict import rerun as rerun_module
 from empirical.verdict import training
 from empirical.verdict.preregistration import Preregistration
 from empirical.verdict.rerun import rerun
 from empirical.verdict.runs import run_from, run_of, train_piece
 from empirical.verdict.training import train_together
 from tests.empirical.verdict.made_up import frozen, frozen_cell, preregistration, unreported
+from tests.pool_here import pool_here
 
 TASKS = ("random-local-invariant-1[base=2]", "random-reversed-invariant-2[base=2]", "random-strided-rises3-3[base=2]")
 
@@ -131,7 +133,8 @@ def test_a_run_ends_by_its_own_samples_and_not_by_the_tests(monkeypatch: pytest.
     assert sizes == [3, 3, 3, 1], "models that ended are left out once they are many"
 
 
-def test_a_cell_that_is_trained_again_agrees_and_a_changed_outcome_is_named() -> None:
+def test_a_cell_that_is_trained_again_agrees_and_a_changed_outcome_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rerun_module, "pool", pool_here)
     registered = preregistration()
     cells = frozen([frozen_cell(TASKS[0], "nope"), frozen_cell(TASKS[0], "alibi")])
     runs = {}

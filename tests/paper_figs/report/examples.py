@@ -77,13 +77,23 @@ def trial(**changes):
 
 
 def page_of(
-    *, claims=(), runs_content=None, relations=(), pool=(), tasks=(), trials=(), court=None, broken=None, missing=()
+    *,
+    claims=(),
+    runs_content=None,
+    relations=(),
+    pool=(),
+    tasks=(),
+    trials=(),
+    court=None,
+    verdict=None,
+    broken=None,
+    missing=(),
 ):
     """Make a page of the given data; data that are not given are empty."""
     content = runs_content or {"groups": [], "environments": [], "runs": []}
     drawn = looks.encoding_looks(sorted({group["encoding"] for group in content["groups"]} | {"ipe"}))
     return page(
-        Summary(counts=[(str(len(claims)), "claims")], broken=broken or {}, missing=missing),
+        Summary(counts=[(str(len(claims)), "claims", "claims")], broken=broken or {}, missing=missing),
         {
             "claims": list(claims),
             "tasks": {"tasks": list(tasks), "slots": looks.slot_looks()},
@@ -94,6 +104,7 @@ def page_of(
             "runs": content | {"looks": drawn},
             "trials": {"trials": list(trials), "looks": drawn},
             "court": court or {"scores": [], "cells": []},
+            "verdict": verdict or {},
             "provenance": {
                 "out": "out", "profile": "quick", "revision": "abc", "versions": {"python": "3.11"}, "files": [],
             },

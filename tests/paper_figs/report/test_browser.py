@@ -97,13 +97,15 @@ def text(driver, selector):
 
 
 @pytest.mark.parametrize(
-    "view", ["", "#claims", "#tasks", "#relations", "#runs", "#verdicts", "#court", "#provenance", "#nonsense"]
+    "view",
+    ["", "#claims", "#tasks", "#relations", "#runs", "#verdicts", "#verdict", "#court", "#provenance", "#nonsense"],
 )
 def test_every_view_opens_alone_without_an_error(open_in_browser, view):
     driver = open_in_browser(view)
     shown = [section.get_attribute("id") for section in elements(driver, ".view") if section.is_displayed()]
     assert shown == [view[1:] if view not in ("", "#nonsense") else "overview"]
-    assert text(driver, "nav a[aria-current]").lower() == shown[0]
+    assert first_element(driver, "nav a[aria-current]").get_attribute("hash") == f"#{shown[0]}"
+    assert first_element(driver, "#unknown").is_displayed() is (view == "#nonsense")
 
 
 @pytest.mark.parametrize("view", ["", "#claims", "#runs"])
@@ -133,9 +135,33 @@ def test_search_and_filters_show_what_fits(open_in_browser):
     assert text(driver, "#claim-count") == f"{expected} of {CLAIMS} claims"
 
 
+def test_the_address_keeps_the_filters_and_says_what_the_page_does_not_have(open_in_browser):
+    driver = open_in_browser("#claims?search=counterexample+12&verdict=refuted")
+    count = text(driver, "#claim-count")
+    assert count == f"{sum('12' in str(n)[:2] and n % 4 == 2 for n in range(CLAIMS))} of {CLAIMS} claims"
+    first_element(driver, "#claim-search").clear()
+    first_element(driver, "#claim-search").send_keys("123")
+    assert driver.current_url.endswith("#claims?search=123&verdict=refuted")
+    for view, missing in (("#claims/claim-9999", "claim-9999"), ("#claims?verdict=proved", "proved")):
+        driver = open_in_browser(view)
+        assert missing in text(driver, "#unknown")
+        assert text(driver, "#claim-count") == f"{CLAIMS} of {CLAIMS} claims"
+
+
+def test_the_overview_says_what_was_found(open_in_browser):
+    driver = open_in_browser()
+    overview = text(driver, "#found")
+    assert f"{CLAIMS // 4} claims refuted" in overview and "1 of 1 observed cell as predicted" in overview
+    first_element(driver, "#found a[href='#claims?verdict=refuted']").click()
+    assert text(driver, "#claim-count") == f"{CLAIMS // 4} of {CLAIMS} claims"
+
+
 def test_an_opened_claim_shows_all_its_data(open_in_browser):
     driver = open_in_browser("#claims/claim-7")
     opened = first_element(driver, "details[open]")
+    assert "fact 7" not in opened.text, "evidence folds"
+    for folded in opened.find_elements(By.CSS_SELECTOR, ".body summary"):
+        folded.click()
     for part in (
         "Statement 7",
         "fact 7",
@@ -160,7 +186,7 @@ def test_a_claim_far_down_is_named_by_the_address(open_in_browser):
 
 def test_hostile_text_is_shown_as_text(open_in_browser):
     driver = open_in_browser("#claims")
-    assert "<script>window.hostile = 1</script>" in text(driver, "#claim-list details:first-child")
+    assert "<script>window.hostile = 1</script>" in text(driver, "#claim-list details")
     driver = open_in_browser("#tasks")
     assert "onerror=" in text(driver, "#task-list details:last-child")
     driver = open_in_browser("#runs")
@@ -253,7 +279,11 @@ def test_a_chart_is_read_with_keys_and_says_the_stored_numbers(open_in_browser):
     assert reader.get_attribute("aria-valuetext") == "scale 20"
     rows = elements(driver, "#run-panel [role='status'] tbody tr")
     assert len(rows) == 6 < len(legend) == len(ENCODINGS)
-    assert rows[0].text.endswith("2 of 5 0.123, 1, 0.123, 1, 0.123")
+    task = int(Select(first_element(driver, "#run-choice")).first_selected_option.text.partition(",")[0].split()[-1])
+    cell = task * len(ENCODINGS) + [*ENCODINGS].index("ipe")
+    solving = [(5 * cell + seed) % 2 for seed in range(5)]  # as `examples.runs` makes them
+    values = ", ".join("1" if solves else "0.123" for solves in solving)
+    assert rows[0].text.endswith(f"{sum(solving)} of 5 {values}")
     legend[0].find_element(By.TAG_NAME, "input").send_keys(Keys.SPACE)
     assert len(elements(driver, "#run-panel [role='status'] tbody tr")) == 5
     for name, expected in (("All", len(legend)), ("None", 0)):

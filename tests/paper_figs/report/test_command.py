@@ -8,13 +8,14 @@ import pytest
 
 from lengthgen import reporting
 from lengthgen.cli import main
+from tests.pool_here import pool_here
 from tests.proofs_checks import stores
 
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Call the command and return (exit code, stdout, stderr). Two tasks are enough, and one process for them."""
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    """Call the command and return (exit code, stdout, stderr). Two tasks are enough, explored in this process."""
+    monkeypatch.setattr(reporting, "pool", pool_here)
     monkeypatch.setattr(reporting, "TASKS", {name: reporting.TASKS[name] for name in ("copy", "parity-direct")})
 
     def call(*arguments):
@@ -48,6 +49,22 @@ def test_the_report_is_written_where_nothing_is_stored(run, out):
     [verify] = [entry["made_by"] for entry in answer["missing"] if "claims" in entry["what"]]
     assert verify == "lengthgen verify"
     assert any(entry["made_by"].startswith("lengthgen conjecture fig1 ") for entry in answer["missing"])
+
+
+def test_a_page_that_is_not_complete_names_what_is_left_and_a_complete_one_has_it(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    out = tmp_path / "out"
+    code, printed, _ = run("--profile", "smoke", "--out", str(out), "--json")
+    [left] = [entry for entry in json.loads(printed)["missing"] if "circuits" in entry["what"]]
+    assert code == 0 and left["what"] == "circuits and predictions of 2 of 6 tasks and formats"
+    assert left["made_by"] == f"lengthgen report --complete --profile smoke --out {out}"
+    first = (out / "report.html").read_bytes()
+    assert run("--profile", "smoke", "--out", str(out))[0] == 0 and (out / "report.html").read_bytes() == first, (
+        "and says the same again"
+    )
+    code, printed, _ = run("--complete", "--profile", "smoke", "--out", str(out), "--json")
+    assert code == 0 and not [entry for entry in json.loads(printed)["missing"] if "circuits" in entry["what"]]
+    assert reporting.LATER not in (out / "report.html").read_text()
 
 
 def test_a_second_report_of_the_same_is_the_same(run, out):

@@ -1,0 +1,1 @@
+"""Museum of known position bugs in published versions: `python -m bench.museum`."""

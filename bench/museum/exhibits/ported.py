@@ -1,0 +1,142 @@
+"""Formulas of the museum that cannot be installed here, ported from their reports: each with its mistake and mended.
+
+Every factory takes `mended`; the audit is run with and without it. The formulas are those of the reports that
+`catalogue.toml` names, written anew.
+"""
+
+import math
+
+import torch
+from torch import nn
+
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024, "max_position_embeddings": 4096}
+
+
+def turned(x, cosine, sine):
+    """Half-split rotation of x [B, H, L, C] by tables [L, C] or [B, L, C]."""
+    cosine, sine = (table.unsqueeze(-3) for table in (cosine, sine))
+    half = x.shape[-1] // 2
+    swapped = torch.cat((-x[..., half:], x[..., :half]), -1)
+    return (x * cosine + swapped * sine).to(x.dtype)
+
+
+class Rotation(nn.Module):
+    """(q, k, positions) -> (q, k) by frequencies and a factor, with what it says it follows."""
+
+    def __init__(self, frequencies, *, factor=1.0, follows=None, positions_dtype=torch.float64):
+        super().__init__()
+        self.frequencies, self.factor, self.positions_dtype = frequencies.double(), factor, positions_dtype
+        self.follows = follows
+
+    def forward(self, q, k, positions):
+        angles = positions[..., None].to(self.positions_dtype).double() * self.frequencies
+        angles = torch.cat((angles, angles), -1)
+        width = angles.shape[-1]
+        parts = []
+        for x in (q, k):
+            rotated = turned(x[..., :width], angles.cos() * self.factor, angles.sin() * self.factor)
+            parts.append(torch.cat((rotated, x[..., width:]), -1))
+        return tuple(parts)
+
+
+def plain(width, base=10000.0):
+    return base ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+
+
+def yarn_frequencies(width, factor, original, base=10000.0):
+    def plane(turns):
+        return width * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+    low, high = max(math.floor(plane(32)), 0), min(math.ceil(plane(1)), width - 1)
+    share = ((torch.arange(width // 2, dtype=torch.float64) - low) / (high - low)).clamp(0, 1)
+    return plain(width, base) * (1 - share) + plain(width, base) / factor * share
+
+
+def ntk_constant(head_dim=64, mended=False):
+    """Dynamic NTK whose base has the factor squared in place of the factor times the stretch of the length."""
+    trained, factor, length = 1024, 2.0, 4097
+    stretch = length / trained if mended else factor
+    base = 10000.0 * (factor * stretch - (factor - 1)) ** (head_dim / (head_dim - 2))
+    follows = {"rope_type": "dynamic", "factor": factor, "max_position_embeddings": trained}
+    return Rotation(plain(head_dim, base), follows=follows)
+
+
+def yarn_without_mscale(head_dim=64, mended=False):
+    """YaRN with the right frequencies, but without the factor of cosines and sines."""
+    factor = 0.1 * math.log(4.0) + 1 if mended else 1.0
+    return Rotation(yarn_frequencies(head_dim, 4.0, 1024), factor=factor, follows=YARN)
+
+
+def mscale_all_dim(head_dim=64, mended=False):
+    """DeepSeek's factor as the ratio of mscale and mscale_all_dim, or with mscale alone."""
+    follows = YARN | {"mscale": 1.0, "mscale_all_dim": 0.707}
+    factor = 0.1 * math.log(4.0) + 1
+    if mended:
+        factor /= 0.1 * 0.707 * math.log(4.0) + 1
+    return Rotation(yarn_frequencies(head_dim, 4.0, 1024), factor=factor, follows=follows)
+
+
+def partial_rotary(head_dim=64, mended=False):
+    """A quarter of the head should be rotated; all of it is."""
+    width = head_dim // 4 if mended else head_dim
+    return Rotation(plain(width), follows={"rope_type": "default", "partial_rotary_factor": 0.25})
+
+
+def positions_in_bfloat16(head_dim=64, mended=False):
+    """Positions are cast to the dtype of the model before the trigonometry."""
+    return Rotation(plain(head_dim), positions_dtype=torch.float64 if mended else torch.bfloat16)
+
+
+def yarn_factor_below_one(head_dim=64, mended=False):
+    """YaRN with a factor of at most 1: the logarithm of it is applied without a guard."""
+    follows = YARN | {"factor": 0.5}
+    factor = 1.0 if mended else 0.1 * math.log(0.5) + 1
+    return Rotation(yarn_frequencies(head_dim, 0.5, 1024), factor=factor, follows=follows)
+
+
+class Decoder(nn.Module):
+    """Layer of attention with a cache, which may forget to shift the positions of new tokens by its length."""
+
+    def __init__(self, *, mended):
+        super().__init__()
+        self.mended, self.heads, self.head_dim = mended, 4, 16
+        width = self.heads * self.head_dim
+        self.embedding = nn.Embedding(64, width)
+        self.query, self.key, self.value, self.output = (nn.Linear(width, width, bias=False) for _ in range(4))
+        self.head = nn.Linear(width, 64, bias=False)
+
+    def forward(self, input_ids, past_key_values=None, use_cache=False):
+        x = self.embedding(input_ids)
+        batch, length = input_ids.shape
+        start = past_key_values[0].shape[2] if past_key_values is not None and self.mended else 0
+        q, k, v = (
+            part(x).view(batch, length, self.heads, self.head_dim).transpose(1, 2)
+            for part in (self.query, self.key, self.value)
+        )
+        angles = torch.arange(start, start + length)[:, None].double() * plain(self.head_dim)
+        angles = torch.cat((angles, angles), -1)
+        q, k = (turned(part, angles.cos(), angles.sin()) for part in (q, k))
+        if past_key_values is not None:
+            k, v = (torch.cat(pair, 2) for pair in zip(past_key_values, (k, v), strict=True))
+        logits = q @ k.transpose(-1, -2) / self.head_dim**0.5
+        hidden = torch.ones(length, k.shape[2], dtype=torch.bool).triu(k.shape[2] - length + 1)
+        weights = logits.masked_fill(hidden, -torch.inf).softmax(-1)
+        x = x + self.output((weights @ v).transpose(1, 2).flatten(2))
+        return Answer(self.head(x), (k, v))
+
+
+class Answer(tuple):
+    """Logits and cache, with names as in transformers."""
+
+    def __new__(cls, logits, past_key_values):
+        made = super().__new__(cls, (logits, past_key_values))
+        made.logits, made.past_key_values = logits, past_key_values
+        return made
+
+
+def start_index_ignored():
+    return Decoder(mended=False)
+
+
+def start_index_ignored_mended():
+    return Decoder(mended=True)

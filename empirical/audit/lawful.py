@@ -1,0 +1,70 @@
+"""Laws as one assertion for test suites: `assert_lawful(module)`."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from empirical.audit.loading import subjects
+from empirical.audit.models.audit import audit_model
+from empirical.audit.models.own import own_model
+from empirical.audit.report import audit
+from empirical.audit.rules import ORDER, Severity
+from empirical.audit.subject import AuditError
+
+
+def assert_lawful(
+    thing: Any,
+    *,
+    claims: Iterable[str] | None = None,
+    dtypes: Sequence[str] = ("float64", "float32", "bfloat16"),
+    to: int = 8192,
+    fail_on: str = "error",
+    allow: Iterable[str] = (),
+    **sizes: Any,
+) -> list[dict[str, Any]]:
+    """Audit a position encoding or a whole model, and raise AssertionError if it breaks a law.
+
+    Args:
+        thing: module, function or factory, see `loading.py`; or a model that takes token ids.
+        claims: laws to test instead of the usual ones.
+        dtypes: dtypes of queries and keys.
+        to: last position.
+        fail_on: least severity that fails: "error", "warning" or "note".
+        allow: ids of rules that do not fail.
+        **sizes: heads, head_dim, parameters, other; see `loading.subjects`.
+
+    Returns:
+        Answers of the audit as plain data.
+
+    Raises:
+        AssertionError: a finding, with its rule, first position, mend and reproduction.
+        AuditError: the object cannot be audited.
+    """
+    if fail_on not in ORDER:
+        raise AuditError(f"fail_on is one of {', '.join(ORDER)}, not {fail_on!r}")
+    name = getattr(thing, "__name__", type(thing).__name__)
+    model = own_model(thing, name)
+    if model is not None:
+        answers = audit_model(model, requested={}, dtypes=dtypes, to=to, budget=None)
+    else:
+        made = subjects(thing, name=name, claims=claims, **sizes)
+        answers = [audit(subject, dtypes=dtypes, to=to) for subject in made]
+    failing = [
+        finding for answer in answers for finding in findings_from(answer, fail_on) if finding["rule"] not in set(allow)
+    ]
+    if failing:
+        raise AssertionError(f"{name} breaks {len(failing)} laws:\n" + "\n".join(map(_shown, failing)))
+    return answers
+
+
+def findings_from(answer: dict[str, Any], severity: str) -> list[dict[str, Any]]:
+    """Findings of an answer that are at least as severe."""
+    worst = ORDER[: ORDER.index(Severity(severity)) + 1]
+    return [finding for finding in answer["findings"] if finding["severity"] in worst]
+
+
+def _shown(finding: dict[str, Any]) -> str:
+    where = "; ".join(
+        f"{setting}: {'everywhere' if first is None else f'from {first}'}"
+        for setting, first in finding["first"].items()
+    )
+    return f"- {finding['rule']} ({finding['severity']}): {finding['says']} [{where}]. Mend: {finding['mend']}"

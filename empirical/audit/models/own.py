@@ -1,0 +1,56 @@
+"""Whole models of users: a module that takes token ids, or a factory of one."""
+
+import inspect
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import torch
+from torch import nn
+
+from empirical.audit.models.runner import Subject, is_model
+from empirical.audit.subject import AuditError
+from theory.system.userfile import user_code
+
+
+def own_model(thing: Any, name: str, source: str = "") -> Subject | None:
+    """Subject of a model, or of a factory whose arguments all have defaults; None if the object is no model.
+
+    Args:
+        thing: object of the user.
+        name: name in reports.
+        source: Python expression of the object, for reproductions.
+    """
+    if isinstance(thing, nn.Module):
+        if not is_model(thing):
+            return None
+        build, made = (lambda: deepcopy(thing)), source
+    else:
+        if not callable(thing) or _needs_arguments(thing):
+            return None
+        with user_code(f"'{name}' cannot be made", error=AuditError):
+            made_once = _seeded(thing)
+        if not isinstance(made_once, nn.Module) or not is_model(made_once):
+            return None
+        thing_of = thing
+        build, made = (lambda: _seeded(thing_of)), f"{source}()"
+    recipe = (f"import runpy, torch; torch.manual_seed(0); model = {made}; model.eval()",) if source else ()
+    config = getattr(build(), "config", None)
+    return Subject(name=name, build=build, recipe=recipe, config=config if hasattr(config, "to_dict") else None)
+
+
+def _needs_arguments(thing: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(thing).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return any(
+        parameter.default is parameter.empty and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        for parameter in parameters
+    )
+
+
+def _seeded(make: Callable[[], Any]) -> Any:
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(0)
+        return make()

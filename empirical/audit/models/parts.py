@@ -1,0 +1,153 @@
+"""Parts of a model that make its encoding, as subjects of the audit of encodings: precision by dtype and position."""
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from empirical.audit.models import runner as whole
+from empirical.audit.models.anatomy import SQUARE, Anatomy, Maps, square
+from empirical.audit.models.runner import Runner
+from empirical.audit.subject import Kind, Subject
+
+APPLY = ("apply_rotary_pos_emb", "apply_rotary_pos_emb_interleave")
+BY_POSITIONS = "lambda q, k, p: apply(q, k, *made(q, p if p.ndim > 1 else p[None]))"
+BY_LAYER = "lambda q, k, p: apply(q, k, *made(q, p if p.ndim > 1 else p[None], {layer!r}))"
+BY_LENGTH = "lambda q, k, p: apply(q, k, *made(q, seq_len=int(p.max()) + 1), p if p.ndim > 1 else p[None])"
+LONGEST_TABLE = 8192
+"""Last position for rotations that make a table of the whole length in each call."""
+SOLVED = 63
+"""Last position for rotations whose maps are solved for."""
+CLAIMS = frozenset({"relative", "distinct"})
+
+
+def rotary_part(subject: whole.Subject, layer_type: str | None, *, streaming: bool) -> Subject | None:
+    """Rotation of a model of transformers by its own module and function; None if they are not found or do not fit.
+
+    Args:
+        subject: whole model.
+        layer_type: kind of layer, for models whose layers differ.
+        streaming: True if codes must not depend on the length of the call.
+    """
+    model = subject.build()
+    path = next((name for name, part in model.named_modules() if "Rotary" in type(part).__name__), None)
+    if path is None:
+        return None
+    rotary = model.get_submodule(path)
+    module = type(rotary).__module__
+    functions = {name: getattr(sys.modules[module], name) for name in APPLY if hasattr(sys.modules[module], name)}
+    names = list(inspect.signature(rotary.forward).parameters)
+    texts = [BY_LENGTH] if "seq_len" in names else [BY_POSITIONS]
+    if layer_type and "layer_type" in names:
+        texts = [BY_LAYER.format(layer=layer_type)]
+    if getattr(subject.config, "rope_interleave", False):
+        functions = dict(reversed(functions.items()))
+    for name, apply in functions.items():
+        for text in texts:
+            bound = _binding(text, apply)
+            width = _width(bound, rotary, subject.config)
+            if width is None:
+                continue
+            recipe = (
+                *subject.recipe,
+                f"from {module} import {name} as apply; made = model.get_submodule({path!r})",
+                f"rotate = {text}",
+            )
+            return Subject(
+                name=f"{subject.name}, rotation",
+                kind=Kind.ROTATE,
+                build=lambda: subject.build().get_submodule(path),
+                bind=bound,
+                parameters={},
+                other=None,
+                claims=CLAIMS | ({"streaming"} if streaming else set()),
+                heads=1,
+                head_dim=width,
+                recipe=recipe if subject.recipe else (),
+                signature="rotary module and apply function of transformers",
+                makes_tables=text is BY_LENGTH,
+            )
+    return None
+
+
+def _binding(text: str, apply: Callable[..., Any]) -> Callable[[Any], Callable[..., Any]]:
+    return lambda made: eval(text, {"made": made, "apply": apply, "torch": torch})
+
+
+def _width(bound: Callable[[Any], Callable[..., Any]], rotary: nn.Module, config: Any) -> int | None:
+    """Width of the vectors that are rotated, anatomy by trying the widths that the configuration allows."""
+    head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    candidates = [getattr(config, "qk_rope_head_dim", None), head_dim]
+    buffers = [2 * buffer.shape[-1] for name, buffer in rotary.named_buffers() if "inv_freq" in name]
+    for width in dict.fromkeys([*buffers, *filter(None, candidates)]):
+        q = torch.ones(1, 1, 3, width)
+        try:
+            with torch.no_grad():
+                answer = bound(rotary)(q, q.clone(), torch.arange(3))
+        except (RuntimeError, TypeError, ValueError, IndexError, AttributeError):
+            continue
+        if all(part.shape == q.shape for part in answer):
+            return width
+    return None
+
+
+def maps_part(subject: whole.Subject, anatomy: Anatomy, layer: int) -> Subject:
+    """Rotation of any model, read from its queries and keys; exact in float64 only."""
+
+    def bind(made: nn.Module) -> Callable[..., Any]:
+        prepared = Runner(subject)
+        prepared.model = made
+        return Maps(prepared, anatomy.head_dim, layer)
+
+    return Subject(
+        name=f"{subject.name}, rotation",
+        kind=Kind.ROTATE,
+        build=lambda: subject.build().double().eval(),
+        bind=bind,
+        parameters={},
+        other=None,
+        claims=CLAIMS,
+        heads=1,
+        head_dim=anatomy.head_dim,
+        signature="queries and keys of the first layer",
+    )
+
+
+def bias_part(subject: whole.Subject, anatomy: Anatomy, layer: int) -> Subject:
+    """Bias of any model, read from logits of tokens without content, up to a length of SQUARE."""
+    squares: dict[torch.dtype, Tensor] = {}
+
+    def bind(made: Any) -> Callable[..., Tensor]:
+        def bias(queries: Tensor, keys: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+            if dtype not in squares:
+                squares[dtype] = square(Runner(subject, dtype), _longest(subject), layer=layer)
+            table = squares[dtype]
+            if max(int(queries.max()), int(keys.max())) >= table.shape[-1]:
+                raise ValueError(f"read up to {table.shape[-1] - 1}")
+            rows = table[:, queries[..., :, None], keys[..., None, :]]
+            return rows if rows.ndim == 3 else rows.movedim(1, 0)
+
+        return bias
+
+    return Subject(
+        name=f"{subject.name}, bias",
+        kind=Kind.BIAS,
+        build=lambda: None,
+        bind=bind,
+        parameters={},
+        other=None,
+        claims=frozenset({"relative", "streaming"}),
+        heads=anatomy.heads,
+        head_dim=anatomy.head_dim,
+        signature="logits of the first layer",
+        makes_tables=True,
+    )
+
+
+def _longest(subject: whole.Subject) -> int:
+    """Length of the sequence on which the bias is read: at most the longest that the configuration allows."""
+    limits = (getattr(subject.config, name, None) for name in ("max_seq_len", "max_position_embeddings"))
+    return min([SQUARE, *(limit for limit in limits if isinstance(limit, int) and limit > 0)])

@@ -1,0 +1,112 @@
+"""Tap: queries, keys and logits of the attention layers of any model, read from the torch functions that it calls.
+
+A softmax over logits [..., J, I] is attention if a matrix product with a result of this shape came before it; the
+operands of that product are the queries and the keys. Scaled dot-product attention gives all three at once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+PRODUCTS = {
+    torch.matmul: (0, 1), torch.Tensor.matmul: (0, 1), torch.Tensor.__matmul__: (0, 1), torch.bmm: (0, 1),
+    torch.Tensor.bmm: (0, 1), torch.baddbmm: (1, 2), torch.Tensor.baddbmm: (1, 2),
+}  # fmt: skip
+"""Matrix products, with the places of their two factors among the arguments."""
+FACTORS = {"batch1": 0, "batch2": 1, "input": 0, "other": 1, "mat2": 1}
+SOFTMAXES = (torch.nn.functional.softmax, torch.softmax, torch.Tensor.softmax)
+ATTENTION = torch.nn.functional.scaled_dot_product_attention
+MASKED = -1e4
+"""Logits below this are masked: fully in float16, and far below any logit of a model with random weights."""
+
+
+class Enough(Exception):
+    """Raised within a model to leave it, once the tap has what it wants."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Attention call: queries [B, H, J, C], keys [B, H, I, C], and logits before softmax [B, H, J, I]."""
+
+    q_BHJC: Tensor
+    k_BHIC: Tensor
+    logits_BHJI: Tensor
+
+    @property
+    def scale(self) -> float:
+        """Factor of q.k in the logits, by least squares over all visible pairs."""
+        product = (self.q_BHJC.double() @ self.k_BHIC.double().transpose(-1, -2)).flatten()
+        logits = self.logits_BHJI.double().flatten()
+        seen = logits > MASKED
+        return float((product[seen] * logits[seen]).sum() / (product[seen] ** 2).sum())
+
+
+class Tap(TorchFunctionMode):
+    """Context manager that records the readings of all calls within it; `first`: leave the model after so many."""
+
+    def __init__(self, *, first: int | None = None) -> None:
+        super().__init__()
+        self.readings: list[Reading] = []
+        self._first = first
+        self._product: tuple[Tensor, Tensor, Any] | None = None
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        if function is ATTENTION:
+            self._record_attention(*args, **kwargs)
+        elif function in SOFTMAXES and self._product is not None:
+            self._record_softmax(args[0] if args else kwargs["input"])
+        answer = function(*args, **kwargs)
+        if function in PRODUCTS:
+            places = PRODUCTS[function]
+            factors = [args[place] if place < len(args) else None for place in places]
+            for name, which in FACTORS.items():
+                if name in kwargs and factors[which] is None:
+                    factors[which] = kwargs[name]
+            if all(isinstance(factor, Tensor) for factor in factors) and answer.ndim >= 3:
+                self._product = (factors[0], factors[1], answer.shape)
+        elif function is torch.einsum and len(args) == 3 and answer.ndim == 4:
+            self._product = (args[1], args[2].transpose(-1, -2), answer.shape)
+        return answer
+
+    def _add(self, reading: Reading) -> None:
+        self.readings.append(reading)
+        if self._first is not None and len(self.readings) >= self._first:
+            raise Enough
+
+    def _record_attention(
+        self, q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None, *rest: Any, **options: Any
+    ) -> None:
+        scale = options.get("scale")
+        if k.shape[1] != q.shape[1]:
+            k = k.repeat_interleave(q.shape[1] // k.shape[1], 1)
+        logits = (q @ k.transpose(-1, -2)) * (q.shape[-1] ** -0.5 if scale is None else scale)
+        if options.get("is_causal") or (len(rest) > 1 and rest[1]):
+            logits = logits.masked_fill(torch.ones(logits.shape[-2:]).triu(1).bool(), -torch.inf)
+        if attn_mask is not None:
+            hidden = attn_mask.dtype == torch.bool
+            logits = logits.masked_fill(~attn_mask, -torch.inf) if hidden else logits + attn_mask
+        self._add(Reading(q_BHJC=q.detach(), k_BHIC=k.detach(), logits_BHJI=logits.detach()))
+
+    def _record_softmax(self, logits: Tensor) -> None:
+        assert self._product is not None
+        q, k, shape = self._product
+        self._product = None
+        if logits.shape[-2:] != shape[-2:]:
+            return
+        batch = logits.shape[:-2] if logits.ndim == 4 else shape[:-2]
+        q, k = q.detach(), k.detach().transpose(-1, -2)
+        if logits.ndim == 4 and q.ndim == 3 and q.shape[0] == batch[0] * batch[1]:
+            q, k = q.unflatten(0, batch), k.unflatten(0, batch)
+        if q.ndim == 4:
+            self._add(Reading(q_BHJC=q, k_BHIC=k, logits_BHJI=logits.detach().reshape(*batch, *logits.shape[-2:])))

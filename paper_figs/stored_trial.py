@@ -1,0 +1,196 @@
+"""Figures of one stored conjecture alone: accuracy, predictions, shares, breaking scales and disagreements.
+
+They need the file conjecture.json and no runs, so that any record can be drawn, and any choice of its tasks, formats
+and encodings, those of the user included.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from empirical.runs.protocol import load_protocol
+from empirical.runs.protocol import names as protocol_names
+from empirical.trial.frozen import FILE as FROZEN
+from empirical.trial.outcomes import Checkpoint
+from paper_figs import accuracy_grid, breaking_scales, disagreements, prediction_matrix, success_shares
+from paper_figs.cells import CellScores
+from paper_figs.saving import Drawing
+from paper_figs.stored import read_record
+from paper_figs.trial_cells import StoredCell, Trial, main_cells
+from theory.system.errors import LengthgenError, in_any_case, nearest
+from theory.system.files import read_sealed_json
+
+FILE = "conjecture.json"
+"""File of a trial in the folder of its protocol or task."""
+_COUNTS = {True: "yes", False: "no"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredTrial:
+    """Stored conjecture with what its figures need.
+
+    Attributes:
+        name: name of the folder of the trial: a protocol, or the user's task.
+        train: training scales, ascending.
+        test: test scales, ascending.
+        content: the trial; only cells of the main model size.
+    """
+
+    name: str
+    train: tuple[int, ...]
+    test: tuple[int, ...]
+    content: Trial
+
+    def chosen(self, **texts: str | None) -> "StoredTrial":
+        """Return the trial with the chosen cells alone, in the order of the choice, counted anew.
+
+        Args:
+            texts: task, format, encoding -> values, comma-separated; None for all. The name of something of the user's
+                own may be given with its file or without.
+
+        Raises:
+            LengthgenError: a value is not in the trial, or no cell has all that was chosen.
+        """
+        if not any(texts.values()):
+            return self
+        cells = self.content["cells"]
+        for key, text in texts.items():
+            if text is not None:
+                cells = [
+                    cell for value in _values(key, text, self.content["cells"]) for cell in cells if cell[key] == value
+                ]
+        if not cells:
+            raise LengthgenError(f"no cell of {self.name} has all that was chosen: choose less")
+        return replace(self, content={**self.content, **_counted(cells)})
+
+    def figures(self) -> dict[str, Callable[[float], Drawing]]:
+        """Map from the name of each figure or table to the function that draws it, given its width in inches.
+
+        Each raises Undrawable or StyleError if the figure would not be legible.
+        """
+        kinds: dict[str, Callable[[float], Drawing]] = {
+            "accuracy": self._accuracy,
+            "predicted": lambda width: prediction_matrix.drawing(self.content, self, max(width, 5.5)),
+            "success": lambda width: success_shares.drawing(self.content, self, max(width, 5.5)),
+            "breaking": partial(breaking_scales.drawing, self.content, self),
+            "disagreements": lambda _: disagreements.drawing(self.content, self.name),
+        }
+        return {f"{kind}-{self.name}": draw for kind, draw in kinds.items()}
+
+    def _accuracy(self, width: float) -> Drawing:
+        main = self.content["main"]
+        tasks: dict[str, list[CellScores]] = {}
+        for cell in self.content["cells"]:
+            exact_match = {
+                scale: tuple(outcome["exact_match"][str(scale)] for outcome in cell["outcomes"]) for scale in self.test
+            }
+            scores = CellScores(format=cell["format"], encoding=cell["encoding"], exact_match=exact_match)
+            tasks.setdefault(cell["task"].rpartition(":")[2], []).append(scores)
+        return accuracy_grid.drawing(
+            tasks,
+            train=self.train,
+            threshold=main["threshold"],
+            width=width,
+            checkpoint=accuracy_grid.CHECKPOINTS[Checkpoint(main["checkpoint"])],
+            model=main["size"],
+        )
+
+
+def load_trial(path: Path) -> StoredTrial:
+    """Load a stored conjecture: conjecture.json, or the folder that holds it.
+
+    Raises:
+        LengthgenError: there is none, or it was changed, or it does not name its training scales and no protocol does.
+    """
+    file = path / FILE if path.is_dir() else path
+    if not file.is_file():
+        raise LengthgenError(
+            f"{file} does not exist: name a conjecture.json, or its folder, as `lengthgen conjecture` makes it"
+        )
+    content = read_record(file, "lengthgen conjecture")
+    name = file.resolve().parent.name
+    cells = main_cells(content)
+    test = sorted({int(scale) for cell in cells for outcome in cell["outcomes"] for scale in outcome["exact_match"]})
+    train = content["train"] if "train" in content else _train_of_older(file)
+    return StoredTrial(name=name, train=tuple(train), test=tuple(test), content={**content, "cells": cells})
+
+
+def _train_of_older(file: Path) -> Sequence[int]:
+    """Return the training scales of a trial from before trials named them, by frozen.json beside it or by its folder.
+
+    Raises:
+        LengthgenError: neither names them.
+    """
+    frozen, name = file.parent / FROZEN, file.resolve().parent.name
+    if frozen.is_file():
+        scales: list[int] = read_sealed_json(frozen)["frozen"][-1]["protocol"]["train"]
+        return scales
+    if name in protocol_names():
+        return load_protocol(name, "quick").train
+    raise LengthgenError(
+        f"{file} names no training scales: run `lengthgen conjecture` again, which trains nothing anew"
+    )
+
+
+def _values(key: str, text: str, cells: Sequence[StoredCell]) -> list[str]:
+    """Return the values of the cells that a comma-separated text names; a short name stands for all that have it."""
+    values = list(dict.fromkeys(cell[key] for cell in cells))
+    values_of: dict[str, list[str]] = {}
+    for value in values:
+        values_of.setdefault(value.rpartition(":")[2].partition(" base ")[0], []).append(value)
+    values_of |= {value: [value] for value in values}
+    chosen = []
+    for part in (in_any_case(part, values_of) for part in _parts(text)):
+        if part not in values_of:
+            raise LengthgenError(f"no cell has the {key} '{part}': {nearest(part, values_of)}")
+        chosen += values_of[part]
+    return list(dict.fromkeys(chosen))
+
+
+def _parts(text: str) -> list[str]:
+    """Split at commas outside brackets: clipped[limit=8,far=1] is one part."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "[") - (character == "]")
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
+
+
+def _counted(cells: Sequence[StoredCell]) -> dict[str, Any]:
+    """Return the parts of a trial that count its cells, for these cells; tests over all cells are left out."""
+    broken = [cell["breaking"] for cell in cells if cell["breaking"] and cell["breaking"]["predicted"] is not None]
+    differences = [its["observed"] - its["predicted"] for its in broken if its["observed"] is not None]
+    return {
+        "cells": list(cells),
+        "rules": {
+            rule: {"table": _table(cells, key), "permutation": {}, "fisher_p": None}
+            for rule, key in (("coverage", "predicted"), ("literal", "literal"))
+        },
+        "breaking": {
+            "cells": len(broken),
+            "as_predicted": differences.count(0),
+            "earlier": sum(difference < 0 for difference in differences),
+            "later": sum(difference > 0 for difference in differences),
+            "never": len(broken) - len(differences),
+        },
+    }
+
+
+def _table(cells: Sequence[StoredCell], key: str) -> Mapping[str, int]:
+    """Count cells by prediction and observation, as `empirical.trial.association` does."""
+    pairs = [(cell[key], cell["observed"]) for cell in cells]
+    answers = (True, False)
+    return {
+        **{
+            f"{_COUNTS[predicted]}_{_COUNTS[observed]}": pairs.count((predicted, observed))
+            for predicted in answers
+            for observed in answers
+        },
+        "not_observed": sum(predicted is not None and observed is None for predicted, observed in pairs),
+        "no_prediction": sum(predicted is None for predicted, _ in pairs),
+    }

@@ -1,0 +1,77 @@
+"""Tables in any width: no heading and no word is cut, and a single row that is too long becomes a list."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from lengthgen.tables.layout import Fitted, columns, titled
+
+HEADINGS = ("encoding", "generalizes", "breaks at", "distractors", "why")
+
+
+def made(rows):
+    table = columns(*HEADINGS)
+    for number in range(rows):
+        table.add_row(f"encoding-{number}", "yes", "-", "no", "training meets every label and entry in use")
+    return table
+
+
+def lines(renderable, width):
+    console = Console(width=width, file=io.StringIO())
+    console.print(renderable)
+    return [line.rstrip() for line in console.file.getvalue().splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 140])
+@pytest.mark.parametrize("rows", [0, 1, 2, 4, 30])
+def test_no_heading_and_no_word_is_cut(rows, width):
+    shown = lines(Fitted(made(rows)), width)
+    words = {word for line in shown for word in line.split()}
+    assert {"encoding", "generalizes", "breaks", "at", "distractors", "why"} <= words
+    assert {f"encoding-{number}" for number in range(rows)} <= words
+    assert "…" not in "".join(shown)
+    assert max(map(len, shown)) <= width
+
+
+def test_a_table_that_fits_is_as_it_was():
+    assert lines(Fitted(made(3)), 140) == lines(made(3), 140)
+
+
+def test_a_row_stays_a_line_or_becomes_a_list():
+    assert len(lines(Fitted(made(1)), 140)) == 3
+    assert lines(Fitted(made(1)), 70) == [
+        " encoding      encoding-0",
+        " generalizes   yes",
+        " breaks at     -",
+        " distractors   no",
+        " why           training meets every label and entry in use",
+    ]
+
+
+def test_a_few_rows_with_many_columns_are_turned_and_many_are_divided():
+    heading, _, *turned = lines(Fitted(made(3)), 56)
+    assert heading.split() == ["encoding", "encoding-0", "encoding-1", "encoding-2"]
+    assert [line.split()[0] for line in turned if not line.startswith("  ")] == [
+        "generalizes",
+        "breaks",
+        "distractors",
+        "why",
+    ]
+    parts = [line for line in lines(Fitted(made(30)), 50) if line.split()[0] == "encoding"]
+    assert len(parts) > 1 and " ".join(parts).split().count("generalizes") == 1
+
+
+def test_a_column_that_is_never_wrapped_keeps_its_lines():
+    table = columns("claim", "statement")
+    table.columns[0].no_wrap = True
+    for _ in range(2):
+        table.add_row("a claim [P]", "a statement of some words " * 3)
+    assert sum("a claim [P]" in line for line in lines(Fitted(table), 40)) == 2
+
+
+def test_a_caption_stays_below():
+    table = made(1)
+    table.caption = "what it means"
+    assert lines(Fitted(table), 40)[-1] == "what it means"
+    assert lines(titled("title", made(1), "note"), 40)[0] == "title"

@@ -1,0 +1,41 @@
+"""The verdict view shows the stored judgement; absence and damage are named, and the page is still written."""
+
+import pytest
+
+from paper_figs.report.verdict import verdict_data
+from paper_figs.sources import Sources
+from tests.paper_figs.made_up_verdict import verdict_sources
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_evidence_stands_beside_the_rule_that_it_speaks_for(tmp_path):
+    sources, _ = verdict_sources(tmp_path)
+    data = verdict_data(sources)
+    _, judgement = sources.verdict()
+    assert not data.missing and not data.broken
+    assert {pair["part"] for pair in data.content["pairs"]} == {"all", "amendment", "judgement"}
+    for shown, judged in zip(data.content["pairs"], judgement["pairs"], strict=True):
+        assert shown["evidence"] == pytest.approx([judged["against_second"], judged["against_first"]], rel=1e-5)
+        if shown["better"] != "undecided":
+            favoured = shown["evidence"][shown["better"] == shown["second"]]
+            assert favoured == max(shown["evidence"]), "the better rule has the larger e-value"
+    assert any(pair["better"] != "undecided" for pair in data.content["pairs"])
+    counted = {row["name"]: sum(row[key] for key in ("right_yes", "wrong_yes")) for row in data.content["rules"]}
+    assert counted["always-no"] == 0 and data.content["frozen"] == judgement["frozen"]
+
+
+def test_without_runs_the_command_that_trains_them_is_named(tmp_path):
+    data = verdict_data(Sources(out=tmp_path / "none", profile="smoke", width=7.0))
+    [(_, command)] = data.missing
+    assert data.content == {} and command.startswith("lengthgen verdict random-tasks --out ") and "--train" in command
+
+
+def test_damaged_runs_are_named_and_not_shown(tmp_path):
+    sources, _ = verdict_sources(tmp_path)
+    (sources.out / "verdict" / "random-tasks" / "runs.parquet").write_bytes(b"damaged")
+    data = verdict_data(Sources(out=sources.out, profile="smoke", width=7.0))
+    assert data.content == {} and "runs.parquet" in data.broken["verdict"]
