@@ -18,7 +18,7 @@ def test_a_changed_formula_makes_a_formal_claim_general_until_coq_has_accepted_t
 ) -> None:
     result = result_of("xpos-1")
     assert result.strength is Strength.FORMAL
-    changed = {**result.identities[0], "right": ["*", ["q", "1"], result.identities[0]["right"]]}
+    changed = {**result.identities[0], "right": ["*", ["q", "2"], result.identities[0]["right"]]}
     assert not recorded.formal("xpos-1", (changed, *result.identities[1:]))
 
 
