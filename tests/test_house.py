@@ -116,7 +116,7 @@ def test_a_command_imports_no_heavy_package_that_it_does_not_need():
 
 
 def test_lrc_imports_sympy_and_nothing_else_that_takes_long():
-    """With sympy alone, an answer comes within a second."""
+    """An answer comes within a second, with sympy alone."""
     [(code, _, imported)] = run_in_one_process([["lrc", "0.5**(j-i)"]])
     assert code == 0
     assert [name for name in HEAVY if name in imported] == ["sympy"]

@@ -65,3 +65,23 @@ def test_a_command_shown_with_its_answer_gives_it(session, run, claims_run_here,
     parts = [" ".join(part.split()) for part in re.split(r"\.\.\. |\.\.\.$|\n", shown, flags=re.MULTILINE)]
     expected = ".*".join(re.escape(part) for part in parts if part)
     assert re.search(expected, " ".join(answer.split())), answer
+
+
+CHEAP = r"lengthgen (lrc|language|published|predict|src|check-certificate|figures --list)\b"
+COSTLY = r"--draw figures|my_encoding|1000|majority-count"
+"""Parts of commands that take longer, or need torch; they are only read."""
+
+
+def test_every_cheap_command_of_the_documents_runs_as_it_is_printed(run, tmp_path, monkeypatch) -> None:
+    """Files that the documents tell to save are there; a certificate is checked after it was written."""
+    monkeypatch.chdir(tmp_path)
+    pages = {"docs/how-to/task.md": "my_task.py"}
+    for page, file in pages.items():
+        blocks = [text for name, info, text in CODE if name == page and info == "python"]
+        (tmp_path / file).write_text("\n".join(blocks), encoding="utf-8")
+    cheap = {line for _, line in COMMANDS if re.match(CHEAP, line) and not re.search(COSTLY, line)}
+    ended = {
+        line: run(*shlex.split(line, comments=True)[1:]) for line in sorted(cheap, key=lambda line: "check-" in line)
+    }
+    assert len(ended) > 20
+    assert {line: error for line, (code, _, error) in ended.items() if code != 0} == {}

@@ -71,7 +71,7 @@ def test_it_is_drawn_again_if_a_result_changes(sources: Sources) -> None:
 
 def test_missing_and_damaged_results_are_named(tmp_path: Path, sources: Sources) -> None:
     empty = Sources(out=tmp_path / "empty", profile="smoke", width=5.5)
-    with pytest.raises(Missing, match=r"no language models .* make them with  lengthgen text --profile smoke --out"):
+    with pytest.raises(Missing, match=r"no language models .* make it with  lengthgen text --profile smoke --out"):
         empty.require(Needs(text=True))
     sources.require(Needs(text=True))
     [path] = tmp_path.glob("text/smoke/rope-*.json")

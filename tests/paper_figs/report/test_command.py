@@ -54,13 +54,15 @@ def test_the_report_is_written_where_nothing_is_stored(run, out):
 def test_a_page_that_is_not_complete_names_what_is_left_and_a_complete_one_has_it(run, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     out = tmp_path / "out"
-    code, printed, _ = run("--out", str(out), "--json")
+    code, printed, _ = run("--profile", "smoke", "--out", str(out), "--json")
     [left] = [entry for entry in json.loads(printed)["missing"] if "circuits" in entry["what"]]
     assert code == 0 and left["what"] == "circuits and predictions of 2 of 6 tasks and formats"
-    assert left["made_by"] == f"lengthgen report --complete --profile quick --out {out}"
+    assert left["made_by"] == f"lengthgen report --complete --profile smoke --out {out}"
     first = (out / "report.html").read_bytes()
-    assert run("--out", str(out))[0] == 0 and (out / "report.html").read_bytes() == first, "and says the same again"
-    code, printed, _ = run("--complete", "--out", str(out), "--json")
+    assert run("--profile", "smoke", "--out", str(out))[0] == 0 and (out / "report.html").read_bytes() == first, (
+        "and says the same again"
+    )
+    code, printed, _ = run("--complete", "--profile", "smoke", "--out", str(out), "--json")
     assert code == 0 and not [entry for entry in json.loads(printed)["missing"] if "circuits" in entry["what"]]
     assert reporting.LATER not in (out / "report.html").read_text()
 
