@@ -21,16 +21,19 @@ def own_model(thing: Any, name: str, source: str = "") -> Subject | None:
         name: name in reports.
         source: Python expression of the object, for reproductions.
     """
-    if isinstance(thing, nn.Module):
+    if issubclass(type(thing), nn.Module):  # an object of the user's may raise where its class is asked for
         if not is_model(thing):
             return None
         build, made = (lambda: deepcopy(thing)), source
     else:
         if not callable(thing) or _needs_arguments(thing):
             return None
-        with user_code(f"'{name}' cannot be made", error=AuditError):
-            made_once = _seeded(thing)
-        if not isinstance(made_once, nn.Module) or not is_model(made_once):
+        try:
+            with user_code(f"'{name}' cannot be made", error=AuditError):
+                made_once = _seeded(thing)
+        except AuditError:  # its audit as an encoding will say why
+            return None
+        if not is_model(made_once):
             return None
         thing_of = thing
         build, made = (lambda: _seeded(thing_of)), f"{source}()"
