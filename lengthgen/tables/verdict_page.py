@@ -9,6 +9,8 @@ JUDGING = "judgement"
 PAIR_HEADINGS = ("rule", "against", "cells with runs", "tasks that count", "wins", "e-values", "better")
 RULE_HEADINGS = ("rule", "right yes", "wrong yes", "right no", "wrong no", "abstains", "Brier score")
 BREAKING_HEADINGS = ("rule", "cells", "exactly there", "within one", "of those expected later: exactly there")
+FORMATS = ("aligned", "filled", "unaligned")
+FORMAT_HEADINGS = ("encoding", "padded (aligned)", "filled", "as it stands (unaligned)")
 COUNTS = ("right_yes", "wrong_yes", "right_no", "wrong_no", "abstains")
 
 
@@ -102,6 +104,8 @@ def _scores(answer: Mapping[str, Any]) -> list[str]:
         "Of the cells of this sample that break, and that a rule expects to break, the first failure is at the "
         "expected scale (in parentheses 95 % intervals):",
         _table(BREAKING_HEADINGS, (_breaking_row(name, of_rule) for name, of_rule in answer["breaking"].items())),
+        "What filling changes in this sample: cells of which most fitting runs generalize, of the cells that count",
+        _table(FORMAT_HEADINGS, _format_rows(answer["points"])),
     ]
 
 
@@ -176,6 +180,13 @@ def _breaking_row(name: str, of_rule: Mapping[str, Any]) -> list[str]:
         str(of_rule["within_one"]),
         _share(of_rule["later_than_first"]["exact"]),
     ]
+
+
+def _format_rows(points: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return a row for each encoding: cells that generalize of those that count, in every format."""
+    counts = {(point["encoding"], point["format"]): f"{point['generalize']} of {point['cells']}" for point in points}
+    encodings = sorted({encoding for encoding, _ in counts})
+    return [[encoding, *(counts.get((encoding, form), "-") for form in FORMATS)] for encoding in encodings]
 
 
 def _share(share: Mapping[str, Any]) -> str:
