@@ -122,7 +122,7 @@ def formal_answer(results: Sequence[Result], folder: Path, *, complete: bool) ->
         folder: folder of the sources and of the new record, `recorded.json`.
         complete: True if these are all claims, so that the outcome should be the record.
     """
-    outcome = prover.prove(results, folder, partial(Progress, "Coq"))
+    outcome = prover.prove(results, folder, partial(Progress, "Coq", pieces="files"))
     prover.write_record(outcome, folder / recorded.RECORD.name)
     record = recorded.record()
     new = sorted(name for digest, name in outcome.lemmas.items() if digest not in record["lemmas"])
