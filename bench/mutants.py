@@ -20,7 +20,7 @@ PLACES = {
     "encodings": ("theory/encodings/*.py",),
     "theory": ("theory/*.py", "theory/formula/*.py"),
     "torch": ("empirical/encodings/*.py",),
-    "audit": ("empirical/audit/*.py",),
+    "audit": ("empirical/audit/*.py", "empirical/audit/models/*.py"),
     "circuits": (
         "circuits/*.py",
         "circuits/languages/*.py",
@@ -42,7 +42,7 @@ PLACES = {
         "empirical/trial/*.py",
         "empirical/verdict/*.py",
     ),
-    "ledger": ("proofs_checks/*.py",),
+    "ledger": ("proofs_checks/*.py", "proofs_checks/formal/*.py"),
     "figures": ("paper_figs/*.py", "paper_figs/report/*.py"),
     "system": ("theory/system/*.py",),
     "commands": ("lengthgen/*.py", "lengthgen/commands/*.py", "lengthgen/tables/*.py"),

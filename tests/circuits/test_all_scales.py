@@ -336,7 +336,7 @@ def test_the_machines_of_named_tasks_give_their_outputs(name: str, base: int | N
         (
             "reverse",
             None,
-            "'reverse' is no finite-state transducer: there are parity, counter",
+            "'reverse' is no finite-state transducer: choose parity, counter",
         ),
         ("parity", 3, "has no base to choose"),
     ],

@@ -211,7 +211,7 @@ def test_planes_are_the_coordinates_that_mix_in_some_head_at_some_position(seed:
 CODES = {"windows": [], "repetition": None, "clamped_from": None, "rounded_to": None, "first_beyond": None}
 UNDISTURBED = independence.Independence(
     other=None, unchanged_by_other=None, other_differs=None, unchanged_by_length=True, unchanged_by_dtype=True,
-    unchanged_by_moves=True,
+    unchanged_by_moves=True, repeats_start=False,
 )  # fmt: skip
 
 

@@ -230,7 +230,7 @@ MISTAKES = {
     "unknown profile": (("train", "parity", "--profile", "huge"), "choose paper, quick or smoke"),
     "test within training": (("train", "parity", "--train", "1-5", "--test", "1-5"), "must exceed"),
     "unreadable folder": (("reproduce", "--out", "/dev/null/out"), "/dev/null"),
-    "runs that are missing": (("figures", "figure2", "--out", "nowhere"), "make them with"),
+    "runs that are missing": (("figures", "figure2", "--out", "nowhere"), "make it with"),
 }
 
 
