@@ -150,7 +150,7 @@ def test_strengths_are_read_from_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "hint"), [("genral", "did you mean general"), ("general,", "the strengths are bounded"), ("", "the")]
+    ("names", "hint"), [("genral", "did you mean general"), ("general,", "there are 7, such as"), ("", "the")]
 )
 def test_unknown_strength_is_refused_in_one_line_with_a_hint(names: str, hint: str) -> None:
     with pytest.raises(registry.Unknown, match=hint) as refusal:
