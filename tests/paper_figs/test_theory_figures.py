@@ -36,7 +36,7 @@ from theory.encodings import t5
 
 PINNED = "3.11.2"
 WIDTHS = (5.5, min(style.WIDTHS.values()))
-HASHES = {"lrc": "05da239209bda7aa", "ledger": "7ea9231c0edaf5c3"}
+HASHES = {"lrc": "05da239209bda7aa", "ledger": "814fe2b2e743489e"}
 PLAIN = {
     "1": lambda i, j, n: 1,
     "2 if i == j else 1 if j - i == 1 else 0": lambda i, j, n: 2 if i == j else int(j - i == 1),
