@@ -114,7 +114,8 @@ def test_every_claim_is_selected_by_its_id() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("grap-1", "did you mean grape-1"), ("zzz", "there are [0-9]+, such as .*; `lengthgen verify` lists all"), ("", "there are [0-9]+, such as .*; `lengthgen verify` lists all")]
+    ("name", "hint"),
+    [("grap-1", "did you mean grape-1"), ("zzz", "`lengthgen verify` lists all"), ("", "`lengthgen verify` lists all")],
 )
 def test_unknown_name_is_refused_in_one_line_with_a_hint(name: str, hint: str) -> None:
     with pytest.raises(registry.Unknown, match=hint) as refusal:
@@ -137,7 +138,12 @@ def test_a_paper_and_names_select_what_is_in_both() -> None:
 
 @pytest.mark.parametrize(
     ("paper", "hint"),
-    [("grpae", "did you mean grape"), ("2512.07806", "did you mean 2512.07805"), ("zzzz", "docs/claims.md names all papers"), (" ", "the")],
+    [
+        ("grpae", "did you mean grape"),
+        ("2512.07806", "did you mean 2512.07805"),
+        ("zzzz", "docs/claims.md"),
+        (" ", "the"),
+    ],
 )
 def test_unknown_paper_is_refused_in_one_line_with_a_hint(paper: str, hint: str) -> None:
     with pytest.raises(registry.Unknown, match=hint) as refusal:
