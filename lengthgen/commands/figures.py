@@ -49,7 +49,8 @@ def figures(
         str | None, typer.Option(help="With --trial: only these encodings, comma-separated, in this order.")
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", help="With --trial: only these formats, comma-separated.")
+        str | None,
+        typer.Option("--format", help="With --trial: only these formats, comma-separated.", show_default="all"),
     ] = None,
     profile: ProfileName = "quick",
     width: Annotated[
