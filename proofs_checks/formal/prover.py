@@ -246,7 +246,7 @@ def _compile(folder: Path, module: str) -> tuple[int, str] | None:
 def _assumptions(
     folder: Path, modules: Sequence[str], accepted: Sequence[_Named], theorems: Sequence[Theorem]
 ) -> tuple[str, ...]:
-    """Axioms of all lemmas and theorems, from `Print Assumptions`, after `coqchk` has replayed the compiled files.
+    """Axioms of all lemmas and theorems, from `Print Assumptions`; `coqchk` replays the compiled files.
 
     Raises `ProverError` if coqchk refuses a file, or an axiom is not allowed.
     """
@@ -255,20 +255,19 @@ def _assumptions(
     everything = f"Definition everything := {''.join(f'conj {name} (' for name in names)}I{')' * len(names)}."
     lines = [f"From {LIBRARY} Require Import {' '.join(modules)}.", everything, "Print Assumptions everything."]
     write_bytes(folder / "Assumptions.v", ("\n".join(lines) + "\n").encode())
-    done = _run(folder, "coqc", *_FLAGS, "Assumptions.v")
+    replay = ("coqchk", "-silent", "-norec", *(f"{LIBRARY}.{name}" for name in modules), "-R", ".", LIBRARY)
+    with ThreadPoolExecutor(2) as pool:
+        replayed = pool.submit(_run, folder, *replay)
+        done, checked = _run(folder, "coqc", *_FLAGS, "Assumptions.v"), replayed.result()
+    if checked.returncode:
+        output = checked.stdout + checked.stderr
+        raise ProverError(f"coqchk refuses the compiled files: {' '.join(output.split())[-300:]}")
     if done.returncode:
         raise ProverError(f"Print Assumptions fails: {' '.join(done.stderr.split())[-300:]}")
     axioms = set(re.findall(r"^([\w.]+)\s*:", done.stdout, re.MULTILINE)) - {"Axioms"}
     foreign = sorted(axioms - ALLOWED)
     if foreign:
         raise ProverError(f"the proofs rest on axioms that are not allowed: {', '.join(foreign)}")
-    checked = _run(
-        folder, "coqchk", "-silent", "-norec", *(f"{LIBRARY}.{name}" for name in modules), "-R", ".", LIBRARY
-    )
-    if checked.returncode:
-        raise ProverError(
-            f"coqchk refuses the compiled files: {' '.join((checked.stdout + checked.stderr).split())[-300:]}"
-        )
     return tuple(sorted(axioms))
 
 
