@@ -54,7 +54,7 @@ class Outcome:
         assumptions: axioms on which the proofs rest, as Coq prints them.
         lemmas: statement's hash -> name of each lemma that the kernel accepted.
         unproved: statements for which the tactic finds no proof, with the claim.
-        complex: number of identities with complex numbers, which are not written as lemmas.
+        complex: number of identities with complex numbers or without a certificate, which are not written as lemmas.
         twins: number of false statements that were refused.
         theorems: the theorems by hand.
     """
@@ -79,7 +79,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class _Named:
-    """Lemma with its name and claim, and the false statements of the claim's falsifiers, for the last lemma of it."""
+    """Lemma with its name and the first claim that has it."""
 
     name: str
     claim: str
