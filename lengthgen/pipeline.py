@@ -69,7 +69,7 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
             judged = court_answer("published", [], out)["theories"]
             answers["theories"] = {name: row["verdict"] for name, row in judged.items()}
         answers["figures"] = _figures(out, profile_name)
-        report = write_report(out, profile_name, complete=True)
+        report = write_report(out, profile_name, complete=False)
         answers["report"] = {"page": report["page"], "broken": report["broken"]}
         write_sealed_json(out / "manifest.json", _manifest(protocol, out, backend))
     return answers
