@@ -152,7 +152,7 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
         "points": _points(sampled),
         "formats": _formats(frozen, runs_of_sample),
         "multiverse": _multiverse(frozen, runs_of_sample),
-        "null_rate": _null_rate(counting, compared["all"], preregistration),
+        "null_rate": _null_rate(counting, compared[HALVES[1]], preregistration),
     }
 
 
@@ -430,7 +430,7 @@ def _plan(cells: Sequence[SeenCell], rules: Sequence[str], runs: int) -> Plan:
 def _null_rate(
     cells: Sequence[SeenCell], compared: Mapping[Pair, Comparison], preregistration: Preregistration
 ) -> dict[str, Any] | None:
-    """Return how often the preregistered pairs decide anything if outcomes of whole tasks are swapped by a coin.
+    """Return how often the pairs decide anything on the judging half if outcomes of whole tasks are swapped by a coin.
 
     "Generalizes" and "fails" change places in a task, for all pairs at once, so that every difference is as likely as
     its negative.  Then e-BH is asked as for the real outcomes.  None without a cell.
