@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from empirical.runs.environment import environment
+from empirical.verdict.comparisons import decided_pairs
 from empirical.verdict.disputes import rounds
 from empirical.verdict.e_values import Estimand, decides
 from empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
-from empirical.verdict.judgement import decided_pairs, gate, judge, seen_cells
+from empirical.verdict.judgement import gate, judge
 from empirical.verdict.preregistration import Preregistration, load_preregistration
 from empirical.verdict.rerun import rerun
 from empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, missing_runs, train_wanted
+from empirical.verdict.seen import seen_cells
 from lengthgen.progress import Progress
 from theory.system.errors import LengthgenError
 from theory.system.files import locked, read_json, write_json

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from empirical.verdict.judgement import UNDECIDED
+from empirical.verdict.comparisons import UNDECIDED
 
 JUDGING = "judgement"
 PAIR_HEADINGS = ("rule", "against", "cells with runs", "tasks that count", "wins", "e-values", "better")

@@ -6,8 +6,9 @@ from math import comb
 import pytest
 
 from empirical.verdict.frozen import Answer, FrozenCells
-from empirical.verdict.judgement import gate, judge, seen_cells
+from empirical.verdict.judgement import gate, judge
 from empirical.verdict.population import HALVES, half_of
+from empirical.verdict.seen import seen_cells
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
 
 YES: Answer = (0.9, None)
