@@ -58,7 +58,7 @@ def _trust(results: Sequence[Result]) -> list[str]:
         "shows a lemma of the claim or a theorem by hand, and [evidence.md](evidence.md) the other lemmas. What stays "
         "trusted: the step from the paper's words to the lemma, which is the reader's to judge; the steps in words "
         "between identities; the parts that sympy evaluated before an identity was written, which the facts name and "
-        f"which are variables of the lemma; Coq's kernel; and its axioms: {axioms}.",
+        f"which are variables of the lemma; Coq's kernel and installed libraries; and its axioms: {axioms}.",
     ]
 
 

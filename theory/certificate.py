@@ -20,6 +20,7 @@ the identity is false, the sides have different values there.  As the functions 
 `theory.second_engine`), such a point refutes an identity of functions too.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction as Rational
 from functools import reduce
@@ -67,7 +68,10 @@ def certificate(identity: Identity) -> dict[str, Any]:
 
 
 def tree(node: sp.Expr, names: dict[sp.Symbol, str]) -> Tree:
-    """Tree of an expression as plain data: names, ["q", number], ["i"], and heads with their arguments."""
+    """Tree of an expression as plain data: names, ["q", number], ["i"], and heads with their arguments.
+
+    Summands and factors are sorted by their own text: sympy's order depends on what the process met before.
+    """
     if node in names:
         return names[node]
     if node.is_Rational:
@@ -75,7 +79,7 @@ def tree(node: sp.Expr, names: dict[sp.Symbol, str]) -> Tree:
     if node is sp.I:
         return ["i"]
     if node.is_Add or node.is_Mul:
-        return ["+" if node.is_Add else "*", *(tree(part, names) for part in node.args)]
+        return ["+" if node.is_Add else "*", *sorted((tree(part, names) for part in node.args), key=json.dumps)]
     if node.is_Pow and node.exp.doit().is_Integer:
         return ["^", tree(node.base, names), int(node.exp.doit())]
     if node.func in _HEADS:

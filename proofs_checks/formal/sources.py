@@ -15,6 +15,9 @@ from theory.system.errors import LengthgenError
 FOLDER = Path(__file__).parent
 SHARED = "Tactics"
 """File with the tactics of the generated lemmas."""
+LIBRARY = "LengthGen"
+"""Name of the library that the compiled files belong to."""
+_HEADER = re.compile(r"^(?:From|Require|Import|Open) .*$", re.MULTILINE)
 _REFUSED = re.compile(
     r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjectures?|Hypothes[ei]s|Variables?|Context|Unset|bypass_check"
     r"|Declare|Primitive|Extract|Load)\b"
@@ -43,7 +46,7 @@ class Theorem:
         claims: ids of the claims that it states.
         part_of: ids of the claims of which it states a part.
         statement: its statement.
-        twin: text of the file up to the end of the theorem, with the false statement and the same proof.
+        twin: text of a file that imports the theorem's file and states the false statement with the same proof.
         digest: SHA-256 of the file.
     """
 
@@ -86,9 +89,8 @@ def parsed(text: str, file: str) -> list[Theorem]:
         old, new = (" ".join(match[part].split()) for part in ("old", "new"))
         if match["statement"].count(old) + match["between"].count(old) != 1:
             raise SourceError(f"{file}.v: '{old}' is not once in the statement of {match['name']}")
-        start = match.start("between")
-        end = match.end("statement")
-        changed = text[:start] + text[start:end].replace(old, new) + text[end : match.end()]
+        start, end = match.start("between"), match.end("statement")
+        false = text[start:end].replace(old, new) + text[end : match.end()]
         comment = " ".join(match["comment"].split())
         read.append(
             Theorem(
@@ -98,7 +100,7 @@ def parsed(text: str, file: str) -> list[Theorem]:
                 claims=_listed(rf"\({_CLAIMS}\)", comment),
                 part_of=_listed(rf"\(part of {_CLAIMS}\)", comment),
                 statement=" ".join(match["statement"].split()),
-                twin=changed,
+                twin="\n".join([*_HEADER.findall(text), f"From {LIBRARY} Require Import {file}.", false]),
                 digest=hashlib.sha256(text.encode()).hexdigest(),
             )
         )

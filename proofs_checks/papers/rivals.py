@@ -1,6 +1,7 @@
 """Rival theories of length generalization: what each says of its own examples, and where they differ."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import product
 
 from circuits.languages.c_rasp import Decision, decide
@@ -205,9 +206,7 @@ def programs_exist(*, short: Sequence[str], none: Sequence[str], used: Callable[
     facts = []
     for names, wanted in ((short, True), (none, False)):
         for name in names:
-            build = SUBJECTS[name].task
-            assert build is not None
-            sample = rasp_l_programs.examples(build(), (*range(1, rasp_l_programs.TRAIN + 1), 6, 8, 10))
+            sample = _examples(name)
             values = {feature: read for feature, read in rasp_l_programs.features(sample).items() if used(feature)}
             parts = rasp_l_programs.program(sample, values)
             if (parts is not None) is not wanted:
@@ -219,6 +218,14 @@ def programs_exist(*, short: Sequence[str], none: Sequence[str], used: Callable[
         facts=tuple(facts),
         assumptions=(f"on at most {rasp_l_programs.PROMPTS} prompts of each scale",),
     )
+
+
+@cache
+def _examples(name: str) -> rasp_l_programs.Examples:
+    """Return what a published task shows at some scales; the statement and its falsifiers read the same."""
+    build = SUBJECTS[name].task
+    assert build is not None
+    return rasp_l_programs.examples(build(), (*range(1, rasp_l_programs.TRAIN + 1), 6, 8, 10))
 
 
 def learned_bands(*, encoding: str, generalizes: Callable[[int, int], bool]) -> Evidence:

@@ -4,8 +4,6 @@ Claims on trained runs, of which there are none here, wait for them; tests/proof
 """
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from math import isclose
 from pathlib import Path
@@ -13,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from proofs_checks import markdown, registry
-from proofs_checks.claim import Strength
 from proofs_checks.runner import Result, Verdict
 from tests.replay_certificates import replay
 
@@ -41,12 +38,6 @@ def require_same_but_rounding(computed: str, documented: str) -> None:
         assert isclose(float(number), float(expected), rel_tol=1e-3, abs_tol=1e-9), f"{number} != {expected}: {WRITE}"
 
 
-def fresh(claim_id: str, layout: str) -> str:
-    """Return a document of one claim, written by a process that has computed nothing else."""
-    command = [sys.executable, "-m", "lengthgen", "verify", claim_id, "--fresh", "--format", layout]
-    return subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8").stdout
-
-
 @pytest.mark.parametrize("claim_id", [claim_id for claim_id in IDS if claim_id not in WAITING])
 def test_a_claim_comes_out_as_documented(claim_id: str, result_of: Callable[[str], Result]) -> None:
     result = result_of(claim_id)
@@ -60,15 +51,9 @@ def test_a_claim_comes_out_as_documented(claim_id: str, result_of: Callable[[str
             replay(identity)
     assert result.reason.startswith("as printed: ") == (result.verdict is Verdict.CORRECTED)
     documented_row = next((line for line in CLAIMS if line.startswith(f"| {claim_id} |")), "")
-    computed_row, evidence = row(result), markdown.evidence([result])
-    if result.strength is Strength.GENERAL and "| formal |" in documented_row:
-        # sympy orders terms by what it met before, so a lemma may be written otherwise than where only its claim ran
-        computed_row = next(
-            line for line in fresh(claim_id, "markdown").splitlines() if line.startswith(f"| {claim_id} |")
-        )
-        evidence = fresh(claim_id, "evidence")
-    require_same_but_rounding(computed_row, documented_row)
-    for line, documented_line in zip(evidence.split("\n## ")[1].strip().splitlines(), EVIDENCE[claim_id], strict=True):
+    require_same_but_rounding(row(result), documented_row)
+    evidence = markdown.evidence([result]).split("\n## ")[1].strip().splitlines()
+    for line, documented_line in zip(evidence, EVIDENCE[claim_id], strict=True):
         require_same_but_rounding(line, documented_line)
 
 
