@@ -12,7 +12,8 @@ Ltac nonzero :=
   try match goal with
   | N : ?b <> 0 |- ?c <> 0 =>
       let E := fresh "E" in
-      solve [intro E; apply N; first [lra | rewrite E; ring | rewrite <- E; first [ring | field; nonzero]]]
+      solve [intro E; apply N; first [lra | rewrite E; ring | rewrite <- E; first [ring | field; nonzero]
+        | field_simplify_eq; [lra | nonzero]]]
   end.
 
 Lemma square_of_sine : forall x, sin x * sin x = 1 - cos x * cos x.

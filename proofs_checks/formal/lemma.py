@@ -11,7 +11,6 @@ from proofs_checks.formal.terms import Tree, denominators, derivative, folded, i
 from theory.certificate import UNIT
 
 Certificate = Mapping[str, Any]
-_EQUATION = "first [ring{relations} | field{relations}; nonzero]"
 
 
 @dataclass(frozen=True)
@@ -82,10 +81,16 @@ class Lemma:
     @cached_property
     def _equation(self) -> str:
         """Tactic for an equation between the functions of the units."""
-        relations = [f"H{n}" for n, _ in enumerate(self.certificate["roots"])]
+        roots = [f"H{n}" for n, _ in enumerate(self.certificate["roots"])]
+        relations = [*roots]
         for unit, imaginary in (pair for pair in self._units() if pair[0]):
             relations.append(f"({'square_of_sine' if imaginary else 'exponentials_cancel'} {unit})")
-        return _EQUATION.format(relations=f" [{' '.join(relations)}]" if relations else "")
+        used = f" [{' '.join(relations)}]" if relations else ""
+        ways = [f"ring{used}", f"field{used}; nonzero"]
+        if roots:  # ring uses a relation only if it has no fraction
+            cleared = "; ".join(f"field_simplify_eq in {root}" for root in roots)
+            ways.append(f"{cleared}; field_simplify_eq; [ring{used} | nonzero]")
+        return f"first [{' | '.join(ways)}]"
 
     def _by_cofactors(self) -> list[str]:
         """Steps that write the difference of the sides as a sum of cofactors times relations of roots."""

@@ -93,7 +93,7 @@ def test_another_width_is_another_figure(made_up, run):
 
 def test_a_figure_that_lacks_its_runs_is_an_error_if_named(tmp_path, run):
     err = refused(run("figures", "figure2", "--out", str(tmp_path)))
-    assert err.startswith("error: figure2: 330 of the 330 runs of fig2 are missing from ")
+    assert err.startswith("error: figure2: 396 of the 396 runs of fig2 are missing from ")
     assert f"make it with lengthgen conjecture fig2 --profile quick --out {tmp_path}" in err
     assert not [*tmp_path.iterdir()], "nothing is left behind"
 

@@ -166,13 +166,13 @@ def test_a_claim_that_the_runs_bear_out_is_verified_and_names_them(claim_id, wor
 def test_the_facts_count_runs_and_give_p_values(world):
     facts = settled("fig2-ideal", world).evidence.facts
     assert facts[:2] == (
-        "p = 0.031, the largest of the cells'",
-        "copy, aligned, ipe: 5 of 5 fitting runs generalize, p = 0.031",
+        "p = 0.016, the largest of the cells'",
+        "copy, aligned, ipe: 6 of 6 fitting runs generalize, p = 0.016",
     )
-    assert facts[-1].startswith("30 runs; ")
+    assert facts[-1].startswith("36 runs; ")
     assert settled("fig3-hint", world).evidence.facts[1] == (
-        "addition (base 4), unaligned, ipe-sh against aligned, ipe: 5 of 5 fitting pairs are at most 0.1 apart, "
-        "p = 0.031; differences 0.000 to 0.000; 5 pairs in all"
+        "addition (base 4), unaligned, ipe-sh against aligned, ipe: 6 of 6 fitting pairs are at most 0.1 apart, "
+        "p = 0.016; differences 0.000 to 0.000; 6 pairs in all"
     )
 
 
@@ -180,8 +180,8 @@ def test_a_claim_that_the_runs_contradict_is_refuted_with_the_cells(tmp_path):
     fill(tmp_path, "fig2", by_encoding(["ape"]), READ)
     ideal, absolute = settled("fig2-ideal", tmp_path), settled("fig2-absolute", tmp_path)
     assert (ideal.verdict, absolute.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
-    assert ideal.reason.startswith("copy, aligned, ipe: 0 of 5 fitting runs generalize; ")
-    assert absolute.reason.startswith("copy, aligned, ape: 0 of 5 fitting runs do not generalize; ")
+    assert ideal.reason.startswith("copy, aligned, ipe: 0 of 6 fitting runs generalize; ")
+    assert absolute.reason.startswith("copy, aligned, ape: 0 of 6 fitting runs do not generalize; ")
 
 
 def test_one_run_that_fails_leaves_it_undecided_and_is_named(tmp_path):
@@ -193,7 +193,7 @@ def test_one_run_that_fails_leaves_it_undecided_and_is_named(tmp_path):
     result = settled("fig2-ideal", tmp_path)
     assert result.verdict is Verdict.UNSETTLED
     assert result.reason == (
-        "not decided for 6 of 6 cells, p = 0.19: copy, aligned, ipe: 4 of 5 fitting runs generalize, p = 0.19"
+        "not decided for 6 of 6 cells, p = 0.11: copy, aligned, ipe: 5 of 6 fitting runs generalize, p = 0.11"
     )
 
 
@@ -206,7 +206,7 @@ def test_runs_that_do_not_fit_are_neither_for_nor_against(tmp_path):
     fill(tmp_path, "fig2", scores, READ)
     result = settled("fig2-ideal", tmp_path)
     assert result.verdict is Verdict.UNSETTLED
-    assert result.reason.endswith("division (base 4), aligned, ipe: none of 5 runs fits the training scales, p = 1")
+    assert result.reason.endswith("division (base 4), aligned, ipe: none of 6 runs fits the training scales, p = 1")
     assert settled("fig2-absolute", tmp_path).verdict is Verdict.VERIFIED
 
 
@@ -283,7 +283,7 @@ def test_a_missing_run_is_counted(world, tmp_path):
     fill(tmp_path, "fig2", lambda cell, seed: None if seed == 4 else solves, READ)
     result = settled("fig2-ideal", tmp_path)
     assert result.reason == (
-        "6 of the 30 runs needed of fig2, profile quick, are missing: lengthgen sweep fig2 --profile quick --out OUT"
+        "6 of the 36 runs needed of fig2, profile quick, are missing: lengthgen sweep fig2 --profile quick --out OUT"
     )
     assert settled("fig2-ideal", world, profile="smoke").reason.startswith(
         "12 of the 12 runs needed of fig2, profile smoke"
@@ -369,7 +369,7 @@ def test_the_ledger_keeps_nothing_of_runs_and_a_changed_run_changes_the_verdict(
     assert verdict().evidence == before.evidence
     run = next(runs[0] for cell, runs in runs_of("fig2").items() if cell.encoding == "ipe")
     store.remove(run.id)
-    assert verdict().reason.startswith("1 of the 30 runs needed")
+    assert verdict().reason.startswith("1 of the 36 runs needed")
     put(store, run, lambda scale: 0.99)
     again = verdict()
     assert again.verdict is Verdict.VERIFIED
