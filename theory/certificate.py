@@ -26,6 +26,7 @@ from fractions import Fraction as Rational
 from functools import reduce
 from itertools import count
 from math import isqrt, prod
+from operator import itemgetter
 from random import Random
 from typing import Any
 
@@ -67,30 +68,52 @@ def certificate(identity: Identity) -> dict[str, Any]:
     return _Certifier(identity).certificate()
 
 
-def tree(node: sp.Expr, names: dict[sp.Symbol, str]) -> Tree:
-    """Tree of an expression as plain data: names, ["q", number], ["i"], and heads with their arguments.
+class _Trees:
+    """Trees of expressions as plain data: names, ["q", number], ["i"], and heads with their arguments.
 
-    Summands and factors are sorted by their own text: sympy's order depends on what the process met before.
+    Summands and factors are sorted by their JSON text: sympy's order depends on what the process met before.  Equal
+    parts are one tree, so that what is found for one holds for all.
     """
-    if node in names:
-        return names[node]
-    if node.is_Rational:
-        return ["q", str(node)]
-    if node is sp.I:
-        return ["i"]
-    if node.is_Add or node.is_Mul:
-        return ["+" if node.is_Add else "*", *sorted((tree(part, names) for part in node.args), key=json.dumps)]
-    if node.is_Pow and node.exp.doit().is_Integer:
-        return ["^", tree(node.base, names), int(node.exp.doit())]
-    if node.func in _HEADS:
-        return [_HEADS[node.func], tree(node.args[0], names)]
-    if node.func is sp.Derivative:
-        value = tree(node.args[0], names)
-        for symbol, times in (step.args for step in node.args[1:]):
-            for _ in range(int(times)):
-                value = ["d", value, names[symbol]]
-        return value
-    raise NotCertified(f"no rational function of symbols and exponentials: {node}")
+
+    def __init__(self, names: dict[sp.Symbol, str]) -> None:
+        self.names = names
+        self._made: dict[sp.Expr, tuple[str, Tree]] = {}
+
+    def of(self, node: sp.Expr) -> Tree:
+        """Tree of an expression. Raises `NotCertified` if it is outside the fragment."""
+        return self._with_text(node)[1]
+
+    def _with_text(self, node: sp.Expr) -> tuple[str, Tree]:
+        if node not in self._made:
+            self._made[node] = self._build(node)
+        return self._made[node]
+
+    def _build(self, node: sp.Expr) -> tuple[str, Tree]:
+        if node in self.names:
+            return json.dumps(self.names[node]), self.names[node]
+        if node.is_Rational:
+            return f'["q", "{node}"]', ["q", str(node)]
+        if node is sp.I:
+            return '["i"]', ["i"]
+        if node.is_Add or node.is_Mul:
+            return _joined("+" if node.is_Add else "*", sorted(map(self._with_text, node.args), key=itemgetter(0)))
+        if node.is_Pow and node.exp.doit().is_Integer:
+            power = int(node.exp.doit())
+            return _joined("^", [self._with_text(node.base), (str(power), power)])
+        if node.func in _HEADS:
+            return _joined(_HEADS[node.func], [self._with_text(node.args[0])])
+        if node.func is sp.Derivative:
+            value = self._with_text(node.args[0])
+            for symbol, times in (step.args for step in node.args[1:]):
+                for _ in range(int(times)):
+                    value = _joined("d", [value, self._with_text(symbol)])
+            return value
+        raise NotCertified(f"no rational function of symbols and exponentials: {node}")
+
+
+def _joined(head: str, parts: list[tuple[str, Tree]]) -> tuple[str, Tree]:
+    """Text and tree of a head with its arguments."""
+    return f'["{head}", {", ".join(text for text, _ in parts)}]', [head, *(part for _, part in parts)]
 
 
 def symbol_names(identity: Identity) -> dict[sp.Symbol, str]:
@@ -112,8 +135,9 @@ class _Certifier:
 
     def __init__(self, identity: Identity) -> None:
         self.identity, self.names = identity, symbol_names(identity)
-        self.trees = [tree(side, self.names) for side in (identity.left, identity.right)]
-        self.roots = {self.names[root]: tree(square, self.names) for root, square in identity.squares}
+        trees = _Trees(self.names)
+        self.trees = [trees.of(side) for side in (identity.left, identity.right)]
+        self.roots = {self.names[root]: trees.of(square) for root, square in identity.squares}
         self.units: dict[Monomial, Any] = {}
         self._set_ring()
         for name, argument in _functions([*self.trees]):
@@ -130,6 +154,7 @@ class _Certifier:
         self.at = dict(zip(self.places, context.gens(), strict=True))
         self.number = context.constant
         self._factors: dict[str, Polynomial] = {}
+        self._values: dict[int, Quotient] = {}
         self.relations = [self.at[root] ** 2 - self.polynomial(square) for root, square in self.roots.items()]
         self.relations += [self.at[UNIT] ** 2 + 1]
         self.relations += [self.at[f"up {n}"] * self.at[f"down {n}"] - 1 for n, _ in enumerate(self.units)]
@@ -205,9 +230,14 @@ class _Certifier:
         return numerator
 
     def value(self, of: Tree) -> Quotient:
-        """Fraction that a tree stands for."""
+        """Fraction that a tree stands for; one that occurs often is read once."""
         if isinstance(of, str):
             return self.at[of], {}
+        if id(of) not in self._values:
+            self._values[id(of)] = self._read(of)
+        return self._values[id(of)]
+
+    def _read(self, of: Tree) -> Quotient:
         head, *parts = of
         match head:
             case "q":
