@@ -22,6 +22,8 @@ from theory.system.files import locked, read_json, write_json
 from theory.system.messages import tell
 
 GATE, ENVIRONMENT = "gate.json", "environment.json"
+DEVIATIONS = "deviations.json"
+"""Sentences on departures from the plan, written by hand; the file is missing if there are none."""
 MORE = 3
 """Runs that an undecided cell gets in each round."""
 
@@ -92,7 +94,8 @@ def verdict_answer(name: str, out: Path) -> dict[str, Any]:
         TableError: a stored table is damaged, or a seed does not follow from the frozen answers.
     """
     _, folder, frozen = _frozen(name, out)
-    return {"name": name} | judge(frozen, load_runs(frozen, folder))
+    deviations = read_json(folder / DEVIATIONS) if (folder / DEVIATIONS).is_file() else []
+    return {"name": name, "deviations": deviations} | judge(frozen, load_runs(frozen, folder))
 
 
 def stored_gate(name: str, out: Path) -> dict[str, Any]:

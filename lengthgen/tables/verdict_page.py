@@ -87,6 +87,7 @@ def _fixed_first(answer: Mapping[str, Any], command: str) -> list[str]:
         f"    {command} --train 2h     # goes on",
         "Questions:",
         "\n".join(f"{number}. {question}" for number, question in enumerate(answer["questions"], start=1)),
+        *(["Departures from the plan:", _list(answer["deviations"])] if answer["deviations"] else []),
     ]
 
 
