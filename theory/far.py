@@ -20,7 +20,7 @@ from functools import cache
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from theory import laws
+from theory import laws, twice
 from theory.domain import assumed
 from theory.encodings.encoding import LENGTH, Actions, Encoding, Family, Law, Normaliser
 
@@ -86,7 +86,7 @@ def cases_text(cases: Cases) -> str:
     return "; ".join(map(str, cases))
 
 
-@cache
+@twice.remembered
 def far_cases(encoding: Encoding) -> Cases:
     """Effect of position on keys far before the query, one case per range of the parameters; decided once a process."""
     cases = _cases_without_window(encoding)
@@ -196,7 +196,7 @@ def _excludes(cases: Cases, behaviour: FarField) -> bool:
     return all(case.behaviour not in (behaviour, FarField.UNDECIDED) for case in cases)
 
 
-@cache
+@twice.remembered
 def _without_query_factor(encoding: Encoding) -> tuple[Encoding, sp.Expr]:
     """Encoding without the factor that all scores of a query share, and this factor, in terms of `_QUERY_POSITION`.
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from theory import far, properties
+from theory import far, properties, twice
 from theory.encodings import kerple, rotary, wavelet
 from theory.encodings.catalogue import named, with_formulas
 from theory.encodings.encoding import Encoding, Family, Normaliser, Parameter
@@ -338,3 +338,13 @@ def test_every_encoding_of_the_catalogue_is_decided(name):
     assert not re.search("not decided", properties.far_field(named(name)))
     assert properties.bounded(named(name)) is not None
     assert properties.causal_only(named(name)) is not None
+
+
+def test_far_keys_that_are_known_already_report_their_identities_again():
+    """A claim records what decides it, whatever its process was asked before."""
+    records = []
+    for _ in range(2):
+        with twice.recorded() as identities:
+            far.far_cases(named("hope"))
+        records.append(identities)
+    assert records[0] == records[1] != []
