@@ -77,8 +77,23 @@ def test_without_encodings_a_task_that_needs_a_scale_hint_is_predicted_with_one(
     assert with_ipe[0] == 2 and "use a scale hint" in with_ipe[2]
 
 
-def test_a_long_analysis_says_what_it_does(run, monkeypatch) -> None:
+OWN_TASK = """
+from circuits.task import Task
+
+task = Task(
+    name="mine",
+    alphabet=("0", "1", "="),
+    prompt=lambda n: [("0", "1")] * n + [("=",)],
+    generate=lambda prompt: prompt[:-1],
+)
+"""
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["named", "own"])
+def test_a_long_analysis_says_what_it_does(own, run, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
-    code, _, err = run("predict", "parity", "--test", "1-6")
-    assert code == 0
-    assert re.search(r"analysis of parity: at work for \d+ s; phase: \w+", err)
+    (tmp_path / "mine.py").write_text(OWN_TASK)
+    task = f"{tmp_path / 'mine.py'}:task" if own else "parity"
+    code, _, err = run("predict", task, "--train", "1-2", "--test", "1-6")
+    assert code == 0, err
+    assert re.search(rf"analysis of {re.escape(task)}: at work for \d+ s; phase: \w+", err)
