@@ -25,6 +25,13 @@ def test_a_link_to_a_source_file_leads_to_the_line_of_its_function() -> None:
         linked("[x](/proofs_checks/claim.py#nowhere)")
 
 
+def test_every_linked_file_of_the_project_has_a_page_on_the_site() -> None:
+    """Sphinx knows documents and figures only, and fails at any other link."""
+    for path in DOCS.rglob("*.md"):
+        text = linked(path.read_text(encoding="utf-8"))
+        assert re.findall(r"\]\((/[^)#]+)(?<!\.md)(?<!\.png)[)#]", text) == [], path
+
+
 def test_links_to_documents_and_records_stay_as_they_are() -> None:
     text = "[a](glossary.md#src) [b](results/quick-variants/judge_again.py) [c](nowhere.py)"
     assert linked(text) == text

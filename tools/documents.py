@@ -21,7 +21,11 @@ DRAWN = ROOT / "build" / "gallery"
 """Folder of the figures that are drawn for the gallery."""
 GALLERY, COMMANDS, PUBLIC = "<!-- gallery -->", "<!-- commands -->", "<!-- public names -->"
 """Places of the generated parts in documents."""
-SOURCE_LINK = re.compile(r"\[(?P<text>[^\]\n]*)\]\((?P<path>/?[\w./-]+\.(?:py|toml|txt))(?:#(?P<name>\w+))?\)")
+LANGUAGES = {".py": "python", ".toml": "toml", ".txt": "text", ".v": "coq"}
+"""Language of a source file by the end of its name."""
+SOURCE_LINK = re.compile(
+    rf"\[(?P<text>[^\]\n]*)\]\((?P<path>/?[\w./-]+(?:{'|'.join(map(re.escape, LANGUAGES))}))(?:#(?P<name>\w+))?\)"
+)
 """Markdown link to a file of the project that is no document."""
 
 
@@ -173,8 +177,7 @@ def source_pages(app: "Sphinx") -> Iterator[tuple[str, dict[str, Any], str]]:
     links = [(link, folder) for folder, text in documents for link in SOURCE_LINK.finditer(text)]
     files = {file for link, folder in links if (file := linked_source(link, folder, root))}
     for name in sorted(str(file.relative_to(ROOT)) for file in files):
-        language = "python" if name.endswith(".py") else "toml"
         code = app.builder.highlighter.highlight_block(
-            (ROOT / name).read_text(encoding="utf-8"), language, lineanchors="line"
+            (ROOT / name).read_text(encoding="utf-8"), LANGUAGES[Path(name).suffix], lineanchors="line"
         )
         yield f"source/{name}", {"title": name, "body": f"<h1>{name}</h1>\n{code}"}, "page.html"
