@@ -2,14 +2,15 @@
 
 The folder of the run holds all sources as Coq reads them: the files by hand, the lemmas in Identities1.v, ..., and each
 false twin of a theorem by hand in a file of its own.  A false twin of a lemma stands beside it under `Fail`, which
-accepts only a proof that is refused.
+accepts only a proof that is refused; so do the false statements of falsifiers, in Refuted1.v, ...
 """
 
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,7 +107,13 @@ def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Ste
     """
     if missing():
         raise ProverError(missing())
-    lemmas, false, complex_identities = _lemmas(results)
+    lemmas, others = _statements((result.claim.id, identity) for result in results for identity in result.identities)
+    false, _ = _statements(
+        (result.claim.id, identity)
+        for result in results
+        for falsifier in result.falsifiers
+        for identity in falsifier.identities
+    )
     for path in sources.files():
         text = path.read_text(encoding="utf-8")
         refuse(text, path.name)
@@ -114,24 +121,26 @@ def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Ste
     order = [path.stem for path in sources.files()]
     _compile_or_refuse(folder, order[0])
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        groups = [lemmas[at : at + _LEMMAS_OF_FILE] for at in range(0, len(lemmas), _LEMMAS_OF_FILE)]
+        groups, false_groups = _groups(lemmas), _groups(false)
         theorems = sources.theorems()
         # The slow files first: groups of lemmas, then the twins, each a start of Coq.
         by_hand = [pool.submit(_compile_or_refuse, folder, name) for name in order[1:]]
-        written = [
-            pool.submit(_compile_group, folder, f"Identities{n}", group, false) for n, group in enumerate(groups, 1)
-        ]
+        written = [pool.submit(_compile_group, folder, f"Identities{n}", group) for n, group in enumerate(groups, 1)]
+        refuted = [pool.submit(_compile_false, folder, f"Refuted{n}", group) for n, group in enumerate(false_groups, 1)]
         compiled = dict(zip(order[1:], by_hand, strict=True))
         twins = [pool.submit(_require_refused, folder, theorem, compiled[theorem.file]) for theorem in theorems]
-        steps = progress(len(written) + len(by_hand) + len(twins))
+        waiting: dict[str, Future[None]] = {
+            **compiled,
+            **{f"Refuted{number}": future for number, future in enumerate(refuted, 1)},
+            **{f"false {theorem.name}": future for theorem, future in zip(theorems, twins, strict=True)},
+        }
+        steps = progress(len(written) + len(waiting))
         unproved: list[_Named] = []
         for number, future in enumerate(written, 1):
             unproved += future.result()
             steps.step(f"Identities{number}")
-        for name, hand in zip(
-            (*order[1:], *(f"false {theorem.name}" for theorem in theorems)), (*by_hand, *twins), strict=True
-        ):
-            hand.result()
+        for name, done in waiting.items():
+            done.result()
             steps.step(name)
         modules = [*order, *(f"Identities{n}" for n, _ in enumerate(groups, 1))]
         accepted = [named for named in lemmas if named not in unproved]
@@ -143,43 +152,35 @@ def prove(results: Sequence[Result], folder: Path, progress: Callable[[int], Ste
         assumptions=assumptions,
         lemmas={named.lemma.digest: named.name for named in accepted},
         unproved=tuple((named.claim, named.lemma.statement) for named in unproved),
-        complex=complex_identities,
-        twins=len(accepted) + sum(map(len, false.values())) + len(theorems),
+        complex=others,
+        twins=len(accepted) + len(false) + len(theorems),
         theorems=theorems,
     )
 
 
-def _lemmas(results: Iterable[Result]) -> tuple[list[_Named], dict[str, list[Lemma]], int]:
-    """Lemmas of the results, each statement once; false statements by claim; and the number of complex identities."""
+def _statements(identities: Iterable[tuple[str, Mapping[str, Any]]]) -> tuple[list[_Named], int]:
+    """Real identities, given with their claims, as named statements, each once; and the number of the others."""
     named: dict[str, _Named] = {}
-    false: dict[str, list[Lemma]] = {}
-    complex_identities = 0
-    for result in results:
-        claim = result.claim.id
-        for number, lemma in enumerate(map(Lemma, result.identities), 1):
-            try:
-                digest = lemma.digest
-            except (NotReal, KeyError):
-                complex_identities += 1
-                continue
-            name = f"{re.sub('[^a-z0-9]+', '_', claim)}_{number}"
-            named.setdefault(digest, _Named(name=name, claim=claim, lemma=lemma))
-        refuted = (identity for falsifier in result.falsifiers for identity in falsifier.identities)
-        for identity in refuted:
-            try:
-                false.setdefault(claim, []).append(Lemma(identity))
-                _ = false[claim][-1].digest
-            except (NotReal, KeyError):
-                false[claim].pop()
-    return list(named.values()), false, complex_identities
+    others, numbers = 0, Counter[str]()
+    for claim, identity in identities:
+        numbers[claim] += 1
+        lemma = Lemma(identity)
+        try:
+            digest = lemma.digest
+        except (NotReal, KeyError):
+            others += 1
+            continue
+        name = f"{re.sub('[^a-z0-9]+', '_', claim)}_{numbers[claim]}"
+        named.setdefault(digest, _Named(name=name, claim=claim, lemma=lemma))
+    return list(named.values()), others
 
 
-def _compile_group(folder: Path, module: str, group: Sequence[_Named], false: dict[str, list[Lemma]]) -> list[_Named]:
+def _compile_group(folder: Path, module: str, group: Sequence[_Named]) -> list[_Named]:
     """Compile a file of lemmas; returns those for which there is no proof, which are taken out."""
     left = list(group)
     unproved: list[_Named] = []
     while True:
-        text = _text(left, false)
+        text = _text(left)
         refuse(text, f"{module}.v")
         write_bytes(folder / f"{module}.v", text.encode())
         error = _compile(folder, module)
@@ -194,19 +195,35 @@ def _compile_group(folder: Path, module: str, group: Sequence[_Named], false: di
         unproved.append(failed)
 
 
-def _text(group: Sequence[_Named], false: dict[str, list[Lemma]]) -> str:
-    """Text of a file of lemmas, each with a false twin, and with the false statements of the claims' falsifiers."""
+def _compile_false(folder: Path, module: str, group: Sequence[_Named]) -> None:
+    """Compile a file of false statements, of which no proof is found. Raises `ProverError` if there is one."""
+    parts = [f"From {LIBRARY} Require Import {sources.SHARED}.\n"]
+    for named in group:
+        parts.append(f"(* Refuted for a falsifier of claim {named.claim} *)")
+        parts.append(_refused(named.lemma.statement, named.lemma.tactic))
+    write_bytes(folder / f"{module}.v", "\n".join(parts).encode())
+    _compile_or_refuse(folder, module)
+
+
+def _groups(statements: Sequence[_Named]) -> list[Sequence[_Named]]:
+    """Statements of each file."""
+    return [statements[at : at + _LEMMAS_OF_FILE] for at in range(0, len(statements), _LEMMAS_OF_FILE)]
+
+
+def _refused(statement: str, tactic: str) -> str:
+    """Text that Coq accepts only if the tactic does not prove the statement."""
+    return f"Goal {statement}.\nProof.\n  Fail solve [{tactic}].\nAbort.\n"
+
+
+def _text(group: Sequence[_Named]) -> str:
+    """Text of a file of lemmas, each with a false twin."""
     parts = [f"From {LIBRARY} Require Import {sources.SHARED}.\n"]
     for named in group:
         lemma = named.lemma
         legend = "; ".join(f"{name} is {_comment(symbol)}" for name, symbol in lemma.renamed.items())
         parts.append(f"(* Claim {named.claim}{f'; {legend}' if legend else ''} *)")
         parts.append(f"Lemma {named.name} : {lemma.statement}.\nProof.\n  solve [{lemma.tactic}].\nQed.")
-        parts.append(f"Goal {lemma.twin}.\nProof.\n  Fail solve [{lemma.tactic}].\nAbort.\n")
-    for claim in dict.fromkeys(named.claim for named in group):
-        for lemma in false.get(claim, ()):
-            parts.append(f"(* Refuted for a falsifier of claim {claim} *)")
-            parts.append(f"Goal {lemma.statement}.\nProof.\n  Fail solve [{lemma.tactic}].\nAbort.\n")
+        parts.append(_refused(lemma.twin, lemma.tactic))
     return "\n".join(parts)
 
 

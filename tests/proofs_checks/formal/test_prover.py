@@ -1,6 +1,7 @@
 """Coq accepts true lemmas and theorems, refuses false ones, and is refused itself if it accepts a false twin."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +83,21 @@ def test_true_lemmas_and_theorems_are_accepted_and_false_ones_refused(by_hand: P
 
 
 def test_a_twin_that_is_true_is_noticed(by_hand: Path) -> None:
-    with pytest.raises(ProverError, match=r"Identities1.v.*has not failed"):
+    with pytest.raises(ProverError, match=r"Refuted1.v.*has not failed"):
         run(by_hand, result(identities(*TRUE), identities(*TRUE)))
     (by_hand / "Sums.v").write_text(THEOREM.replace('becomes "= y - x"', 'becomes "= x + y"'))
     sources.theorems.cache_clear()
     with pytest.raises(ProverError, match="the false twin of sums is accepted"):
         run(by_hand)
+
+
+def test_false_statements_of_a_claim_without_a_lemma_of_its_own_are_tried_too(by_hand: Path) -> None:
+    other = next(claim for claim in CLAIMS.values() if claim.id != "toy-accept")
+    first = result(identities(*TRUE), ())
+    second = replace(result(identities(*TRUE), identities(*FALSE)), claim=other)
+    assert run(by_hand, first, second).twins == 3, "of the lemma, of the falsifier, of the theorem"
+    tried = (by_hand.parent / "build" / "Refuted1.v").read_text()
+    assert tried.count("Fail solve") == 1
 
 
 def test_a_twin_that_is_no_statement_is_noticed(by_hand: Path) -> None:
