@@ -76,7 +76,7 @@ def evidence(results: Sequence[Result]) -> str:
 def _evidence_section(result: Result) -> str:
     facts = result.evidence.facts if result.evidence else ()
     lines = [f"- {_text(fact)}" for fact in facts]
-    lines += [f"- Coq: {_code(lemma.statement)}" for lemma in recorded.lemmas(result.identities) or ()]
+    lines += [f"- Coq: {_code(lemma.statement)}" for lemma in result.lemmas or ()]
     lines += [
         f"- Coq, by hand, {_code(theorem.name)} ([{theorem.file}.v](/proofs_checks/formal/{theorem.file}.v)): "
         f"{_code(theorem.statement)}"
@@ -148,7 +148,7 @@ def _row(result: Result) -> tuple[str, ...]:
 def _in_coq(result: Result) -> str:
     """Theorem by hand or shortest lemma of a claim, and where the others are; a dash if there is none."""
     theorems = recorded.theorems_of(result.claim.id)
-    lemmas = sorted((lemma.statement for lemma in recorded.lemmas(result.identities) or ()), key=len)
+    lemmas = sorted((lemma.statement for lemma in result.lemmas or ()), key=len)
     parts = [f"[{_text(theorem.name)}](/proofs_checks/formal/{theorem.file}.v)" for theorem in theorems]
     shown = [f"`{lemma}`" for lemma in lemmas[:1] if len(lemma) <= _LONGEST_LEMMA and "|" not in lemma]
     parts += shown

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 from proofs_checks.certificates import Certificates, certified
 from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength, Unsettled
 from proofs_checks.formal import recorded
+from proofs_checks.formal.lemma import Lemma
 from theory import twice
 
 TIME_LIMIT = 60.0
@@ -58,7 +60,7 @@ class Result:
         """True if the check established the statement and rejected all that it must reject."""
         return self.verdict in (Verdict.VERIFIED, Verdict.CORRECTED)
 
-    @property
+    @cached_property
     def strength(self) -> Strength | None:
         """Reach of the evidence; None for a claim that does not hold.
 
@@ -67,9 +69,13 @@ class Result:
         if not self.evidence or not self.holds:
             return None
         general = self.evidence.strength is Strength.GENERAL
-        return (
-            Strength.FORMAL if general and recorded.formal(self.claim.id, self.identities) else self.evidence.strength
-        )
+        formal = general and (self.lemmas is not None or recorded.is_stated(self.claim.id))
+        return Strength.FORMAL if formal else self.evidence.strength
+
+    @cached_property
+    def lemmas(self) -> list[Lemma] | None:
+        """Lemmas of the identities; None if there is none, or not all are lemmas that Coq accepted, as recorded."""
+        return recorded.lemmas(self.identities)
 
     def as_plain(self) -> dict[str, Any]:
         """Return the result without its claim: booleans, numbers, texts, lists and dicts."""

@@ -48,7 +48,7 @@ class Lemma:
         bases = denominators(["+", self.sides["left"], self.sides["right"]])
         return squares + [f"{text(base, self.names)} <> 0" for base in bases]
 
-    @property
+    @cached_property
     def statement(self) -> str:
         """Statement of the lemma."""
         return self._with_right(text(self.sides["right"], self.names))
@@ -58,7 +58,7 @@ class Lemma:
         """The statement with 1 added to the right side: false, so its proof must be refused."""
         return self._with_right(f"{text(self.sides['right'], self.names)} + 1")
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of the statement."""
         return hashlib.sha256(self.statement.encode()).hexdigest()
