@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from empirical.encodings.base import Content, PositionEncoding, require_integers
-from empirical.encodings.blocks import query_blocks
+from empirical.encodings.blocks import block_by_block
 from theory.encodings.fire import HIDDEN
 
 
@@ -55,11 +55,12 @@ class FIRE(PositionEncoding):
         require_integers(query_positions)
         require_integers(key_positions)
         of_layer = self._bias_of_layer(content)
-        blocks: list[Tensor] = [
-            of_layer(query_positions[..., block, None], key_positions[..., None, :], dtype).movedim(-1, -3).to(dtype)
-            for block in query_blocks(query_positions.shape[-1], key_positions.shape[-1])
-        ]
-        return torch.cat(blocks, -2)
+
+        def of_block(block: slice) -> Tensor:
+            bias: Tensor = of_layer(query_positions[..., block, None], key_positions[..., None, :], dtype)
+            return bias.movedim(-1, -3).to(dtype)
+
+        return block_by_block(of_block, query_positions.shape[-1], key_positions.shape[-1])
 
     def _bias_of_layer(self, content: Content | None) -> "_LayerBias":
         """Network of the content's layer."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from empirical.encodings.base import Content, PositionEncoding, require_integers
-from empirical.encodings.blocks import query_blocks
+from empirical.encodings.blocks import block_by_block
 
 PLAIN = ((1, 0, 0), (0, 1, 0), (-1, 1, 0), (2, -1, 0))
 """Features i, j, j - i, 2i - j, as coefficients of (i, j, n)."""
@@ -102,8 +102,7 @@ class LBPE(PositionEncoding):
             scores = scores_BHJK[:, :, block].to(labels_BKJI)
             return torch.einsum("bhjk,bkji->bhji", scores, labels_BKJI).to(dtype)
 
-        blocks = query_blocks(query_positions.shape[-1], key_positions.shape[-1])
-        return torch.cat([of_block(block) for block in blocks], 2)
+        return block_by_block(of_block, query_positions.shape[-1], key_positions.shape[-1])
 
     def values(self, weights_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """Sum over i of a_ij e^V_ij: attention that each label gets, times its vector, [B, H, J, C]."""
@@ -112,8 +111,8 @@ class LBPE(PositionEncoding):
             labels_BKJI = self._batched(query_positions[..., block], key_positions, content).to(weights_BHJI)
             return torch.einsum("bhji,bkji->bhjk", weights_BHJI[:, :, block], labels_BKJI)
 
-        blocks = query_blocks(query_positions.shape[-1], key_positions.shape[-1])
-        return torch.cat([of_block(block) for block in blocks], 2) @ self.vectors[content.layer]
+        attended = block_by_block(of_block, query_positions.shape[-1], key_positions.shape[-1])
+        return attended @ self.vectors[content.layer]
 
     def _batched(self, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """Weights p with a batch axis, which may be 1: [B or 1, K, J, I]."""

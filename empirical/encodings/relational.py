@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.blocks import query_blocks
+from empirical.encodings.blocks import block_by_block
 
 MANY = 512
 """Number of labels from which those that no pair has are left out."""
@@ -44,7 +44,7 @@ class Relational(PositionEncoding):
             scores_BHJK: Tensor = q_BHJC[:, :, block] @ keys.T / q_BHJC.shape[-1] ** 0.5
             return scores_BHJK.gather(3, self._repeat_for_heads(labels_BJI[:, block], scores_BHJK)).to(dtype)
 
-        return torch.cat([of_block(block) for block in query_blocks(*labels_BJI.shape[1:])], 2)
+        return block_by_block(of_block, *labels_BJI.shape[1:])
 
     def values(self, weights_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor, content: Content) -> Tensor:
         """Sum over i of a_ij E^V_phi(i,j): total weight of each label times its value vector, [B, H, J, C]."""
@@ -57,7 +57,7 @@ class Relational(PositionEncoding):
             by_label = weights.new_zeros(*weights.shape[:3], len(vectors))
             return by_label.scatter_add(3, self._repeat_for_heads(labels_BJI[:, block], weights), weights) @ vectors
 
-        return torch.cat([of_block(block) for block in query_blocks(*labels_BJI.shape[1:])], 2)
+        return block_by_block(of_block, *labels_BJI.shape[1:])
 
     @staticmethod
     def _repeat_for_heads(labels_BJI: Tensor, like_BHJX: Tensor) -> Tensor:

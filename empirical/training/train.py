@@ -69,6 +69,7 @@ def train(
     torch.set_num_threads(1)
     # The same as `use_deterministic_algorithms`, which imports the compiler, for a second.
     torch.set_deterministic_debug_mode("error")
+    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing reads memory before it is written
     if backend.compiled:
         torch.use_deterministic_algorithms(True)  # in compiled code as well
         torch.compiler.reset()  # code compiled for another group has other shapes
