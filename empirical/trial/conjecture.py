@@ -9,7 +9,9 @@ an e-value (`empirical.verdict.e_values`), which stays valid however many runs a
 
 - refuted: the e-value against the prediction is large enough;
 - consistent: the e-value for it is;
-- undecided (power): neither is, or fewer than FEWEST runs fit; not learnt: no run fits; no prediction: there was none.
+- mixed: neither is, but some fitting runs generalize and not nearly all do (see below): the seed decides;
+- undecided (power): none of these, or fewer than FEWEST runs fit;
+- not learnt: no run fits; no prediction: there was none.
 
 Large enough is decided for all cells together by e-BH: of the predictions called refuted at most 5% are expected to be
 right, and of those called consistent at most 5% wrong, whatever the dependence between cells. A cell alone needs an
@@ -150,8 +152,8 @@ class JudgedCell:
         answers = {}
         for estimand in Estimand:
             evidence = estimand.evidence(counts.successes, counts.trials)
-            decided = decides(evidence, ALPHA) if counts.trials >= FEWEST else None
-            answers[estimand.name.lower()] = {"above": evidence.above, "below": evidence.below, "answer": decided}
+            answer = _answer(estimand, counts.successes, counts.trials)
+            answers[estimand.name.lower()] = {"above": evidence.above, "below": evidence.below, "answer": answer}
         return answers
 
 
@@ -197,7 +199,7 @@ def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCe
             fit=share(fitting[i], len(outcomes[i])),
             generalizes_given_fit=share(successes[i], fitting[i]),
             generalizes=share(successes[i], len(outcomes[i])),
-            verdict=_verdict(predicted[i], fitting[i], refuted=i in refuted, consistent=i in consistent),
+            verdict=_verdict(predicted[i], successes[i], fitting[i], refuted=i in refuted, consistent=i in consistent),
             e_against=e_against.get(i),
             e_for=e_for.get(i),
             predicted_before_training=entry.predicted_before_training,
@@ -227,7 +229,12 @@ def _in_direction(evidence: Evidence, *, yes: bool) -> float:
     return evidence.above if yes else evidence.below
 
 
-def _verdict(predicted: bool | None, fitting: int, *, refuted: bool, consistent: bool) -> str:
+def _answer(estimand: Estimand, successes: int, fitting: int) -> bool | None:
+    """Answer that the fitting runs of a cell alone give to a question; None if they decide nothing."""
+    return decides(estimand.evidence(successes, fitting), ALPHA) if fitting >= FEWEST else None
+
+
+def _verdict(predicted: bool | None, successes: int, fitting: int, *, refuted: bool, consistent: bool) -> str:
     """Name the verdict; the majority cannot be decided both ways."""
     if predicted is None:
         return "no prediction"
@@ -235,4 +242,7 @@ def _verdict(predicted: bool | None, fitting: int, *, refuted: bool, consistent:
         return "not learnt"
     if refuted:
         return "refuted"
-    return "consistent" if consistent else "undecided (power)"
+    if consistent:
+        return "consistent"
+    some_not_all = [_answer(estimand, successes, fitting) for estimand in (Estimand.POSSIBLE, Estimand.NEARLY_ALL)]
+    return "mixed" if some_not_all == [True, False] else "undecided (power)"

@@ -29,6 +29,7 @@ def found_sentence(trial: Mapping[str, Any]) -> str:
     kinds = {
         "consistent": "consistent with the runs",
         "refuted": "refuted",
+        "mixed": "true of some runs and not of others",
         "undecided (power)": "undecided for want of runs",
         "not learnt": "learnt by no run",
     }

@@ -134,7 +134,7 @@ def test_only_undecided_cells_get_more_runs_until_they_are_decided(world, capsys
 def test_rounds_end_with_the_largest_number_of_runs_and_with_the_budget(world, capsys):
     counts, trial = world({"ipe": lambda index: bool(index % 2), "ape": lambda index: False}, most=11)
     assert counts == {"ipe": 11, "ape": 9}
-    assert trial["cells"][0]["verdict"] == "undecided (power)"
+    assert trial["cells"][0]["verdict"] == "mixed"
     counts, _ = world({"ipe": lambda index: bool(index % 2), "ape": lambda index: False}, seconds=1e-9)
     assert counts == {} and "the budget ends with 1 undecided cells" in capsys.readouterr().err
 
