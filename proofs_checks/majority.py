@@ -8,8 +8,8 @@ one-sided test against one half is made in each direction. A claim says that at 
   Biometrics, 2008). If all k cells are claimed, this is the largest p-value itself. Each cell is then tested at 0.05,
   and no correction is needed: a false claim has a false cell, and the test of that cell errs in at most 5%.
 - Refuted: the opposite is shown in the same way, namely that at least k - m + 1 cells do not. If all k are claimed,
-  this combines all cells, as a corrected test. Holm's correction, which the trial uses, could refute nothing with 5
-  runs in each of 6 cells (6/32 > 0.05), however wrong the claim.
+  this combines all cells. Holm's correction could refute nothing with 5 runs in each of 6 cells (6/32 > 0.05), however
+  wrong the claim.
 - Undecided: the claim is unsettled.
 
 A cell without fitting runs says nothing in either direction: the other cells alone must show the claim or its opposite.
