@@ -5,6 +5,7 @@ import doctest
 import json
 import re
 import string
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,31 @@ def test_the_finding_of_the_readme_is_that_of_the_records() -> None:
         assert f"**{better} says better than {worse}**" in TEXTS["docs/verdict.md"], "mend the finding of README.md"
     court = json.loads((ROOT / "docs" / "results" / "court" / "published.json").read_text(encoding="utf-8"))
     assert court["answer"]["theories"]["src"]["verdict"] != "supported"
+
+
+def test_the_numbers_of_recorded_trials_are_theirs() -> None:
+    until_decided = "quick-until-decided/fig2"
+    answer = json.loads((ROOT / "docs" / "results" / until_decided / "conjecture.json").read_text(encoding="utf-8"))
+    text = TEXTS["docs/results/quick-until-decided/README.md"]
+    verdicts = Counter(cell["verdict"] for cell in answer["cells"])
+    runs = sum(cell["fit"]["trials"] for cell in answer["cells"])
+    assert f"{runs} runs of {len(answer['cells'])} cells" in text and answer["frozen"] in text
+    assert verdicts.keys() <= {"consistent", "refuted", "mixed", "undecided (power)", "not learnt"}
+    assert (
+        f"Of {len(answer['cells'])} cells {verdicts['consistent']} are as predicted, {verdicts['refuted']} refuted, "
+        f"{verdicts['mixed']} mixed, {verdicts['undecided (power)']} undecided and {verdicts['not learnt']} not learnt."
+    ) in " ".join(text.split())
+    for rule in ("coverage", "distractors"):
+        counts = answer["rules"][rule]["table"]
+        numbers = [counts[name] for name in ("yes_yes", "yes_no", "no_no", "no_yes")]
+        row = f"| {numbers[0] + numbers[2]} of {sum(numbers)} | {' | '.join(map(str, numbers))} |"
+        assert [line for line in text.splitlines() if line.startswith(f"| {rule}") and line.endswith(row)], (rule, row)
+    for cell in answer["cells"]:
+        if cell["verdict"] in ("refuted", "mixed", "undecided (power)"):
+            counts = cell["generalizes_given_fit"]
+            share = f"{counts['successes']} of {counts['trials']}"
+            parts = [cell["task"], cell["format"], cell["encoding"], share, cell["verdict"]]
+            assert f"| {' | '.join(parts)} |" in text
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md"])
