@@ -211,6 +211,19 @@ def test_the_numbers_of_recorded_trials_are_theirs() -> None:
             assert f"| {' | '.join(parts)} |" in text
 
 
+def test_the_table_of_the_published_budget_is_its_trial() -> None:
+    cells = cells_of("published-budget/published-parity")
+    for encoding in ("ipe", "rpe"):
+        [cell] = cells[encoding, "aligned"]
+        failures = sorted(outcome["first_failure"] for outcome in cell["outcomes"] if outcome["first_failure"])
+        says = ["yes" if cell[rule] else "no" for rule in ("predicted", "distractors")]
+        counts = [f"{cell[part]['successes']} of {cell[part]['trials']}" for part in ("fit", "generalizes")]
+        first = f"({encoding}) | {' | '.join([*says, *counts])} |"
+        last = f"| {', '.join(map(str, failures)) or 'none'} |"
+        lines = TEXTS["docs/results/published-budget/README.md"].splitlines()
+        assert [line for line in lines if first in line and line.endswith(last)], (first, last)
+
+
 @pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md"])
 def test_the_torch_that_is_installed_by_hand_is_the_pinned_one(name: str) -> None:
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
