@@ -30,7 +30,7 @@ from empirical.training.cluster import ray
 from empirical.training.sweep import local, train_all
 from empirical.trial.conjecture import FEWEST, RULES, CellEvidence, CellKey, Criteria, judge
 from empirical.trial.frozen import FILE as FROZEN
-from empirical.trial.frozen import Frozen, FrozenCell, rule_name
+from empirical.trial.frozen import Frozen, rule_name
 from empirical.trial.outcomes import History, outcome
 from empirical.trial.trial import as_json
 from lengthgen.announcement import announce_runs, offer
@@ -212,7 +212,7 @@ def run_conjecture(
     """
     begun, profile = monotonic(), experiment.protocol.profile
     predictions, frozen = frozen_predictions(experiment)
-    cells = {key: _with_added(experiment.store, frozen.cells[key], runs) for key, runs in frozen.runs().items()}
+    cells = {key: frozen.cells[key].with_added(runs, experiment.store) for key, runs in frozen.runs().items()}
     criteria = Criteria(threshold=profile.evaluation.threshold, size=str(profile.models[0]))
     if _announce(experiment, predictions, cells, backend, engine) and until_decided is None:
         offer(experiment.protocol.cli_name, MOST, ROUND)
@@ -236,14 +236,6 @@ def run_conjecture(
     trial = as_json(evidence, criteria, frozen.digest)
     write_sealed_json(experiment.folder / "conjecture.json", trial)
     return trial
-
-
-def _with_added(store: RunStore, cell: FrozenCell, runs: Sequence[Run]) -> list[Run]:
-    """Return the planned runs of a cell with the finished ones that were added to them."""
-    count = len(runs)
-    while store.finished(cell.runs(runs[0], count + 1)[-1]):
-        count += 1
-    return cell.runs(runs[0], count)
 
 
 def _more_runs(

@@ -180,6 +180,11 @@ def test_the_finding_of_the_readme_is_that_of_the_records() -> None:
     for encodings, sentence in ((("ipe", "ipe-sh"), "{} of {} runs"), (("ape",), "learned absolute in {} of {}")):
         counts = [cell["generalizes"] for name in encodings for cell in fig2[name, "aligned"]]
         assert sentence.format(sum(c["successes"] for c in counts), sum(c["trials"] for c in counts)) in text
+    decided = [cell for cells in cells_of("quick-until-decided/fig2").values() for cell in cells]
+    refuted = [cell for cell in decided if cell["verdict"] == "refuted"]
+    stands = sum(cell["verdict"] == "consistent" for cell in decided)
+    assert f"{stands} predictions of coverage stand and {len(refuted)} are refuted" in text
+    assert {cell["format"] for cell in refuted} == {"aligned"} and not any(cell["distractors"] for cell in refuted)
     for better, worse in (("coverage", "literal"), ("distractors", "coverage")):
         assert f"**{better} says better than {worse}**" in TEXTS["docs/verdict.md"], "mend the finding of README.md"
     court = json.loads((ROOT / "docs" / "results" / "court" / "published.json").read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
 """Copy the record of finished experiments to docs/results: `python tools/record.py OUT PROFILE FOLDER PROTOCOL ...`.
 
-For each protocol, FOLDER/PROTOCOL/ gets its predictions, its trial and `runs.json`: every run by name, with the hash of
-its content, where and when it was trained, and how long that took.  Files are copied unchanged; nothing is computed
-again.
+For each protocol, FOLDER/PROTOCOL/ gets its predictions, its trial and `runs.json`: every run by name, added ones too,
+with the hash of its content, where and when it was trained, and how long that took.  Files are copied unchanged;
+nothing is computed again.
 """
 
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from empirical.runs.protocol import load_protocol
 from empirical.runs.store import RunStore
-from empirical.trial.frozen import FILE, stored_runs
+from empirical.trial.frozen import FILE, frozen_cells, stored_runs
 from theory.system.errors import LengthgenError
 from theory.system.files import read_sealed_json, write_json
 
@@ -30,7 +30,10 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
         OSError: the experiment has no trial yet, or the folder cannot be written.
     """
     store, protocol = RunStore(out / "runs"), load_protocol(name, profile)
-    runs = [run for group in stored_runs(protocol, out).values() for run in group]
+    planned = stored_runs(protocol, out)
+    frozen = frozen_cells(protocol, out, planned)
+    groups = [frozen[key].with_added(group, store) if key in frozen else group for key, group in planned.items()]
+    runs = [run for group in groups for run in group]
     environments = {run.id: store.environment(run) for run in runs}
     common = [{key: environment[key] for key in ENVIRONMENT_KEYS} for environment in environments.values()]
     content = {

@@ -18,6 +18,7 @@ from circuits.prediction_record import VARIANTS, Prediction
 from empirical.runs.profile import Model
 from empirical.runs.protocol import Cell, Protocol
 from empirical.runs.run import Run, plan
+from empirical.runs.store import RunStore
 from empirical.trial.conjecture import RULES, predicted_by
 from empirical.verdict.seeds import derived_seed, frozen_digest
 from theory.system.files import DamagedFile, read_sealed_json, write_sealed_json
@@ -59,6 +60,13 @@ class FrozenCell:
     def runs(self, any_run: Run, count: int) -> list[Run]:
         """Return the first runs of the cell, given any run of it."""
         return [replace(any_run, seed=self.seed(index)) for index in range(count)]
+
+    def with_added(self, planned: Sequence[Run], store: RunStore) -> list[Run]:
+        """Return the planned runs of the cell with the finished ones that were added to them."""
+        count = len(planned)
+        while store.finished(self.runs(planned[0], count + 1)[-1]):
+            count += 1
+        return self.runs(planned[0], count)
 
 
 @dataclass(frozen=True, kw_only=True)
