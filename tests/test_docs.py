@@ -184,6 +184,9 @@ def test_the_finding_of_the_readme_is_that_of_the_records() -> None:
     refuted = [cell for cell in decided if cell["verdict"] == "refuted"]
     stands = sum(cell["verdict"] == "consistent" for cell in decided)
     assert f"{stands} predictions of coverage stand and {len(refuted)} are refuted" in text
+    not_learnt = sum(cell["verdict"] == "not learnt" for cell in decided)
+    left = len(decided) - stands - len(refuted) - not_learnt
+    assert f"{left} stay open, and {not_learnt} cells are not learnt" in text
     assert {cell["format"] for cell in refuted} == {"aligned"} and not any(cell["distractors"] for cell in refuted)
     for better, worse in (("coverage", "literal"), ("distractors", "coverage")):
         assert f"**{better} says better than {worse}**" in TEXTS["docs/verdict.md"], "mend the finding of README.md"
@@ -198,6 +201,8 @@ def test_the_numbers_of_recorded_trials_are_theirs() -> None:
     verdicts = Counter(cell["verdict"] for cell in answer["cells"])
     runs = sum(cell["fit"]["trials"] for cell in answer["cells"])
     assert f"{runs} runs of {len(answer['cells'])} cells" in text and answer["frozen"] in text
+    recorded = json.loads((ROOT / "docs" / "results" / until_decided / "runs.json").read_text(encoding="utf-8"))
+    assert len(recorded["runs"]) == runs, "added runs are recorded too"
     assert verdicts.keys() <= {"consistent", "refuted", "mixed", "undecided (power)", "not learnt"}
     assert (
         f"Of {len(answer['cells'])} cells {verdicts['consistent']} are as predicted, {verdicts['refuted']} refuted, "

@@ -9,7 +9,7 @@ an e-value (`empirical.verdict.e_values`), which stays valid however many runs a
 
 - refuted: the e-value against the prediction is large enough;
 - consistent: the e-value for it is;
-- mixed: neither is, but some fitting runs generalize and not nearly all do (see below): the seed decides;
+- mixed: neither is, but some fitting runs generalize and not nearly all do (see below); most stays open;
 - undecided (power): none of these, or fewer than FEWEST runs fit;
 - not learnt: no run fits; no prediction: there was none.
 
@@ -152,7 +152,7 @@ class JudgedCell:
         answers = {}
         for estimand in Estimand:
             evidence = estimand.evidence(counts.successes, counts.trials)
-            answer = _answer(estimand, counts.successes, counts.trials)
+            answer = _answer(evidence, counts.trials)
             answers[estimand.name.lower()] = {"above": evidence.above, "below": evidence.below, "answer": answer}
         return answers
 
@@ -229,9 +229,9 @@ def _in_direction(evidence: Evidence, *, yes: bool) -> float:
     return evidence.above if yes else evidence.below
 
 
-def _answer(estimand: Estimand, successes: int, fitting: int) -> bool | None:
+def _answer(evidence: Evidence, fitting: int) -> bool | None:
     """Answer that the fitting runs of a cell alone give to a question; None if they decide nothing."""
-    return decides(estimand.evidence(successes, fitting), ALPHA) if fitting >= FEWEST else None
+    return decides(evidence, ALPHA) if fitting >= FEWEST else None
 
 
 def _verdict(predicted: bool | None, successes: int, fitting: int, *, refuted: bool, consistent: bool) -> str:
@@ -244,5 +244,7 @@ def _verdict(predicted: bool | None, successes: int, fitting: int, *, refuted: b
         return "refuted"
     if consistent:
         return "consistent"
-    some_not_all = [_answer(estimand, successes, fitting) for estimand in (Estimand.POSSIBLE, Estimand.NEARLY_ALL)]
-    return "mixed" if some_not_all == [True, False] else "undecided (power)"
+    some, nearly_all = (
+        _answer(estimand.evidence(successes, fitting), fitting) for estimand in (Estimand.POSSIBLE, Estimand.NEARLY_ALL)
+    )
+    return "mixed" if some and nearly_all is False else "undecided (power)"
