@@ -52,7 +52,7 @@ def install(*packages: str) -> None:
 
 def compile_modules() -> None:
     """Compile byte code on all cores, except modules that are rarely imported; pip would compile all on one core."""
-    pattern = "/tests?/|/transformers/models/"
+    pattern = "/tests?/|/transformers/models/|/ray/(data|llm|rllib|serve|train|tune)/|/torch/(ao|onnx|testing)/|/devtools/"
     subprocess.run(
         [str(VENV / "bin" / "python"), "-m", "compileall", "-qq", "-j", "0", "-x", pattern, "lib"],
         cwd=VENV,  # so that the pattern is not compared with the folders above

@@ -32,7 +32,7 @@ RUNS, PIECES = "runs.parquet", "pieces"
 TOGETHER = 12
 """Largest number of models that are trained together; with 24, a step of each model took 9 % longer on a CPU."""
 TASKS = 8
-"""Number of tasks whose analysis a worker keeps, while it trains their cells one encoding after the other."""
+"""Number of tasks whose pieces follow each other, one encoding after the other: workers remember their analyses."""
 Wanted = tuple[FrozenCell, int]
 """Cell, and index of one of its runs."""
 
@@ -128,6 +128,8 @@ def train_wanted(
 ) -> None:
     """Train runs and store each piece when it ends; stop at the deadline, after the pieces that are in training.
 
+    Workers take single pieces, so that none is idle for long while others train the last ones.
+
     Args:
         preregistration: that of the cells.
         wanted: runs to train; those of the same tasks should follow each other.
@@ -136,52 +138,46 @@ def train_wanted(
         deadline: `time.time()` after which no further piece is begun.
         progress: called with (trained runs, all wanted).
     """
-    jobs = blocks(wanted)
     done = 0
     with pool(workers) as processes:
         with interrupts_left():
-            futures = [processes.submit(_train_block, preregistration, job, folder, deadline) for job in jobs]
+            futures = [processes.submit(_train, preregistration, piece, folder, deadline) for piece in pieces(wanted)]
         for future in as_completed(futures):
             if trained := future.result():  # 0 after the deadline
                 done += trained
                 progress(done, len(wanted))
 
 
-def blocks(wanted: Sequence[Wanted]) -> list[list[list[Wanted]]]:
-    """Cut runs into blocks of at most TASKS tasks of one shape; a block is a list of pieces to be trained together."""
+def pieces(wanted: Sequence[Wanted]) -> list[list[Wanted]]:
+    """Cut runs into pieces that are trained together: of one shape and encoding, of TASKS tasks after the other."""
     by_shape: dict[tuple[str, str], dict[str, list[Wanted]]] = defaultdict(lambda: defaultdict(list))
     for cell, index in sorted(wanted, key=lambda each: (hash_order(each[0].task), each[0].name, each[1])):
         by_shape[cell.format, cell.shape][cell.task].append((cell, index))
-    result = []
+    blocks = []
     for tasks in by_shape.values():
         names = list(tasks)
         for start in range(0, len(names), TASKS):
-            block = [each for name in names[start : start + TASKS] for each in tasks[name]]
-            pieces: dict[str, list[Wanted]] = defaultdict(list)
-            for cell, index in block:
-                pieces[cell.encoding].append((cell, index))
-            result.append(
-                [piece[at : at + TOGETHER] for piece in pieces.values() for at in range(0, len(piece), TOGETHER)]
+            by_encoding: dict[str, list[Wanted]] = defaultdict(list)
+            for cell, index in (each for name in names[start : start + TASKS] for each in tasks[name]):
+                by_encoding[cell.encoding].append((cell, index))
+            blocks.append(
+                [runs[at : at + TOGETHER] for runs in by_encoding.values() for at in range(0, len(runs), TOGETHER)]
             )
     # Blocks whose first tasks come first: what is trained at any time is a random sample of all tasks.
-    return sorted(result, key=lambda block: hash_order(block[0][0][0].task))
+    blocks.sort(key=lambda block: hash_order(block[0][0][0].task))
+    return [piece for block in blocks for piece in block]
 
 
-def _train_block(
-    preregistration: Preregistration, block: Sequence[Sequence[Wanted]], folder: Path, deadline: float
-) -> int:
-    """Train the pieces of a block in turn, in a worker process; return the number of trained runs."""
+def _train(preregistration: Preregistration, piece: Sequence[Wanted], folder: Path, deadline: float) -> int:
+    """Train a piece and store it, in a worker process; return the number of trained runs, 0 after the deadline."""
     import torch
 
+    if time.time() > deadline:
+        return 0
     torch.set_num_threads(1)
-    done = 0
-    for piece in block:
-        if time.time() > deadline:
-            break
-        rows = train_piece(preregistration, piece)
-        write_rows(folder / PIECES / f"{_name_of(piece)}.parquet", rows)
-        done += len(rows)
-    return done
+    rows = train_piece(preregistration, piece)
+    write_rows(folder / PIECES / f"{_name_of(piece)}.parquet", rows)
+    return len(rows)
 
 
 def train_piece(preregistration: Preregistration, piece: Sequence[Wanted]) -> list[dict[str, Any]]:

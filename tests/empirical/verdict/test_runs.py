@@ -14,10 +14,10 @@ from empirical.verdict.runs import (
     RUNS,
     TASKS,
     TOGETHER,
-    blocks,
     join_pieces,
     load_runs,
     missing_runs,
+    pieces,
     trainable,
 )
 from empirical.verdict.tables import TableError, read_rows, write_rows
@@ -218,21 +218,26 @@ def wanted_runs(seed: int) -> list[tuple[FrozenCell, int]]:
 
 def test_each_wanted_run_is_in_one_piece_of_runs_that_can_be_trained_together() -> None:
     wanted = wanted_runs(0)
-    planned = blocks(wanted)
-    pieces = [piece for block in planned for piece in block]
-    names = [(cell.name, index) for piece in pieces for cell, index in piece]
+    planned = pieces(wanted)
+    names = [(cell.name, index) for piece in planned for cell, index in piece]
     assert sorted(names) == sorted((cell.name, index) for cell, index in wanted) and len(set(names)) == len(names)
-    for piece in pieces:
+    for piece in planned:
         assert 1 <= len(piece) <= TOGETHER
         assert len({(cell.shape, cell.format, cell.encoding) for cell, _ in piece}) == 1
-    assert max(map(len, pieces)) == TOGETHER
-    assert max(len({cell.task for piece in block for cell, _ in piece}) for block in planned) == TASKS
-    assert len({module._name_of(piece) for piece in pieces}) == len(pieces)
+    assert max(map(len, planned)) == TOGETHER
+    assert len({module._name_of(piece) for piece in planned}) == len(planned)
+
+
+def test_while_the_pieces_of_a_task_are_trained_a_worker_needs_to_remember_few_tasks() -> None:
+    tasks = [{(cell.task, cell.format) for cell, _ in piece} for piece in pieces(wanted_runs(0))]
+    for task in set().union(*tasks):
+        places = [place for place, of_piece in enumerate(tasks) if task in of_piece]
+        assert len(set().union(*tasks[places[0] : places[-1] + 1])) <= TASKS
 
 
 def test_the_pieces_do_not_depend_on_the_order_in_which_runs_are_wanted() -> None:
     wanted = wanted_runs(1)
-    assert blocks(wanted) == blocks(wanted[::-1]) == blocks(sorted(wanted, key=lambda each: (each[1], each[0].name)))
+    assert pieces(wanted) == pieces(wanted[::-1]) == pieces(sorted(wanted, key=lambda each: (each[1], each[0].name)))
 
 
 def test_cells_whose_roles_change_have_no_model_for_ipe() -> None:
