@@ -15,6 +15,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PINS = ("constraints.txt", "pyproject.toml")
+RARELY_IMPORTED = (
+    "tests?",
+    "devtools",
+    "ray/(data|llm|rllib|serve|train|tune)",
+    "torch/(ao|onnx|testing)",
+    "transformers/models",
+)
+"""Folders of libraries, as regular expressions."""
 
 
 def main(arguments: list[str]) -> None:
@@ -52,7 +60,7 @@ def install(*packages: str) -> None:
 
 def compile_modules() -> None:
     """Compile byte code on all cores, except modules that are rarely imported; pip would compile all on one core."""
-    pattern = "/tests?/|/transformers/models/|/ray/(data|llm|rllib|serve|train|tune)/|/torch/(ao|onnx|testing)/|/devtools/"
+    pattern = f"/({'|'.join(RARELY_IMPORTED)})/"
     subprocess.run(
         [str(VENV / "bin" / "python"), "-m", "compileall", "-qq", "-j", "0", "-x", pattern, "lib"],
         cwd=VENV,  # so that the pattern is not compared with the folders above
