@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from empirical.runs.store import RunStore
 from tests.processes import PATIENCE, alive, started, wait_until
 from theory.system.files import locked, read_sealed_json, write_json
 
@@ -131,6 +132,20 @@ def test_predictions_were_stored_before_training(clean):
     out, *_ = clean
     trial = json.loads((out / "fig1" / "conjecture.json").read_text())
     assert all(cell["predicted_before_training"] for cell in trial["cells"])
+
+
+def test_the_record_of_an_experiment_has_its_trial_and_every_run_by_name(clean, tmp_path):
+    out, *_ = clean
+    command = [sys.executable, "tools/record.py", str(out), "smoke", str(tmp_path), "fig1"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    record = json.loads((tmp_path / "fig1" / "runs.json").read_text())
+    store = RunStore(out / "runs")
+    assert set(record["runs"]) == set(store.finished_names()) and len(record["runs"]) == 20
+    for name, kept in record["runs"].items():
+        run = store.look(name).run
+        assert kept["sha256"] == store.digest(run) and kept["seconds"] == store.environment(run)["seconds"] > 0
+    for name in ("predictions.json", "frozen.json", "conjecture.json"):
+        assert (tmp_path / "fig1" / name).read_bytes() == (out / "fig1" / name).read_bytes()
 
 
 def test_interrupted_and_killed_it_ends_with_the_same_numbers_and_leaves_nobody_working(clean, cache, tmp_path):
