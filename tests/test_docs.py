@@ -184,9 +184,9 @@ def test_the_finding_of_the_readme_is_that_of_the_records() -> None:
     refuted = [cell for cell in decided if cell["verdict"] == "refuted"]
     stands = sum(cell["verdict"] == "consistent" for cell in decided)
     assert f"{stands} predictions of coverage stand and {len(refuted)} are refuted" in text
-    not_learnt = sum(cell["verdict"] == "not learnt" for cell in decided)
-    left = len(decided) - stands - len(refuted) - not_learnt
-    assert f"{left} stay open, and {not_learnt} cells are not learnt" in text
+    not_learnt, mixed = (sum(cell["verdict"] == name for cell in decided) for name in ("not learnt", "mixed"))
+    assert f"{mixed} cells are mixed" in text and f"and {not_learnt} are not learnt" in text
+    assert stands + len(refuted) + mixed + not_learnt == len(decided)
     assert {cell["format"] for cell in refuted} == {"aligned"} and not any(cell["distractors"] for cell in refuted)
     for better, worse in (("coverage", "literal"), ("distractors", "coverage")):
         assert f"**{better} says better than {worse}**" in TEXTS["docs/verdict.md"], "mend the finding of README.md"
