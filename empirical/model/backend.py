@@ -62,8 +62,6 @@ class Backend:
         if not self.compiled:
             return decoder
         torch._logging.set_logs(dynamo=logging.ERROR)  # no warning for every such part
-        if not self.is_cuda:  # workers of the compiler would take the cores of other runs, and outlive a worker of ours
-            torch._inductor.config.compile_threads = 1
         return torch.compile(decoder, dynamic=False, mode="reduce-overhead" if self.is_cuda else "default")
 
 

@@ -5,27 +5,39 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
+from multiprocessing.process import BaseProcess
+
+GRACE = 5.0  # seconds
 
 
 @contextmanager
 def pool(count: int) -> Iterator[ProcessPoolExecutor]:
     """Context manager for a pool of spawned worker processes; submit work to it under `interrupts_left`.
 
-    At the end it waits for nothing.  The workers are idle then, or there was an error or an interrupt and their work is
-    abandoned.
+    At the end idle workers exit in order: a killed process leaves semaphores behind, about which Python warns.
+    They are killed if they do not exit in `GRACE` seconds, as user-defined code can prevent it, and at once after an
+    error or an interrupt.
     """
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent, initargs=(os.getpid(),))
+    grace = 0.0
     try:
         yield executor
+        grace = GRACE
     finally:
-        for worker in (executor._processes or {}).values():  # from Python 3.14 on this is terminate_workers()
-            worker.terminate()
+        killer = threading.Timer(grace, _terminate, [list((executor._processes or {}).values())])
+        killer.start()
         executor.shutdown(cancel_futures=True)
+        killer.cancel()
+
+
+def _terminate(workers: Sequence[BaseProcess]) -> None:
+    for worker in workers:  # from Python 3.14 on this is ProcessPoolExecutor.terminate_workers()
+        worker.terminate()
 
 
 @contextmanager
