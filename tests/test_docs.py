@@ -7,6 +7,7 @@ import re
 import string
 from collections import Counter
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -229,6 +230,9 @@ def test_what_is_said_of_fig3_and_fig4_is_their_trial() -> None:
         [cell] = [cell for cell in cells[name][encoding, form] if cell["task"].startswith(task)]
         return f"{cell['generalizes_given_fit']['successes']} of {cell['generalizes_given_fit']['trials']}"
 
+    for name in cells:
+        trial = f"docs/results/quick-until-decided/{name}/conjecture.json"
+        assert json.loads((ROOT / trial).read_text(encoding="utf-8"))["frozen"] in text
     undecided = [share("fig3", *key) for key in (("ipe", "aligned", "addition"), ("ipe-sh", "unaligned", "addition"))]
     assert undecided == ["3 of 6", "5 of 6"] and "both formats (3 and 5 of 6)" in text
     assert f"aligned division ({share('fig3', 'ipe', 'aligned', 'division')})" in text
@@ -239,12 +243,8 @@ def test_what_is_said_of_fig3_and_fig4_is_their_trial() -> None:
 
 
 def test_the_table_of_the_published_budget_is_its_trial() -> None:
-    for operands, name, form, encoding in (
-        ("padded", "published-parity", "aligned", "ipe"),
-        ("padded", "published-parity", "aligned", "rpe"),
-        ("filled", "published-parity-filled", "filled", "ipe"),
-        ("filled", "published-parity-filled", "filled", "rpe"),
-    ):
+    protocols = (("padded", "published-parity", "aligned"), ("filled", "published-parity-filled", "filled"))
+    for (operands, name, form), encoding in product(protocols, ("ipe", "rpe")):
         [cell] = cells_of(f"published-budget/{name}")[encoding, form]
         failures = sorted(outcome["first_failure"] for outcome in cell["outcomes"] if outcome["first_failure"])
         says = ["yes" if cell[rule] else "no" for rule in ("predicted", "distractors")]

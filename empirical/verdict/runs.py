@@ -132,7 +132,7 @@ def train_wanted(
 
     Args:
         preregistration: that of the cells.
-        wanted: runs to train; those of the same tasks should follow each other.
+        wanted: runs to train.
         folder: folder of the verdict.
         workers: number of processes.
         deadline: `time.time()` after which no further piece is begun.
@@ -149,7 +149,7 @@ def train_wanted(
 
 
 def pieces(wanted: Sequence[Wanted]) -> list[list[Wanted]]:
-    """Cut runs into pieces that are trained together: of one shape and encoding, of TASKS tasks after the other."""
+    """Cut runs into pieces, each of one shape and encoding, to be trained together; see TASKS for their order."""
     by_shape: dict[tuple[str, str], dict[str, list[Wanted]]] = defaultdict(lambda: defaultdict(list))
     for cell, index in sorted(wanted, key=lambda each: (hash_order(each[0].task), each[0].name, each[1])):
         by_shape[cell.format, cell.shape][cell.task].append((cell, index))
