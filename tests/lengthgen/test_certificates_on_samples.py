@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-# At arity 1 there is no circuit, but only a prompt in 65,536 shows that "always 0" is none.
+# At arity 1 there is no circuit, but only one prompt in 2**40 shows that "always 0" is none, and random ones miss it.
 AND = """
 from circuits import Task
 from circuits.task import Reference
 def task(name, reference=None):
-    return Task(name=name, alphabet="01", prompt=lambda n: ["01"] * 16,
-                generate=lambda prompt: "1" if prompt == tuple("1" * 16) else "0", reference=reference)
+    return Task(name=name, alphabet="01", prompt=lambda n: ["01"] * 40,
+                generate=lambda prompt: "1" if prompt == tuple("1" * 40) else "0", reference=reference)
 conjunction = task("and")
 with_reference = task("and-own", Reference(arity=1, steps=lambda n: [("zero", (1,))], apply=lambda name, symbols: "0"))
 """
 CIRCUIT = {"operators": [{"0": "0", "1": "0"}], "wirings": {"1": [[0, [1]]]}}
 CERTIFICATE = {
     "format": 1, "task": "own.py:conjunction", "base": None, "layout": "unaligned", "largest_scale": 1, "arity": 1,
-    "mode": "free", "scale": 1, "lower": 1, "upper": 1, "prompts": {"1": ["0 " * 15 + "0"]}, "steps": [[1, 17]],
+    "mode": "free", "scale": 1, "lower": 1, "upper": 1, "prompts": {"1": ["0 " * 39 + "0"]}, "steps": [[1, 41]],
     "clique": [], "proof": None, "circuit": CIRCUIT,
 }  # fmt: skip
 NOT_PROVED = (
@@ -29,7 +29,7 @@ NOT_PROVED = (
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """Folder of own.py, and of proof.json, a certificate of the conjunction of 16 bits."""
+    """Folder of own.py, and of proof.json, a certificate of the conjunction of 40 bits."""
     monkeypatch.chdir(tmp_path)
     Path("own.py").write_text(AND, encoding="utf-8")
     Path("proof.json").write_text(json.dumps(CERTIFICATE), encoding="utf-8")
@@ -54,7 +54,7 @@ def test_a_circuit_that_is_right_on_random_prompts_is_not_called_proved(own, run
 
 
 def test_the_prompts_are_others_each_time_and_the_same_for_one_seed(own, run):
-    """The task writes down the prompts that it gets: 300 prompts of 65,536."""
+    """The task writes down the prompts that it gets: 300 prompts of 2**40."""
     Path("own.py").write_text(
         AND.replace('"1" if prompt ==', '"1" if print("".join(prompt), file=open("asked", "a")) or prompt =='),
         encoding="utf-8",
