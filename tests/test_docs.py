@@ -8,6 +8,7 @@ import string
 from collections import Counter
 from functools import cache
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,6 +17,7 @@ import matplotlib.pyplot as plt
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from scipy.stats import fisher_exact
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [
@@ -224,21 +226,43 @@ def test_the_numbers_of_recorded_trials_are_theirs() -> None:
 
 def test_what_is_said_of_fig3_and_fig4_is_their_trial() -> None:
     text = TEXTS["docs/results/quick-until-decided/README.md"].partition("## fig3")[2]
-    rows = []
+    rows, counted = [], []
     for name in ("fig3", "fig4"):
         path = ROOT / f"docs/results/quick-until-decided/{name}/conjecture.json"
         answer = json.loads(path.read_text(encoding="utf-8"))
         runs = json.loads(path.with_name("runs.json").read_text(encoding="utf-8"))["runs"]
-        assert answer["frozen"] in text and f"{len(runs)}" in text
+        assert answer["frozen"] in text
+        counted.append(len(runs))
         for cell in answer["cells"]:
             counts = cell["generalizes_given_fit"]
             share = f"{counts['successes']} of {counts['trials']}"
-            task = cell["task"].removesuffix("-base4").removesuffix(" base 4")
-            rows.append(f"| {task} | {cell['format']} | {cell['encoding']} | {share} | {cell['verdict']} |")
+            rows.append(f"| {cell['task']} | {cell['format']} | {cell['encoding']} | {share} | {cell['verdict']} |")
             if cell["verdict"] == "refuted":
-                assert f"{task} (e = {cell['e_against']:.0f})" in text
+                assert f"{cell['task']} (e = {cell['e_against']:.0f})" in text
                 assert not (cell["predicted"] or cell["literal"] or cell["distractors"])
+    assert f"{counted[0]} and {counted[1]} runs" in " ".join(text.split())
     assert sorted(rows) == sorted(line for line in text.splitlines() if line.startswith("| ") and " of " in line)
+
+
+def test_the_cells_that_fig2_and_fig3_share_are_compared_as_their_trials_say() -> None:
+    text = " ".join(TEXTS["docs/results/quick-until-decided/README.md"].partition("## fig3")[2].split())
+    trials = [cells_of(f"quick-until-decided/{name}")["ipe", "aligned"] for name in ("fig2", "fig3")]
+    together = {}
+    for task in ("addition", "multiplication", "division"):
+        pair = [next(cell for cell in cells if cell["task"] == f"{task} base 4") for cells in trials]
+        right, fitting = ([cell["generalizes_given_fit"][key] for cell in pair] for key in ("successes", "trials"))
+        evidence = prod(cell["e_for"] for cell in pair)
+        together[task] = f"{sum(right)} of {sum(fitting)}", f"{evidence:.0f}" if evidence > 1 else f"{evidence:.2f}"
+        if task == "division":
+            assert f"in {right[0]} of {fitting[0]} runs of fig2 and in {right[1]} of {fitting[1]} of fig3" in text
+            wrong = [total - some for some, total in zip(right, fitting, strict=True)]
+            assert f"(Fisher p = {fisher_exact([right, wrong]).pvalue:.3f}, two-sided)" in text
+    shares, values = zip(*together.values(), strict=True)
+    assert f"{shares[2]} generalize in all" in TEXTS["README.md"]
+    assert f"together in {shares[2]}: e = {values[2]} for" in text
+    assert (
+        f"Addition is {shares[0]} together (e = {values[0]}) and multiplication {shares[1]} (e = {values[1]})" in text
+    )
 
 
 def test_the_table_of_the_published_budget_is_its_trial() -> None:
