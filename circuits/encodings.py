@@ -13,7 +13,7 @@ import numpy as np
 
 from circuits.circuit import Circuit
 from circuits.formats import PAD
-from circuits.roles import ScaleHintNeeded, changing_pairs, ideal_relation
+from circuits.roles import Change, ScaleHintNeeded, ideal_relation
 from circuits.task import Task
 from theory.encodings.catalogue import ENCODINGS, named, register
 from theory.encodings.encoding import Encoding, EncodingError, Value
@@ -42,13 +42,10 @@ class HintNeeded(EncodingError):
     """Error of an ideal relation that does not exist without scale hint.
 
     Attributes:
-        key, query: first pair whose role changes.
-        scale: first scale at which it has another role than at a smaller one.
+        change: first pair whose role changes.
     """
 
-    key: int
-    query: int
-    scale: int
+    change: Change
 
 
 def rpe_square_of(task: Task) -> Relation:
@@ -80,14 +77,11 @@ def _ideal(circuit: Circuit | None) -> Relation:
     circuit = _required(circuit)
     try:
         return ideal_relation(circuit, scale_hint=False)
-    except ScaleHintNeeded:
-        (key, query), scale = next(iter(changing_pairs(circuit).items()))
+    except ScaleHintNeeded as needed:
         hint = "a scale hint (ipe-sh, lbpe-sh)"
-        error = HintNeeded(
-            f"task '{circuit.task.name}': the role of key {key} for query {query} changes at scale {scale}: "
-            f"use {hint if PAD in circuit.task.alphabet else f'the aligned format or {hint}'}"
-        )
-        error.key, error.query, error.scale = key, query, scale
+        mend = hint if PAD in circuit.task.alphabet else f"the aligned format or {hint}"
+        error = HintNeeded(f"task '{circuit.task.name}': {needed.change}: use {mend}")
+        error.change = needed.change
         raise error from None
 
 

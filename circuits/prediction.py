@@ -21,7 +21,7 @@ from circuits.distractors import unseen_distractors
 from circuits.encodings import EncodingSpec, HintNeeded, NoRelation, relation_of
 from circuits.induced import Induced, induced_complexity
 from circuits.prediction_record import VARIANTS, Prediction, VariantPrediction
-from circuits.roles import ideal_relation
+from circuits.roles import Change, ScaleHintNeeded, ideal_relation, ideal_relation_by_token
 from circuits.src import MAX_ARITY, minimal_arity
 from circuits.task import Task, TaskError
 from circuits.trace import Trace, extended
@@ -67,7 +67,7 @@ def predict(
             if encoding.relation_of is not None:  # its relation is that of a circuit
                 raise
             return _no_prediction(spec, str(reason))
-    circuit, hint_error = analysis.circuit, None
+    circuit, change = analysis.circuit, None
     if encoding.learns_labels:  # learned labels need to exist only at the scales in use
         circuit = _restricted(circuit, {*train, *test})
     try:
@@ -77,11 +77,11 @@ def predict(
     except HintNeeded as error:
         if not encoding.learns_labels:
             raise
-        relation, hint_error = replace(ideal_relation(circuit, scale_hint=True), name="ideal"), error
+        relation, change = replace(ideal_relation(circuit, scale_hint=True), name="ideal"), error.change
     seen = [analysis.traces[scale - 1] for scale in sorted(set(train))]
     later = [analysis.traces[scale - 1] for scale in sorted(set(test) - set(train))]
 
-    def induced_with(own_token: bool) -> Induced:
+    def induced_with(relation: Relation, own_token: bool = False) -> Induced:
         key = (
             relation,
             tuple(trace.scale for trace in seen),
@@ -95,17 +95,23 @@ def predict(
             )
         return analysis.induced[key]
 
-    induced = induced_with(False)
+    induced = induced_with(relation)
     low, high = (induced.complexity[part[-1].scale] for part in (seen, [*seen, *later]))
-    if hint_error:
+    if change:
         low = high = math.inf
-    breaks = _breaks(induced, [trace.scale for trace in later], hint_error)
+    breaks = _breaks(induced, [trace.scale for trace in later], change)
     first, breaks_at = _first(breaks)
     distractors_by_scale = unseen_distractors(circuit, relation, seen, later)
+    token_relation, token_change = relation, change
+    if change:
+        try:
+            token_relation, token_change = ideal_relation_by_token(circuit, analysis.traces), None
+        except ScaleHintNeeded as needed:
+            token_change = needed.change
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
-        scale_hint=relation.scale_hint and hint_error is None,
+        scale_hint=relation.scale_hint and change is None,
         complexity_train=low,
         complexity_test=high,
         labels_covered=not any(induced.new_labels[trace.scale] for trace in later),
@@ -113,20 +119,20 @@ def predict(
         unseen_distractors=len({pair for pairs in distractors_by_scale.values() for pair in pairs}),
         breaks_at=breaks_at,
         why=_why(low, high, first, breaks_at, encoding.caveat),
-        selection=_selected(induced, seen, later, hint_error),
-        selection_with_token=_selected(induced_with(True), seen, later, hint_error),
+        selection=_selected(induced, seen, later, change),
+        selection_with_token=_selected(induced_with(token_relation, own_token=True), seen, later, token_change),
         distractors=_undistracted(induced, seen, low, high, breaks, distractors_by_scale),
     )
 
 
 def _selected(
-    induced: Induced, seen: Sequence[Trace], later: Sequence[Trace], hint_error: HintNeeded | None
+    induced: Induced, seen: Sequence[Trace], later: Sequence[Trace], change: Change | None
 ) -> VariantPrediction:
     """Return the prediction if the views must select the operators."""
     low, high = (induced.with_selection(part[-1].scale) for part in (seen, [*seen, *later]))
-    if hint_error:
+    if change:
         low = high = math.inf
-    breaks = _breaks(induced, [trace.scale for trace in later], hint_error)
+    breaks = _breaks(induced, [trace.scale for trace in later], change)
     if induced.conflict:
         breaks[f"cannot select the operator: {induced.conflict}"] = induced.conflict.second.scale
     return _variant(induced, seen, low, high, breaks)
@@ -251,15 +257,11 @@ def _with_more_prompts(task: Task, trace: Trace, count: int) -> Trace:
     return extended_trace
 
 
-def _breaks(induced: Induced, unseen: Sequence[int], hint_error: HintNeeded | None) -> dict[str, int]:
+def _breaks(induced: Induced, unseen: Sequence[int], change: Change | None) -> dict[str, int]:
     """Return kind of failure -> the first scale at which it occurs."""
-    hint = (
-        f"needs a scale hint, as the role of key {hint_error.key} for query {hint_error.query} changes"
-        if hint_error
-        else ""
-    )
+    hint = f"needs a scale hint, as the role of key {change.key} for query {change.query} changes" if change else ""
     reasons = {
-        hint: [hint_error.scale] if hint_error else [],
+        hint: [change.scale] if change else [],
         "cannot tell the arguments from other keys": [n for n, c in induced.complexity.items() if math.isinf(c)][:1],
         "meets labels that training never showed": [n for n in unseen if induced.new_labels[n]],
         "needs operators that training never showed": [n for n in unseen if induced.new_operators[n]],

@@ -5,21 +5,51 @@ there has the role (operator, slot), or a set of such pairs if it fills several 
 and shares the label 0 ([P]: one single value for everything irrelevant; [F]: roles as sets of (operator, slot)).
 """
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from circuits.circuit import Circuit
+from circuits.trace import Trace
 from theory.relation import Relation, from_labels
 
 IRRELEVANT = 0
 """Label of all irrelevant pairs."""
 
+_NO_STEP = -1
 Role = frozenset[tuple[int, int]]
 """Set of (operator, slot) pairs, slots counted from 1."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """Pair (key, query), 1-based, whose role at a scale is another than at a smaller one."""
+
+    key: int
+    query: int
+    scale: int
+
+    def __str__(self) -> str:
+        """Return a clause that names the pair and the scale."""
+        return f"the role of key {self.key} for query {self.query} changes at scale {self.scale}"
+
+
 class ScaleHintNeeded(ValueError):
-    """Error: the role of some pair changes with the scale, so no relation without scale hint has it."""
+    """Error: the role of some pair changes with the scale, so no relation without scale hint has it.
+
+    Attributes:
+        change: the first such pair.
+    """
+
+    def __init__(self, change: Change) -> None:
+        super().__init__(change)
+        self.change = change
+
+    def __str__(self) -> str:
+        """Return the message, in one line."""
+        return f"{self.change}: use the aligned format or a scale hint"
 
 
 def step_roles(circuit: Circuit, scale: int) -> dict[tuple[int, int], Role]:
@@ -52,23 +82,35 @@ def role_labels(circuit: Circuit) -> dict[Role, int]:
     return {role: label for label, role in enumerate(sorted(roles, key=sorted), start=1)}
 
 
-def changing_pairs(circuit: Circuit) -> dict[tuple[int, int], int]:
-    """Return (key, query) -> the first scale at which the pair has another role than at a smaller one, if any.
+def changing_pairs(circuit: Circuit) -> list[Change]:
+    """Return the pairs that have another role at some scale than at a smaller one, each with the first such scale.
 
     A pair has a role at the scales that compute a step at its query. If there are such pairs, no relation without scale
     hint has the roles of the circuit.
     """
+    return _merged(circuit)[1]
+
+
+def _merged(
+    circuit: Circuit, class_of: Callable[[int, int], int] = lambda scale, query: 0, classes: int = 1
+) -> tuple[NDArray[np.int64], list[Change]]:
+    """Merge the role labels of all scales: int64 [classes, length, length], keys by queries.
+
+    A step at (scale, query) belongs to the class `class_of`. The second result names each pair whose role changes
+    within a class, with the first scale at which it does.
+    """
     matrices = _matrices(circuit)
-    labels = np.full_like(max(matrices.values(), key=len), -1)
-    changing: dict[tuple[int, int], int] = {}
+    length = max(map(len, matrices.values()))
+    merged = np.full((classes, length, length), _NO_STEP)
+    changing: dict[tuple[int, int], Change] = {}
     for scale, matrix in matrices.items():
         for wiring in circuit.wirings[scale]:
             query = wiring.position - 1
-            now, before = matrix[:query, query - 1], labels[:query, query - 1]
-            for key in np.flatnonzero((before >= 0) & (before != now)).tolist():
-                changing.setdefault((key + 1, query), scale)
-            labels[:query, query - 1] = np.where(before < 0, now, before)
-    return changing
+            now, before = matrix[:query, query - 1], merged[class_of(scale, query), :query, query - 1]
+            for key in np.flatnonzero((before != _NO_STEP) & (before != now)).tolist():
+                changing.setdefault((key, query), Change(key=key + 1, query=query, scale=scale))
+            before[:] = np.where(before == _NO_STEP, now, before)
+    return np.where(merged == _NO_STEP, IRRELEVANT, merged), [*changing.values()]
 
 
 def _matrices(circuit: Circuit) -> dict[int, NDArray[np.int64]]:
@@ -88,22 +130,49 @@ def ideal_relation(circuit: Circuit, *, scale_hint: bool) -> Relation:
 
     Args:
         circuit: the circuit.
-        scale_hint: True if the label may depend on the scale. If False, pairs have the label of the largest scale.
+        scale_hint: True if the label may depend on the scale. If False, pairs have one label for all scales.
 
     Raises:
-        ScaleHintNeeded: scale_hint is False and a pair changes its role with the scale; names the first.
+        ScaleHintNeeded: scale_hint is False and a pair changes its role with the scale.
     """
-    if not scale_hint:
-        for (key, query), scale in changing_pairs(circuit).items():
-            raise ScaleHintNeeded(
-                f"the role of key {key} for query {query} changes at scale {scale}: "
-                "use the aligned format or a scale hint"
-            )
-    matrices = _matrices(circuit)
     if scale_hint:
-        return from_labels(matrices, name="ideal with scale hint")
-    common = max(matrices.values(), key=len).copy()
-    for scale, wirings in circuit.wirings.items():
-        queries = [wiring.position - 2 for wiring in wirings]
-        common[: len(matrices[scale]), queries] = matrices[scale][:, queries]
-    return from_labels(common, name="ideal")
+        return from_labels(_matrices(circuit), name="ideal with scale hint")
+    [labels], changing = _merged(circuit)
+    if changing:
+        raise ScaleHintNeeded(changing[0])
+    return from_labels(labels, name="ideal")
+
+
+def ideal_relation_by_token(circuit: Circuit, traces: Iterable[Trace]) -> Relation:
+    """Return a relation without scale hint for models that read the query's own token beside it ([F]).
+
+    Tokens that stand at one query of one scale are of one class, and so are those of classes with a token in common.
+    The label of a pair names the role of the key for each class of the query's token. So steps of two scales at one
+    query may have different arguments if their tokens tell them apart, such as '=' and a digit.
+
+    Args:
+        circuit: the circuit.
+        traces: traces of the circuit's scales, and perhaps of others.
+
+    Raises:
+        ScaleHintNeeded: a pair changes its role between two scales whose tokens at the query are of one class.
+    """
+    tokens_of = {
+        (trace.scale, step - 1): frozenset(np.unique(trace.tokens_at(step)[step - 2]).tolist())
+        for trace in traces
+        if trace.scale in circuit.wirings
+        for step in trace.steps
+    }
+    classes: list[frozenset[int]] = []
+    for tokens in tokens_of.values():
+        touching = [each for each in classes if each & tokens]
+        classes = [each for each in classes if not each & tokens] + [tokens.union(*touching)]
+    number_of = {token: number for number, tokens in enumerate(classes) for token in tokens}
+    roles, changing = _merged(
+        circuit, lambda scale, query: number_of[next(iter(tokens_of[scale, query]))], len(classes)
+    )
+    if changing:
+        raise ScaleHintNeeded(changing[0])
+    # Every row of a pair that no step reads is IRRELEVANT, so the first label is that of irrelevant pairs.
+    _, labels = np.unique(roles.reshape(len(classes), -1), axis=1, return_inverse=True)
+    return from_labels(labels.reshape(roles.shape[1:]), name="ideal by the query's token")

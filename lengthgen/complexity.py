@@ -1,12 +1,11 @@
 """SRC as the command line computes it: at a chosen arity or the minimal one, with roles, and with a certificate."""
 
-import itertools
 import math
 import os
 import secrets
 from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -139,10 +138,7 @@ class SRCAnswer:
             "labels": 1 + len(role_labels(circuit)),
             "scale_hint": bool(changing),
             "changing_pairs": len(changing),
-            "first_changing": [
-                {"key": key, "query": query, "scale": scale}
-                for (key, query), scale in itertools.islice(changing.items(), SHOWN_PAIRS)
-            ],
+            "first_changing": [asdict(change) for change in changing[:SHOWN_PAIRS]],
         }
 
     def _unread(self) -> dict[str, Any] | None:

@@ -195,19 +195,19 @@ def test_a_role_that_changes_is_named_with_its_scale(
     circuit = analyses(name, layout, 6).circuit
     with pytest.raises(HintNeeded) as refused:
         relation_of(parse_encoding(encoding), circuit)
-    error = refused.value
-    message = f"the role of key {error.key} for query {error.query} changes at scale {error.scale}: {mend}"
-    assert str(error) == f"task '{circuit.task.name}': {message}"
+    change = refused.value.change
+    message = f"the role of key {change.key} for query {change.query} changes at scale {change.scale}: {mend}"
+    assert str(refused.value) == f"task '{circuit.task.name}': {message}"
 
     def role(scale: int) -> object:
         """Return the role at a scale; None where no step is computed at the query."""
         computed = {wiring.position - 1 for wiring in circuit.wirings[scale]}
-        pair = error.key, error.query
-        return step_roles(circuit, scale).get(pair, "irrelevant") if error.query in computed else None
+        pair = change.key, change.query
+        return step_roles(circuit, scale).get(pair, "irrelevant") if change.query in computed else None
 
-    before = {role(scale) for scale in range(1, error.scale)} - {None}
+    before = {role(scale) for scale in range(1, change.scale)} - {None}
     assert len(before) == 1
-    assert role(error.scale) not in before | {None}
+    assert role(change.scale) not in before | {None}
 
 
 def _index(symbols: list[str], fixed: list[bool]) -> Callable[[int, int], int]:

@@ -112,6 +112,22 @@ def test_an_ideal_relation_without_hint_is_never_given_one(analyses: Analyses) -
     assert "at scale 2 it needs a scale hint, as the role of key 1 for query 3 changes" in learned.why
 
 
+@pytest.mark.parametrize(
+    ("name", "coverage", "with_token"), [("select-first", 2, None), ("select-middle", 2, None), ("parity", 2, 3)]
+)
+def test_the_token_at_the_query_may_replace_the_hint_of_learned_labels(
+    name: str, coverage: int, with_token: int | None, analyses: Analyses
+) -> None:
+    scales = range(1, LARGEST + 1)
+    prediction = predict(analyses(name, "unaligned", LARGEST), parse_encoding("lbpe"), train=range(1, 6), test=scales)
+    assert prediction.selection and prediction.selection_with_token
+    assert (prediction.breaks_at, prediction.selection.breaks_at) == (coverage, coverage)
+    assert prediction.selection_with_token.breaks_at == with_token
+    if with_token:
+        reason = f"at scale {with_token} it needs a scale hint, as the role of key 2 for query 5 changes"
+        assert prediction.selection_with_token.why == reason
+
+
 @pytest.mark.parametrize(("train", "test", "breaks_at"), [([5], [5], None), ([4], [4, 7], 7), ([7], [4, 7], 7)])
 def test_labels_to_be_found_need_to_exist_at_the_scales_in_use_only(
     train: list[int], test: list[int], breaks_at: int | None, analyses: Analyses

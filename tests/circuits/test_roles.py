@@ -7,18 +7,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from circuits.analysis import Analysis, analyse
 from circuits.circuit import Circuit, Wiring
 from circuits.formats import CLOSING
+from circuits.induced import induced_complexity
 from circuits.roles import (
     IRRELEVANT,
     ScaleHintNeeded,
     ideal_relation,
+    ideal_relation_by_token,
     role_labels,
     step_roles,
     unread_positions,
 )
 from circuits.src import minimal_arity, src, traces_up_to
 from circuits.task import Task
+from circuits.tasks import load
 from circuits.tasks.counter import parity
 from tests.circuits.conftest import Analyses
 from tests.circuits.examples import random_task
@@ -73,6 +77,74 @@ def test_with_and_without_hint_agree_where_no_hint_is_needed(analyses: Analyses)
 def test_unaligned_without_hint_is_refused(name: str, analyses: Analyses) -> None:
     with pytest.raises(ScaleHintNeeded, match=r"role of key 1 for query 3 changes at scale 2: use the"):
         ideal_relation(analyses(name, "unaligned", 6).circuit, scale_hint=False)
+
+
+def test_the_token_at_the_query_tells_select_middle_all_that_a_hint_would(analyses: Analyses) -> None:
+    """At query j, '=' means n = j - 1 and a digit n = j - 2: the digit's step reads the '=' before it."""
+    analysis = analyses("select-middle", "unaligned", LARGEST)
+    relation = ideal_relation_by_token(analysis.circuit, analysis.traces)
+    assert not relation.scale_hint
+    labels = relation.labels(LARGEST + 2)
+    for query in range(2, LARGEST + 3):
+        middle = (query - 1 + 1) // 2 if query <= LARGEST + 1 else None
+        before = query - 1 if query >= 3 else None
+        column = labels[:query, query - 1]
+        assert set(np.flatnonzero(column != IRRELEVANT) + 1) == {middle, before} - {None}
+        if middle is not None and before is not None:
+            assert column[middle - 1] != column[before - 1]
+    assert len(np.unique(labels[np.triu_indices(LARGEST + 2)])) == 3
+
+
+def _changes_within_a_token(analysis: Analysis) -> set[tuple[int, int, int]]:
+    """(scale, query, key) whose role is another than at a smaller scale with a common token at the query.
+
+    Plain: the tokens of these tasks at one query of one scale are all digits, or a mark.
+    """
+    steps = [
+        (trace.scale, step - 1, {*trace.tokens_at(step)[step - 2].tolist()})
+        for trace in analysis.traces
+        for step in trace.steps
+    ]
+    return {
+        (scale, query, key)
+        for (scale, query, tokens), (other, other_query, other_tokens) in itertools.product(steps, steps)
+        if other < scale and query == other_query and tokens & other_tokens
+        for key in range(1, query + 1)
+        if step_roles(analysis.circuit, scale).get((key, query))
+        != step_roles(analysis.circuit, other).get((key, query))
+    }
+
+
+@pytest.mark.parametrize("layout", ["aligned", "unaligned"])
+@pytest.mark.parametrize(
+    "name", ["copy", "reverse", "shift", "parity", "counter", "division", "select-first", "select-middle", "select-any"]
+)
+def test_labels_by_token_exist_iff_no_role_changes_while_the_token_does_not(
+    name: str, layout: str, analyses: Analyses
+) -> None:
+    analysis = analyses(name, layout, 5)
+    changes = _changes_within_a_token(analysis)
+    if not changes:
+        relation = ideal_relation_by_token(analysis.circuit, analysis.traces)
+        induced = induced_complexity(analysis.circuit, relation, analysis.traces, own_token=True)
+        assert induced.conflict is None and induced.with_selection(5) < np.inf
+        return
+    with pytest.raises(ScaleHintNeeded) as needed:
+        ideal_relation_by_token(analysis.circuit, analysis.traces)
+    change = needed.value.change
+    assert (change.scale, change.query, change.key) in changes
+    assert change.scale == min(scale for scale, _, _ in changes)
+    with pytest.raises(ScaleHintNeeded):
+        ideal_relation(analysis.circuit, scale_hint=False)
+
+
+def test_classes_with_a_common_token_are_one() -> None:
+    """Prompts that end with '=' or with a digit: so all tokens at queries are of one class."""
+    select = load("select-first")
+    marked = replace(select, prompt=lambda n: [*select.prompt(n)[:-1], ("=", "0")], vectorised=None, reference=None)
+    analysis = analyse(marked, "unaligned", 3)
+    with pytest.raises(ScaleHintNeeded, match="for query 3 changes at scale 2"):
+        ideal_relation_by_token(analysis.circuit, analysis.traces)
 
 
 @pytest.mark.parametrize("layout", ["aligned", "unaligned"])
