@@ -80,7 +80,7 @@ def test_unaligned_without_hint_is_refused(name: str, analyses: Analyses) -> Non
 
 
 def test_the_token_at_the_query_tells_select_middle_all_that_a_hint_would(analyses: Analyses) -> None:
-    """At query j, '=' means n = j - 1 and a digit n = j - 2: the digit's step reads the '=' before it."""
+    """Query j holds '=' if n = j - 1, and a digit if n = j - 2; the digit's step reads the '=' before it."""
     analysis = analyses("select-middle", "unaligned", LARGEST)
     relation = ideal_relation_by_token(analysis.circuit, analysis.traces)
     assert not relation.scale_hint
