@@ -96,8 +96,8 @@ def _merged(
 ) -> tuple[NDArray[np.int64], list[Change]]:
     """Merge the role labels of all scales: int64 [classes, length, length], keys by queries.
 
-    A step at (scale, query) belongs to the class `class_of`. The second result names each pair whose role changes
-    within a class, with the first scale at which it does.
+    A step at (scale, query) belongs to the class `class_of`; queries without a step of a class hold _NO_STEP there. The
+    second result names each pair whose role changes within a class, with the first scale at which it does.
     """
     matrices = _matrices(circuit)
     length = max(map(len, matrices.values()))
@@ -110,7 +110,7 @@ def _merged(
             for key in np.flatnonzero((before != _NO_STEP) & (before != now)).tolist():
                 changing.setdefault((key, query), Change(key=key + 1, query=query, scale=scale))
             before[:] = np.where(before == _NO_STEP, now, before)
-    return np.where(merged == _NO_STEP, IRRELEVANT, merged), [*changing.values()]
+    return merged, [*changing.values()]
 
 
 def _matrices(circuit: Circuit) -> dict[int, NDArray[np.int64]]:
@@ -140,7 +140,7 @@ def ideal_relation(circuit: Circuit, *, scale_hint: bool) -> Relation:
     [labels], changing = _merged(circuit)
     if changing:
         raise ScaleHintNeeded(changing[0])
-    return from_labels(labels, name="ideal")
+    return from_labels(np.where(labels == _NO_STEP, IRRELEVANT, labels), name="ideal")
 
 
 def ideal_relation_by_token(circuit: Circuit, traces: Iterable[Trace]) -> Relation:
@@ -173,6 +173,25 @@ def ideal_relation_by_token(circuit: Circuit, traces: Iterable[Trace]) -> Relati
     )
     if changing:
         raise ScaleHintNeeded(changing[0])
-    # Every row of a pair that no step reads is IRRELEVANT, so the first label is that of irrelevant pairs.
-    _, labels = np.unique(roles.reshape(len(classes), -1), axis=1, return_inverse=True)
-    return from_labels(labels.reshape(roles.shape[1:]), name="ideal by the query's token")
+    return from_labels(_of_classes(roles), name="ideal by the query's token")
+
+
+def _of_classes(roles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return one label for the roles of each pair, [classes, keys, queries] -> [keys, queries].
+
+    A class without a step at a query leaves its role open there: the label is then irrelevant, or the first that a
+    smaller query has, if its other roles are these.
+    """
+    rows = roles.transpose(2, 1, 0).reshape(-1, len(roles))
+    distinct, first, pairs = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    known = [np.full(len(roles), IRRELEVANT)]
+    known += [row for row in distinct[np.argsort(first)] if row.any() and (row != _NO_STEP).all()]
+    label_of = []
+    for row in distinct:
+        fitting = [label for label, other in enumerate(known) if ((row == _NO_STEP) | (row == other)).all()]
+        if not fitting:
+            fitting = [len(known)]
+            known.append(np.where(row == _NO_STEP, IRRELEVANT, row))
+        label_of.append(fitting[0])
+    labels: NDArray[np.int64] = np.array(label_of)[pairs.reshape(roles.shape[2], roles.shape[1])].T
+    return labels

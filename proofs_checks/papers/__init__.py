@@ -55,6 +55,7 @@ ORDER = (
     "sequential.coverage",
     "sequential.merging",
     "sequential.selection",
+    "sequential.token_hint",
     "sequential.machines",
     "trained",
     "longer_text",
