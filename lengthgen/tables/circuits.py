@@ -187,6 +187,8 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         notes.append(f"{encoding}: {prediction['why']}")
         if prediction["generalizes"] and not variants[0]:
             notes.append(f"{encoding}, selecting: {prediction['selection']['why']}")
+        if prediction["generalizes"] is False and variants[1]:
+            notes.append(f"{encoding}, own token: {prediction['selection_with_token']['why']}")
     return titled(
         title,
         table,

@@ -63,6 +63,20 @@ def test_the_table_says_which_steps_cannot_select_their_operator():
     )
 
 
+def test_the_table_says_that_the_own_token_replaces_a_hint():
+    answer = prediction_answer(
+        analyse(load("select-first"), "unaligned", 6), parse_encodings("lbpe,lbpe-sh"), [1, 2, 3], range(1, 7)
+    )
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(prediction_table(answer))
+    lines = console.export_text().splitlines()
+    rows = {cells[0]: cells[1:] for line in lines if (cells := line.split()) and cells[0] in answer["predictions"]}
+    assert rows["lbpe"][-6:] == ["no", "2", "no", "no", "yes", "no"]
+    assert [line.rstrip() for line in lines if "own token: operators" in line] == [
+        "lbpe, own token: operators: 2 at every scale; training meets every label and entry in use"
+    ]
+
+
 def test_an_ideal_relation_that_does_not_exist_is_no_row():
     with pytest.raises(HintNeeded, match="changes at scale 2"):
         prediction_answer(analyse(load("parity"), "unaligned", 3), parse_encodings("rpe,ipe"), [1], [1, 2, 3])
