@@ -179,19 +179,19 @@ def ideal_relation_by_token(circuit: Circuit, traces: Iterable[Trace]) -> Relati
 def _of_classes(roles: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return one label for the roles of each pair, [classes, keys, queries] -> [keys, queries].
 
-    A class without a step at a query leaves its role open there: the label is then irrelevant, or the first that a
-    smaller query has, if its other roles are these.
+    A class without a step at a query leaves its role open there. The label is then one that pairs without open roles
+    have, if its other roles are these: one irrelevant in most classes, and of these the first by query.
     """
     rows = roles.transpose(2, 1, 0).reshape(-1, len(roles))
     distinct, first, pairs = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    known = [np.full(len(roles), IRRELEVANT)]
-    known += [row for row in distinct[np.argsort(first)] if row.any() and (row != _NO_STEP).all()]
+    closed = [row for row in distinct[np.argsort(first)] if row.any() and (row != _NO_STEP).all()]
+    label_rows = [np.full(len(roles), IRRELEVANT), *sorted(closed, key=np.count_nonzero)]
     label_of = []
     for row in distinct:
-        fitting = [label for label, other in enumerate(known) if ((row == _NO_STEP) | (row == other)).all()]
+        fitting = [label for label, other in enumerate(label_rows) if ((row == _NO_STEP) | (row == other)).all()]
         if not fitting:
-            fitting = [len(known)]
-            known.append(np.where(row == _NO_STEP, IRRELEVANT, row))
+            fitting = [len(label_rows)]
+            label_rows.append(np.where(row == _NO_STEP, IRRELEVANT, row))
         label_of.append(fitting[0])
     labels: NDArray[np.int64] = np.array(label_of)[pairs.reshape(roles.shape[2], roles.shape[1])].T
     return labels

@@ -138,6 +138,23 @@ def test_labels_by_token_exist_iff_no_role_changes_while_the_token_does_not(
         ideal_relation(analysis.circuit, scale_hint=False)
 
 
+@pytest.mark.parametrize("outputs", [(-1,), (0, -1)], ids=str)
+def test_a_query_that_one_class_leaves_open_adds_no_label(outputs: tuple[int, ...]) -> None:
+    """Query j of the largest scales holds an output, as '=' would stand there at a larger scale only."""
+    select = load("select-first", base=2)
+    task = replace(
+        select,
+        generate=lambda prompt: [*(prompt[:-1][place] for place in outputs), "$"],
+        vectorised=None,
+        reference=None,
+    )
+    analysis = analyse(task, "unaligned", LARGEST)
+    relation = ideal_relation_by_token(analysis.circuit, analysis.traces)
+    induced = induced_complexity(analysis.circuit, relation, analysis.traces, own_token=True)
+    for scale in range(4, LARGEST + 1):
+        assert not (induced.new_labels[scale] or induced.new_operators[scale] or induced.new_entries[scale])
+
+
 def test_classes_with_a_common_token_are_one() -> None:
     """Prompts that end with '=' or with a digit: so all tokens at queries are of one class."""
     select = load("select-first")
