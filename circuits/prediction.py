@@ -5,8 +5,9 @@ scale N0 generalizes to N iff it induces as many operators up to N as up to N0, 
 every operator entry used up to N was used up to N0. The conjecture taken literally has the first half only.
 
 Beside it, predictions of three variants of the rule are made ([F]). Two drop the assumption that each step is told its
-operator: the view of a step must select it, without or with the query's own token in the view. The third drops the
-assumption that irrelevant keys disturb no step: they may show no (label, token) that training did not show.
+operator: the view of a step must select it, without or with the query's own token in the view. With it, labels that
+training finds may use the token in place of a scale hint. The third drops the assumption that irrelevant keys disturb
+no step: they may show no (label, token) that training did not show.
 """
 
 import math

@@ -71,8 +71,9 @@ class Prediction:
             None if it generalizes.
         why: one sentence of explanation, with the encoding's caveat outside the rule.
         selection, selection_with_token: the same rule if views must select the operators, without and with the query's
-            own token (`circuits.induced`). These two and the next are None without a relation, and in predictions
-            stored before they were made.
+            own token (`circuits.induced`). With it, labels that training finds without scale hint may be completed by
+            the token (`circuits.roles.ideal_relation_by_token`). These two and the next are None without a relation,
+            and in predictions stored before they were made.
         distractors: the same rule if irrelevant keys may also show no (label, token) beyond training.
     """
 
