@@ -280,6 +280,30 @@ def test_the_table_of_the_published_budget_is_its_trial() -> None:
         assert len(rows) == 1, (begin, first, last)
 
 
+def test_the_tables_of_learned_labels_are_their_trials() -> None:
+    text = TEXTS["docs/results/learned-labels/README.md"]
+    rows, counted, served = [], [], []
+    for name in ("learned-labels", "given-labels", "no-labels"):
+        folder = ROOT / "docs" / "results" / "learned-labels" / name
+        answer = json.loads((folder / "conjecture.json").read_text(encoding="utf-8"))
+        assert answer["frozen"] in text
+        counted.append(len(json.loads((folder / "runs.json").read_text(encoding="utf-8"))["runs"]))
+        for cell in answer["cells"]:
+            names = [cell[part].rpartition(":")[2] for part in ("task", "encoding")]
+            says = ["yes" if cell[rule] else "no" for rule in ("predicted", "selection_with_token")]
+            counts = [
+                f"{cell[part]['successes']} of {cell[part]['trials']}" for part in ("fit", "generalizes_given_fit")
+            ]
+            rows.append(f"| {' | '.join([*names, *says, *counts, cell['verdict']])} |")
+            if name == "given-labels" and cell["predicted"]:
+                served.append(cell["generalizes_given_fit"])
+    assert "{}, {} and {} runs".format(*counted) in text
+    given = f"{sum(cell['successes'] for cell in served)} of {sum(cell['trials'] for cell in served)}"
+    assert f"{given} runs generalize**" in text and f"in {given} runs" in TEXTS["CHANGELOG.md"]
+    assert f"({given})" in TEXTS["docs/theory/circuits.md"]
+    assert sorted(rows) == sorted(line for line in text.splitlines() if line.startswith("| ") and " of " in line)
+
+
 @pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md"])
 def test_the_torch_that_is_installed_by_hand_is_the_pinned_one(name: str) -> None:
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
