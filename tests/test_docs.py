@@ -266,18 +266,25 @@ def test_the_cells_that_fig2_and_fig3_share_are_compared_as_their_trials_say() -
 
 
 def test_the_table_of_the_published_budget_is_its_trial() -> None:
-    protocols = (("padded", "published-parity", "aligned"), ("filled", "published-parity-filled", "filled"))
-    for (operands, name, form), encoding in product(protocols, ("ipe", "rpe")):
+    protocols = (
+        ("parity | padded", "published-parity", "aligned"),
+        ("parity | filled", "published-parity-filled", "filled"),
+        ("copy | padded", "published-copy", "aligned"),
+    )
+    for (task_and_operands, name, form), encoding in product(protocols, ("ipe", "rpe")):
         [cell] = cells_of(f"published-budget/{name}")[encoding, form]
         failures = sorted(outcome["first_failure"] for outcome in cell["outcomes"] if outcome["first_failure"])
         says = ["yes" if cell[rule] else "no" for rule in ("predicted", "distractors")]
         counts = [f"{cell[part]['successes']} of {cell[part]['trials']}" for part in ("fit", "generalizes")]
         first = f"({encoding}) | {' | '.join([*says, *counts])} |"
-        begin = f"| {operands} |"
+        begin = f"| {task_and_operands} |"
         last = f"| {', '.join(map(str, failures)) or 'none'} |"
         lines = TEXTS["docs/results/published-budget/README.md"].splitlines()
         rows = [line for line in lines if line.startswith(begin) and first in line and line.endswith(last)]
         assert len(rows) == 1, (begin, first, last)
+        if name == "published-copy":
+            said = {"ipe": "ideal encoding in {}", "rpe": "on padded Copy in {}"}[encoding].format(counts[1])
+            assert said in " ".join(TEXTS["README.md"].split())
 
 
 def test_the_tables_of_learned_labels_are_their_trials() -> None:
