@@ -283,8 +283,8 @@ def test_the_table_of_the_published_budget_is_its_trial() -> None:
         rows = [line for line in lines if line.startswith(begin) and first in line and line.endswith(last)]
         assert len(rows) == 1, (begin, first, last)
         if name == "published-copy":
-            said = {"ipe": "ideal encoding in {}", "rpe": "on padded Copy in {}"}[encoding].format(counts[1])
-            assert said in " ".join(TEXTS["README.md"].split())
+            sentence = {"ipe": "ideal encoding in {}", "rpe": "on padded Copy in {}"}[encoding].format(counts[1])
+            assert sentence in " ".join(TEXTS["README.md"].split())
 
 
 def test_the_tables_of_learned_labels_are_their_trials() -> None:
