@@ -82,9 +82,9 @@ def predict(
     seen = [analysis.traces[scale - 1] for scale in sorted(set(train))]
     later = [analysis.traces[scale - 1] for scale in sorted(set(test) - set(train))]
 
-    def induced_with(relation: Relation, own_token: bool = False) -> Induced:
+    def induced_by(labels: Relation, own_token: bool = False) -> Induced:
         key = (
-            relation,
+            labels,
             tuple(trace.scale for trace in seen),
             tuple(trace.scale for trace in later),
             own_token,
@@ -92,11 +92,11 @@ def predict(
         )
         if key not in analysis.induced:
             analysis.induced[key] = _induced(
-                circuit, relation, seen, later, own_token=own_token, more_prompts=more_prompts
+                circuit, labels, seen, later, own_token=own_token, more_prompts=more_prompts
             )
         return analysis.induced[key]
 
-    induced = induced_with(relation)
+    induced = induced_by(relation)
     low, high = (induced.complexity[part[-1].scale] for part in (seen, [*seen, *later]))
     if change:
         low = high = math.inf
@@ -121,7 +121,7 @@ def predict(
         breaks_at=breaks_at,
         why=_why(low, high, first, breaks_at, encoding.caveat),
         selection=_selected(induced, seen, later, change),
-        selection_with_token=_selected(induced_with(token_relation, own_token=True), seen, later, token_change),
+        selection_with_token=_selected(induced_by(token_relation, own_token=True), seen, later, token_change),
         distractors=_undistracted(induced, seen, low, high, breaks, distractors_by_scale),
     )
 

@@ -308,6 +308,18 @@ def test_the_tables_of_learned_labels_are_their_trials() -> None:
     given = f"{sum(cell['successes'] for cell in served)} of {sum(cell['trials'] for cell in served)}"
     assert f"{given} runs generalize**" in text and f"in {given} runs" in TEXTS["CHANGELOG.md"]
     assert f"({given})" in TEXTS["docs/theory/circuits.md"]
+    agreement = (ROOT / "docs/results/learned-labels/agreement.json").read_text(encoding="utf-8")
+    counts = sum(map(Counter, json.loads(agreement).values()), Counter())
+    right, wrong = "all labels right", "some wrong"
+    by_labels = {which: counts[f"solved, {which}"] + counts[f"unsolved, {which}"] for which in (right, wrong)}
+    for sentence in (
+        f"in {counts['runs']} runs on tasks with one output",
+        f"{counts[f'solved, {right}']} of {by_labels[right]} times the scale is solved",
+        f"some do not, {counts[f'solved, {wrong}']} of {by_labels[wrong]} times",
+        f"Of {counts[f'unsolved, {right}'] + counts[f'unsolved, {wrong}']} unsolved scales "
+        f"{counts[f'unsolved, {wrong}']} have a wrong label",
+    ):
+        assert sentence in " ".join(text.split())
     assert sorted(rows) == sorted(line for line in text.splitlines() if line.startswith("| ") and " of " in line)
 
 

@@ -86,7 +86,7 @@ def test_the_token_at_the_query_tells_select_middle_all_that_a_hint_would(analys
     assert not relation.scale_hint
     labels = relation.labels(LARGEST + 2)
     for query in range(2, LARGEST + 3):
-        middle = (query - 1 + 1) // 2 if query <= LARGEST + 1 else None
+        middle = query // 2 if query <= LARGEST + 1 else None
         before = query - 1 if query >= 3 else None
         column = labels[:query, query - 1]
         assert set(np.flatnonzero(column != IRRELEVANT) + 1) == {middle, before} - {None}

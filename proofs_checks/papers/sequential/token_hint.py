@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import networkx as nx
 
+from circuits.analysis import analyse
 from circuits.circuit import Circuit
 from circuits.induced import induced_complexity
 from circuits.roles import ScaleHintNeeded, ideal_relation, ideal_relation_by_token, step_roles
-from circuits.src import minimal_arity, src, traces_up_to
 from circuits.tasks import TaskSpec
 from circuits.trace import Trace
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
@@ -35,10 +36,8 @@ def token_hint(*, build: Build, served: frozenset[str]) -> Evidence:
     """
     with_labels: set[str] = set()
     for name, base in sorted(BASES.items()):
-        task = TaskSpec(name=name, base=base).plain()
-        traces = traces_up_to(task, LARGEST)
-        circuit = src(task, traces, minimal_arity(traces) or 0).circuit
-        assert circuit is not None
+        analysis = analyse(TaskSpec(name=name, base=base).plain(), "unaligned", LARGEST)
+        circuit, traces = analysis.circuit, analysis.traces
         try:
             relation = build(circuit, traces)
         except ScaleHintNeeded as needed:
@@ -90,10 +89,7 @@ def _disagreeing(circuit: Circuit, traces: Sequence[Trace]) -> bool:
 def _largest_scale(circuit: Circuit, traces: Sequence[Trace]) -> Relation:
     """Return the roles of the largest scale, at all scales."""
     largest = max(circuit.wirings)
-    last = Circuit(
-        task=circuit.task, arity=circuit.arity, wirings={largest: circuit.wirings[largest]}, operators=circuit.operators
-    )
-    return ideal_relation(last, scale_hint=False)
+    return ideal_relation(replace(circuit, wirings={largest: circuit.wirings[largest]}), scale_hint=False)
 
 
 CLAIMS = (
