@@ -15,6 +15,9 @@ from empirical.encodings.base import Content, PositionEncoding
 from empirical.model.layers import Embedding, LayerNorm, Linear
 from empirical.model.mapped import MappedEncoding
 
+SHORT = 48
+"""Largest number of keys for which a CPU computes attention faster step by step than in PyTorch's fused kernel."""
+
 
 class Decoder(nn.Module):
     """M models of equal shape: tokens int64 [M, B, L] -> logits of the next token [M, B, J, V].
@@ -150,11 +153,9 @@ def attention(
         mask: added to the logits, [J, I] or [M, B, 1, 1, I], -inf for a key that is not to be seen; None for no mask.
         drop: dropout of the weights; None for none.
     """
-    dtype = torch.promote_types(q.dtype, torch.float32)
-    bias = encoding.bias(query_positions, key_positions, content, dtype=dtype)
-    shared = encoding.shared
-    if drop is None and not (shared.changes_values or shared.scores_pairwise or encoding.overrides("normalise")):
-        added = mask if bias is None else bias if mask is None else bias + mask
+    bias = encoding.bias(query_positions, key_positions, content, dtype=torch.promote_types(q.dtype, torch.float32))
+    added = mask if bias is None else bias if mask is None else bias + mask
+    if drop is None and _takes_fused_kernel(encoding, q, k, added):
         if added is not None:
             if added.dim() == 5:
                 added = added.expand(*q.shape[:2], *added.shape[2:]).flatten(0, 1)
@@ -162,13 +163,31 @@ def attention(
         models_and_batch = q.shape[:2]
         q, k, v = (tensor.flatten(0, 1) for tensor in (q, k, v))
         return F.scaled_dot_product_attention(q, k, v, attn_mask=added).unflatten(0, models_and_batch)
-    logits = encoding.scores(q, k, query_positions, key_positions, content) / q.shape[-1] ** 0.5
-    weights = attention_weights(encoding, logits, bias, mask, query_positions, key_positions)
+    root = q.shape[-1] ** 0.5
+    if encoding.shared.scores_pairwise:
+        logits = encoding.scores(q, k, query_positions, key_positions, content) / root
+    else:
+        logits = (q / root) @ k.transpose(-1, -2)
+    logits = logits if added is None else logits + added
+    weights = encoding.normalise(logits, query_positions, key_positions).to(q.dtype)
     weights = weights if drop is None else drop(weights)
     attended = weights @ v
-    if not shared.changes_values:
+    if not encoding.shared.changes_values:
         return attended
     return attended + encoding.values(weights, query_positions, key_positions, content)
+
+
+def _takes_fused_kernel(encoding: MappedEncoding, q: Tensor, k: Tensor, added: Tensor | None) -> bool:
+    """True if PyTorch's fused kernel can compute the attention, and is not slower than its single steps.
+
+    On a CPU it is slower for short sequences, and falls back to single steps if the added bias is trained.
+    """
+    shared = encoding.shared
+    if shared.changes_values or shared.scores_pairwise or encoding.overrides("normalise"):
+        return False
+    if q.device.type != "cpu" or q.dtype != torch.promote_types(q.dtype, torch.float32):
+        return True
+    return k.shape[-2] > SHORT and not (added is not None and added.requires_grad)
 
 
 OLD_NAMES = {"project": "qkv", "merge": "out", "network_norm": "mlp_norm", "widen": "up", "narrow": "down"}
@@ -190,17 +209,3 @@ def attention_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.de
 def causal_mask(queries: int, keys: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """Mask [J, I] to add to logits, 0 up to the query and -inf after it; the queries are the last of the keys."""
     return torch.full((queries, keys), -torch.inf, dtype=dtype, device=device).triu(1 + keys - queries)
-
-
-def attention_weights(
-    encoding: MappedEncoding | PositionEncoding,
-    logits: Tensor,
-    bias: Tensor | None,
-    mask: Tensor | None,
-    query_positions: Tensor,
-    key_positions: Tensor,
-) -> Tensor:
-    """Normalised logits + bias + mask, over keys: [..., J, I], in the dtype of the logits; None adds nothing."""
-    biased = logits if bias is None else logits + bias
-    masked = biased if mask is None else biased + mask.to(biased.dtype)
-    return encoding.normalise(masked, query_positions, key_positions).to(logits.dtype)

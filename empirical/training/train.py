@@ -67,6 +67,7 @@ def train(
     backend.require()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_num_threads(1)
+    memory.keep_freed()
     # The same as `use_deterministic_algorithms`, which imports the compiler, for a second.
     torch.set_deterministic_debug_mode("error")
     torch.utils.deterministic.fill_uninitialized_memory = False  # nothing reads memory before it is written

@@ -172,9 +172,12 @@ def _train(preregistration: Preregistration, piece: Sequence[Wanted], folder: Pa
     """Train a piece and store it, in a worker process; return the number of trained runs, 0 after the deadline."""
     import torch
 
+    from empirical.training.memory import keep_freed
+
     if time.time() > deadline:
         return 0
     torch.set_num_threads(1)
+    keep_freed()
     rows = train_piece(preregistration, piece)
     write_rows(folder / PIECES / f"{_name_of(piece)}.parquet", rows)
     return len(rows)

@@ -7,9 +7,10 @@ from empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
 from empirical.encodings.base import Content
 from empirical.encodings.catalogue import named
 from empirical.encodings.graph_alibi import path_distances
-from empirical.model.decoder import Decoder, attention_weights, causal_mask, current_names
+from empirical.model import decoder as decoder_module
+from empirical.model.decoder import Decoder, attention, causal_mask, current_names
 from empirical.model.layers import Embedding, LayerNorm, Linear
-from empirical.model.mapped import stack_models
+from empirical.model.mapped import MappedEncoding, stack_models
 from theory.encodings.catalogue import with_formulas
 
 LAYERS, WIDTH, HEADS, SYMBOLS, LENGTH = 2, 16, 2, 5, 7
@@ -55,13 +56,9 @@ def test_shaw_attention_equals_its_definition_pair_by_pair():
     torch.manual_seed(2)
     q, k, v = torch.randn(3, 2, HEADS, LENGTH, WIDTH // HEADS, dtype=torch.float64)
     labels = torch.randint(4, (2, LENGTH, LENGTH))
-    content = Content(layer=1, q_BHJC=q, labels_BJI=labels)
-    logits = q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5
-    positions = torch.arange(LENGTH)
-    weights = attention_weights(
-        encoding, logits, bias(encoding, content), causal_mask(LENGTH, LENGTH, q.dtype, q.device), positions, positions
-    )
-    output = weights @ v + encoding.values(weights, positions, positions, content)
+    content = Content(layer=1, q_BHJC=q[None], labels_BJI=labels[None])
+    positions, mask = torch.arange(LENGTH), causal_mask(LENGTH, LENGTH, q.dtype, q.device)
+    [output] = attention(q[None], k[None], v[None], MappedEncoding([encoding]), positions, positions, content, mask)
     for batch in range(2):
         for head in range(HEADS):
             for j in range(LENGTH):
@@ -261,14 +258,36 @@ def test_layers_of_an_earlier_checkpoint_are_known_by_their_names_of_today():
     assert current_names(restored).keys() == restored.keys()
 
 
-@pytest.mark.parametrize(("name", "explicit"), [("nope", False), ("alibi", False), ("swat", True), ("xpos", True)])
-def test_weights_are_computed_explicitly_only_where_an_encoding_needs_them(name, explicit, monkeypatch):
-    calls = []
-    fused = torch.nn.functional.scaled_dot_product_attention
+@pytest.fixture
+def fused(monkeypatch):
+    """Calls of PyTorch's fused kernel, as they come."""
+    calls, kernel = [], torch.nn.functional.scaled_dot_product_attention
     monkeypatch.setattr(
         torch.nn.functional,
         "scaled_dot_product_attention",
-        lambda *tensors, **options: calls.append(1) or fused(*tensors, **options),
+        lambda *tensors, **options: calls.append(1) or kernel(*tensors, **options),
     )
-    run(decoder(named(name, heads=HEADS, head_dim=WIDTH // HEADS)), torch.randint(SYMBOLS, (2, LENGTH)))
-    assert len(calls) == (0 if explicit else LAYERS)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("name", "longer"), [("nope", True), ("alibi", True), ("t5", False), ("swat", False), ("xpos", False)]
+)
+def test_the_fused_kernel_is_for_long_sequences_where_an_encoding_allows_it_and_trains_no_bias(
+    name, longer, fused, monkeypatch
+):
+    model = decoder(named(name, heads=HEADS, head_dim=WIDTH // HEADS))
+    tokens = torch.randint(SYMBOLS, (2, LENGTH))
+    answers = []
+    for short in (LENGTH, LENGTH - 1):
+        monkeypatch.setattr(decoder_module, "SHORT", short)
+        answers.append(run(model, tokens))
+        assert len(fused) == (LAYERS if longer and short < LENGTH else 0)
+    assert torch.allclose(*answers, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["nope", "alibi", "t5"])
+def test_low_precision_is_left_to_the_fused_kernel(name, fused):
+    model = decoder(named(name, heads=HEADS, head_dim=WIDTH // HEADS)).bfloat16()
+    run(model, torch.randint(SYMBOLS, (2, LENGTH)))
+    assert len(fused) == LAYERS
