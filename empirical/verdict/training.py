@@ -28,9 +28,6 @@ from empirical.runs.run import Run
 from empirical.training.evaluation import teacher_forced
 from empirical.verdict.preregistration import Check, Testing
 
-KEPT = 0.6
-"""Largest share of models still in training for which the others are left out of the next steps."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
@@ -136,8 +133,6 @@ def _trained(
             continue
         solves = _solves(ensemble, [[data[model] for model in active] for data in validation], check.threshold)
         for place, model in enumerate(active):
-            if model in ended:
-                continue
             solved_before[model] = solved_before[model] + 1 if solves[place] else 0
             losses[model] = float(losses_M[place])
             if solved_before[model] >= check.times or step + 1 == total or not math.isfinite(losses[model]):
@@ -146,7 +141,7 @@ def _trained(
         left = [place for place, model in enumerate(active) if model not in ended]
         if not left:
             break
-        if len(left) <= KEPT * len(active):
+        if len(left) < len(active):
             ensemble.keep(left)
             active = [active[place] for place in left]
     numbers = torch.stack([ended[model] for model in range(count)])
