@@ -49,7 +49,7 @@ def train(
     They are trained together, as an ensemble, or one after the other, whichever a short probe finds faster; a training
     that was begun in one way continues in that way. On one machine and backend an interrupted and resumed training ends
     with the same bits as an uninterrupted one. On a CPU one thread computes, because the order of a sum depends on the
-    number of threads.
+    number of threads, and the process keeps up to 1 GiB of freed memory (`memory.keep_freed`).
 
     Args:
         runs: runs of one group.
