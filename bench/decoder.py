@@ -22,7 +22,7 @@ from empirical.runs.profile import Training
 from empirical.runs.protocol import load_protocol
 from empirical.runs.run import one_run
 from empirical.training.evaluation import teacher_forced
-from empirical.training.memory import keep_freed
+from theory.system.memory import keep_freed_memory
 
 BATCH, LENGTH, WIDTH, LAYERS, HEADS, SYMBOLS = 100, 50, 64, 2, 4, 13
 PROMPT = 42
@@ -194,7 +194,7 @@ def _decoder(length: int, seed: int) -> Decoder:
 def _step(decoder: Decoder, batch: int, length: int, first_query: int) -> Callable[[], None]:
     """Function that does one training step of a decoder."""
     torch.set_num_threads(1)
-    keep_freed()
+    keep_freed_memory()
     decoder.to(device())
     optimizer = ModelwiseAdamW(decoder, SETTINGS)
     tokens = torch.randint(SYMBOLS, (decoder.models, batch, length + 1), device=device())

@@ -1,6 +1,5 @@
-"""Memory of a computation: its peak, and what it keeps for its next step."""
+"""Peak memory of a computation."""
 
-import ctypes
 import resource
 import sys
 from contextlib import suppress
@@ -8,20 +7,9 @@ from pathlib import Path
 
 import torch
 
+from theory.system.memory import return_freed_memory
+
 PROCESS = Path("/proc/self")
-_LIBRARY = ctypes.CDLL(None)
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""Numbers of parameters of glibc's `mallopt`."""
-
-
-def keep_freed() -> None:
-    """Let this process keep up to 1 GiB that it frees for its next step, if its C library is glibc.
-
-    By default at most 64 MiB are kept, and the system clears the pages of all others when they are asked for again.
-    """
-    if hasattr(_LIBRARY, "mallopt"):
-        _LIBRARY.mallopt(_MMAP_THRESHOLD, 32 << 20)  # the largest that is allowed; larger blocks are not kept
-        _LIBRARY.mallopt(_TRIM_THRESHOLD, 1 << 30)
 
 
 def forget_peak(device: str) -> None:
@@ -29,8 +17,7 @@ def forget_peak(device: str) -> None:
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
         return
-    if hasattr(_LIBRARY, "malloc_trim"):
-        _LIBRARY.malloc_trim(0)  # gives back what `keep_freed` has kept
+    return_freed_memory()
     with suppress(OSError):
         (PROCESS / "clear_refs").write_text("5", encoding="utf-8")
 

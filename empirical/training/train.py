@@ -26,6 +26,7 @@ from empirical.training.evaluation import teacher_forced
 from empirical.training.probe import seconds_of_step
 from empirical.training.stopping import EarlyStopping
 from theory.system.errors import LengthgenError
+from theory.system.memory import keep_freed_memory
 
 
 class TrainingError(LengthgenError):
@@ -49,7 +50,7 @@ def train(
     They are trained together, as an ensemble, or one after the other, whichever a short probe finds faster; a training
     that was begun in one way continues in that way. On one machine and backend an interrupted and resumed training ends
     with the same bits as an uninterrupted one. On a CPU one thread computes, because the order of a sum depends on the
-    number of threads, and the process keeps up to 1 GiB of freed memory (`memory.keep_freed`).
+    number of threads, and the process keeps the memory that it frees.
 
     Args:
         runs: runs of one group.
@@ -67,7 +68,7 @@ def train(
     backend.require()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_num_threads(1)
-    memory.keep_freed()
+    keep_freed_memory()
     # The same as `use_deterministic_algorithms`, which imports the compiler, for a second.
     torch.set_deterministic_debug_mode("error")
     torch.utils.deterministic.fill_uninitialized_memory = False  # nothing reads memory before it is written

@@ -26,6 +26,7 @@ from empirical.verdict.pairs import hash_order
 from empirical.verdict.preregistration import Preregistration
 from empirical.verdict.seeds import derived_seed
 from empirical.verdict.tables import TableError, read_rows, write_rows
+from theory.system.memory import keep_freed_memory
 from theory.system.processes import interrupts_left, pool
 
 RUNS, PIECES = "runs.parquet", "pieces"
@@ -172,12 +173,10 @@ def _train(preregistration: Preregistration, piece: Sequence[Wanted], folder: Pa
     """Train a piece and store it, in a worker process; return the number of trained runs, 0 after the deadline."""
     import torch
 
-    from empirical.training.memory import keep_freed
-
     if time.time() > deadline:
         return 0
     torch.set_num_threads(1)
-    keep_freed()
+    keep_freed_memory()
     rows = train_piece(preregistration, piece)
     write_rows(folder / PIECES / f"{_name_of(piece)}.parquet", rows)
     return len(rows)
