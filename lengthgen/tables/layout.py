@@ -143,3 +143,17 @@ def share_text(share: Mapping[str, Any]) -> str:
 def percent(share: float | None) -> str:
     """Return a share in percent as text."""
     return "-" if share is None else f"{share:.0%}"
+
+
+def rounded(value: float | None, form: str) -> str:
+    """Return a number in a form of `format`, the same on all machines, or a dash for none.
+
+    Machines compute other last digits, which matters where a number lies in the middle of two that can be shown, as
+    0.4125 does with three digits; so it is rounded to ten digits first.
+    """
+    return "-" if value is None else format(float(f"{value:.10g}"), form)
+
+
+def e_value_text(e_value: float) -> str:
+    """Return an e-value as text."""
+    return rounded(e_value, ".3g" if e_value < 1e6 else ".1e")

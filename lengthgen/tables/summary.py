@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.tables.layout import yes_no
+from lengthgen.tables.layout import e_value_text, yes_no
 from lengthgen.tables.trials import found_sentence, verdicts_table
 
 NAMES = 60
@@ -86,9 +86,10 @@ def decisions(trial: Mapping[str, Any]) -> list[Text]:
         if (cell["encoding"], cell["format"]) in SHOWN:
             counts = cell["generalizes_given_fit"]
             e_values = [value for value in (cell["e_for"], cell["e_against"]) if value is not None]
+            evidence = e_value_text(max(e_values)) if e_values else "-"
             lines.append(
                 f"  {cell['task']} {cell['format']} {cell['encoding']}: predicted {yes_no(cell['predicted'])}, seen "
-                f"{counts['successes']} of {counts['trials']}, e-value {f'{max(e_values):.3g}' if e_values else '-'}, "
+                f"{counts['successes']} of {counts['trials']}, e-value {evidence}, "
                 f"{cell['verdict']}"
             )
     return [Text(line) for line in lines]

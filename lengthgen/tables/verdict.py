@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.tables.layout import columns, percent, share_text, titled
+from lengthgen.tables.layout import columns, e_value_text, percent, rounded, share_text, titled
 
 
 def verdict_table(answer: Mapping[str, Any]) -> Group:
@@ -20,14 +20,14 @@ def verdict_table(answer: Mapping[str, Any]) -> Group:
             str(pair["tasks"]),
             str(pair["cells"]),
             f"{pair['wins_first']}:{pair['wins_second']}",
-            f"{pair['against_second']:.3g} : {pair['against_first']:.3g}",
+            f"{e_value_text(pair['against_second'])} : {e_value_text(pair['against_first'])}",
             pair["better"],
         )
     rules = columns("rule", "right yes", "wrong yes", "right no", "wrong no", "abstains", "Brier score")
     for name, parts in answer["rules"].items():
         score = parts["judgement"]
         numbers = (str(score[key]) for key in ("right_yes", "wrong_yes", "right_no", "wrong_no", "abstains"))
-        rules.add_row(name, *numbers, "-" if score["brier"] is None else f"{score['brier']:.3f}")
+        rules.add_row(name, *numbers, rounded(score["brier"], ".3f"))
     cells = columns("share of runs that generalize", "yes", "no", "undecided", "by e-BH")
     for name, counts in answer["decided"].items():
         cells.add_row(name.replace("_", " "), *(str(counts[key]) for key in ("yes", "no", "undecided", "by_e_bh")))

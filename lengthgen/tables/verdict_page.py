@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from empirical.verdict.comparisons import UNDECIDED
+from lengthgen.tables.layout import e_value_text, rounded
 
 JUDGING = "judgement"
 PAIR_HEADINGS = ("rule", "against", "cells with runs", "tasks that count", "wins", "e-values", "better")
@@ -55,13 +56,13 @@ def _sentence(pair: Mapping[str, Any], gate: Mapping[str, Any]) -> str:
     """Return what the evidence says on a pair of rules in one or two sentences."""
     reached = f"{pair['reached']:,} of the {pair['disputed']:,} cells on which they differ are judged"
     if pair["better"] == UNDECIDED:
-        evidence = f"e-values {_e(pair['against_second'])} and {_e(pair['against_first'])}"
+        evidence = f"e-values {e_value_text(pair['against_second'])} and {e_value_text(pair['against_first'])}"
         cannot = "" if _can_decide(pair, gate) else "; by the power computed before the first run they cannot decide"
         return f"{pair['first']} or {pair['second']}: **undecided** ({evidence}; {reached}{cannot})."
     better, worse = ("first", "second") if pair["better"] == pair["first"] else ("second", "first")
     return (
         f"**{pair[better]} says better than {pair[worse]}** which cells generalize: e-value "
-        f"{_e(pair[f'against_{worse}'])}, better on {pair[f'wins_{better}']} tasks and worse on "
+        f"{e_value_text(pair[f'against_{worse}'])}, better on {pair[f'wins_{better}']} tasks and worse on "
         f"{pair[f'wins_{worse}']} ({reached})."
     )
 
@@ -164,13 +165,13 @@ def _pair_row(pair: Mapping[str, Any]) -> list[str]:
         f"{pair['reached']:,} of {pair['disputed']:,}",
         f"{pair['tasks']:,}",
         f"{pair['wins_first']} : {pair['wins_second']}",
-        f"{_e(pair['against_second'])} : {_e(pair['against_first'])}",
+        f"{e_value_text(pair['against_second'])} : {e_value_text(pair['against_first'])}",
         pair["better"],
     ]
 
 
 def _rule_row(name: str, score: Mapping[str, Any]) -> list[str]:
-    return [name, *(str(score[key]) for key in COUNTS), "-" if score["brier"] is None else f"{score['brier']:.3f}"]
+    return [name, *(str(score[key]) for key in COUNTS), rounded(score["brier"], ".3f")]
 
 
 def _breaking_row(name: str, of_rule: Mapping[str, Any]) -> list[str]:
@@ -192,10 +193,6 @@ def _format_rows(points: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 def _share(share: Mapping[str, Any]) -> str:
     return f"{share['successes']} of {share['trials']} ({share['low']:.2f} to {share['high']:.2f})"
-
-
-def _e(value: float) -> str:
-    return f"{value:.3g}" if value < 1e6 else f"{value:.1e}"
 
 
 def _list(points: Iterable[str]) -> str:

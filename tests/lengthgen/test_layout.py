@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from lengthgen.tables.layout import Fitted, columns, titled
+from lengthgen.tables.layout import Fitted, columns, e_value_text, rounded, titled
 
 HEADINGS = ("encoding", "generalizes", "breaks at", "distractors", "why")
 
@@ -75,3 +75,11 @@ def test_a_caption_stays_below():
     table.caption = "what it means"
     assert lines(Fitted(table), 40)[-1] == "what it means"
     assert lines(titled("title", made(1), "note"), 40)[0] == "title"
+
+
+def test_a_number_in_the_middle_of_two_is_shown_alike_whatever_its_last_digits():
+    below, above = (0.4125 + few * 2**-52 for few in (-3, 3))
+    assert f"{below:.3g}" != f"{above:.3g}"  # what two machines showed
+    assert rounded(below, ".3g") == rounded(above, ".3g") == e_value_text(below) == f"{0.4125:.3g}"
+    assert rounded(2 / 3, ".3f") == "0.667" and rounded(None, ".3f") == "-"
+    assert e_value_text(999_999) == "1e+06" and e_value_text(2.34e7) == "2.3e+07"
