@@ -10,11 +10,11 @@ from empirical.runs.profile import load_profile
 from empirical.runs.store import StoreError
 from lengthgen.encodings import own_encodings_answer, selected
 from lengthgen.progress import Progress
-from proofs_checks import certificates, ledger, own_claims, registry, report
+from proofs_checks import ledger, own_claims, registry, report
 from proofs_checks.formal import prover, recorded
 from proofs_checks.lattice import lattice
 from proofs_checks.ledger import Selection
-from proofs_checks.runner import Result
+from proofs_checks.result import Result
 from proofs_checks.trained import Runs
 from theory.system.files import user_cache
 
@@ -98,7 +98,7 @@ def failing(results: Sequence[Result], *, of_runs: bool) -> list[str]:
 
 def write_certificates(results: Sequence[Result], folder: Path) -> str:
     """Write the certificates of the results into a folder, and return a line that counts them."""
-    counts = certificates.write(results, folder)
+    counts = report.write_certificates(results, folder)
     missing = f", {counts['missing']} without a certificate" if counts["missing"] else ""
     identities = f"{counts['proved']} identities and {counts['refuted']} false ones"
     return f"{folder}: {identities} of {counts['claims']} claims{missing}"
@@ -128,7 +128,7 @@ def formal_answer(results: Sequence[Result], folder: Path, *, complete: bool) ->
     new = sorted(name for digest, name in outcome.lemmas.items() if digest not in record["lemmas"])
     lost = sorted(set(record["lemmas"]) - outcome.lemmas.keys()) if complete else []
     changed = [theorem.name for theorem in outcome.theorems if record["theorems"].get(theorem.name) != theorem.digest]
-    covered = recorded.coverage(results)
+    covered = report.coverage(results)
     return {
         "prover": outcome.prover,
         "assumptions": list(outcome.assumptions),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from proofs_checks.report import MARKS, by_paper
-from proofs_checks.runner import Result
+from proofs_checks.result import Result
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -19,7 +19,8 @@ from pebble import ProcessExpired, ProcessPool
 
 from proofs_checks import reading, runner
 from proofs_checks.claim import Claim
-from proofs_checks.runner import Result, Verdict, run_claim
+from proofs_checks.result import Result, Verdict
+from proofs_checks.runner import run_claim
 from theory.system.cache import keep, recalled
 from theory.system.errors import LengthgenError
 from theory.system.files import seal, sweep_partial

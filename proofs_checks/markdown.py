@@ -7,8 +7,8 @@ from urllib.parse import quote
 from proofs_checks.claim import Source, Strength
 from proofs_checks.formal import recorded
 from proofs_checks.reading import decided_at
-from proofs_checks.report import LEGEND, MARKS, by_paper, mark, rejected
-from proofs_checks.runner import Result, Verdict
+from proofs_checks.report import LEGEND, MARKS, by_paper, coverage, mark, rejected
+from proofs_checks.result import Result, Verdict
 
 _HEADINGS = ("claim", "label", "verdict", "reach of the check", "falsifiers", "statement", "decided by", "in Coq")
 _LIMITED = (Strength.BOUNDED, Strength.EXHAUSTIVE, Strength.INTERVAL, Strength.NUMERIC)
@@ -48,7 +48,7 @@ def document(results: Sequence[Result]) -> str:
 
 def _trust(results: Sequence[Result]) -> list[str]:
     """Paragraph on what the formal claims rest on; empty if there are none."""
-    record, covered = recorded.record(), recorded.coverage(results)
+    record, covered = recorded.record(), coverage(results)
     if not covered.formal:
         return []
     axioms = ", ".join(f"`{axiom}`" for axiom in record["assumptions"])

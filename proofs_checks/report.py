@@ -1,14 +1,18 @@
-"""The ledger of a run, as JSON for programs and as a table for the terminal."""
+"""The ledger of a run: as JSON for programs, as a table for the terminal, and its certificates as files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from proofs_checks.claim import Source, Strength
-from proofs_checks.runner import Result, Verdict
+from proofs_checks.result import Result, Verdict
+from theory.system.files import write_json
 
 _COLOURS = {
     Verdict.VERIFIED: "green",
@@ -38,6 +42,19 @@ LEGEND: Mapping[Strength, str] = {
     Strength.STATISTICAL: "a test of trained runs, which can refute and not prove",
 }
 """Meaning of each mark."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """Share of the algebraic claims that are formal.
+
+    Attributes:
+        algebraic: claims for all dimensions and parameters whose checks decide identities.
+        formal: those of them that are formal.
+    """
+
+    algebraic: tuple[str, ...]
+    formal: tuple[str, ...]
 
 
 def mark(result: Result) -> str:
@@ -91,6 +108,41 @@ def by_paper(results: Sequence[Result]) -> list[tuple[Source, list[Result]]]:
     for result in results:
         groups.setdefault(result.claim.source.arxiv or result.claim.source.paper, []).append(result)
     return [(of_paper[0].claim.source, of_paper) for of_paper in groups.values()]
+
+
+def coverage(results: Iterable[Result]) -> Coverage:
+    """General claims whose checks decide identities, and those of them that are formal."""
+    general = (Strength.GENERAL, Strength.FORMAL)
+    algebraic = [result for result in results if result.identities and result.strength in general]
+    formal_claims = tuple(result.claim.id for result in algebraic if result.strength is Strength.FORMAL)
+    return Coverage(algebraic=tuple(result.claim.id for result in algebraic), formal=formal_claims)
+
+
+def write_certificates(results: Sequence[Result], folder: Path) -> dict[str, Any]:
+    """Write one file for each claim with identities, and return the numbers of identities in all.
+
+    Each file has the certificates of the identities that the claim's check decided, and of the false ones by which it
+    rejected its falsifiers.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    counts = {"claims": 0, "proved": 0, "refuted": 0, "missing": 0}
+    for result in results:
+        rows = [{"of": "statement", **identity} for identity in result.identities]
+        for falsifier in result.falsifiers:
+            rows += [{"of": f"falsifier: {falsifier.name}", **identity} for identity in falsifier.identities]
+        if not rows:
+            continue
+        complete = [row for row in rows if "missing" not in row]
+        counts["claims"] += 1
+        counts["missing"] += len(rows) - len(complete)
+        for row in complete:
+            counts["proved" if row["holds"] else "refuted"] += 1
+        content = {"claim": result.claim.id, "statement": result.claim.statement, "identities": complete}
+        missing = [row for row in rows if "missing" in row]
+        write_json(folder / f"{quote(result.claim.id, safe='')}.json", content | {"missing": missing})
+    return counts
 
 
 def _claim_json(result: Result) -> dict[str, Any]:

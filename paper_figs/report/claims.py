@@ -15,7 +15,8 @@ from proofs_checks import ledger
 from proofs_checks.claim import Claim
 from proofs_checks.ledger import Selection
 from proofs_checks.report import MARKS, as_json
-from proofs_checks.runner import Result, run_claim
+from proofs_checks.result import Result
+from proofs_checks.runner import run_claim
 
 NOT_RUN = "not run"
 """Verdict that the page shows for a claim without a result."""

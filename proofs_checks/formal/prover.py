@@ -21,7 +21,7 @@ from proofs_checks.formal.lemma import Lemma
 from proofs_checks.formal.sources import LIBRARY, Theorem, refuse
 from proofs_checks.formal.terms import NotReal
 from proofs_checks.ledger import Steps
-from proofs_checks.runner import Result
+from proofs_checks.result import Result
 from theory.system.errors import LengthgenError
 from theory.system.files import write_bytes, write_json
 

@@ -5,37 +5,19 @@ changes its lemma, whose hash is then not recorded, and the claim is `general` a
 lemma.  The same holds for a theorem: it counts while its file is the one that Coq compiled.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from proofs_checks.certificates import Certificates
-from proofs_checks.claim import Strength
 from proofs_checks.formal.lemma import Lemma
 from proofs_checks.formal.sources import Theorem, theorems
 from proofs_checks.formal.terms import NotReal
 from theory.system.files import read_json
 
-if TYPE_CHECKING:
-    from proofs_checks.runner import Result
-
 RECORD = Path(__file__).parent / "recorded.json"
 """{"prover": version, "assumptions": [axiom, ...], "lemmas": [hash, ...], "theorems": {name: hash}}"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coverage:
-    """Share of the algebraic claims that are formal.
-
-    Attributes:
-        algebraic: claims for all dimensions and parameters whose checks decide identities.
-        formal: those of them that are formal.
-    """
-
-    algebraic: tuple[str, ...]
-    formal: tuple[str, ...]
 
 
 @cache
@@ -72,11 +54,3 @@ def theorems_of(claim_id: str) -> list[Theorem]:
 def is_stated(claim_id: str) -> bool:
     """True if Coq compiled a theorem that states the whole claim."""
     return any(claim_id in theorem.claims for theorem in theorems_of(claim_id))
-
-
-def coverage(results: Iterable["Result"]) -> Coverage:
-    """General claims whose checks decide identities, and those of them that are formal."""
-    general = (Strength.GENERAL, Strength.FORMAL)
-    algebraic = [result for result in results if result.identities and result.strength in general]
-    formal_claims = tuple(result.claim.id for result in algebraic if result.strength is Strength.FORMAL)
-    return Coverage(algebraic=tuple(result.claim.id for result in algebraic), formal=formal_claims)

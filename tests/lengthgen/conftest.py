@@ -9,7 +9,7 @@ from empirical.training import sealed_sweep, sweep
 from lengthgen import progress, reporting
 from lengthgen.cli import main
 from proofs_checks import ledger, own_claims
-from proofs_checks.runner import Result
+from proofs_checks.result import Result
 from tests.pool_here import pool_here
 
 

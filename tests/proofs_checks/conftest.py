@@ -7,7 +7,8 @@ import pytest
 
 from proofs_checks import registry
 from proofs_checks.ledger import settled
-from proofs_checks.runner import Result, run_claim
+from proofs_checks.result import Result
+from proofs_checks.runner import run_claim
 from theory.system.files import user_cache
 
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from proofs_checks import certificates
-from proofs_checks.runner import Result
+from proofs_checks.report import write_certificates
+from proofs_checks.result import Result
 
 CHECKER = Path(__file__).parents[1] / "replay_certificates.py"
 
@@ -19,7 +19,7 @@ def replayed(folder: Path) -> subprocess.CompletedProcess[str]:
 def test_written_certificates_are_replayed_and_an_altered_file_is_named(
     result_of: Callable[[str], Result], tmp_path: Path
 ) -> None:
-    counts = certificates.write([result_of("rope-2"), result_of("src-parity")], tmp_path)
+    counts = write_certificates([result_of("rope-2"), result_of("src-parity")], tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["rope-2.json"] and counts["claims"] == 1
     done = replayed(tmp_path)
     assert (done.returncode, done.stdout) == (

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from proofs_checks import markdown, registry
-from proofs_checks.runner import Result, Verdict
+from proofs_checks.result import Result, Verdict
 from tests.replay_certificates import replay
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -12,7 +12,8 @@ import sympy as sp
 
 from proofs_checks import registry
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.runner import Verdict, run_claim
+from proofs_checks.result import Verdict
+from proofs_checks.runner import run_claim
 
 
 def _is_plain(value: object) -> bool:

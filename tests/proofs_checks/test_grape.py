@@ -10,7 +10,7 @@ import sympy as sp
 
 from proofs_checks import registry
 from proofs_checks.claim import Refuted
-from proofs_checks.runner import Result
+from proofs_checks.result import Result
 
 CLAIMS = {claim.id: claim for claim in registry.select(["grape"])}
 

@@ -9,7 +9,8 @@ import sympy as sp
 from proofs_checks import registry
 from proofs_checks.claim import Refuted
 from proofs_checks.identity import derivative, product, require_equal, same_by_sympy
-from proofs_checks.runner import Verdict, run_claim
+from proofs_checks.result import Verdict
+from proofs_checks.runner import run_claim
 from theory import exact, second_engine
 from theory.encodings import rotary
 from theory.twice import EnginesDisagree, OneExpression, decide

@@ -16,7 +16,8 @@ import pytest
 from proofs_checks import ledger, reading
 from proofs_checks.claim import Claim
 from proofs_checks.ledger import LedgerError
-from proofs_checks.runner import Result, Verdict, run_claim
+from proofs_checks.result import Result, Verdict
+from proofs_checks.runner import run_claim
 from tests.processes import PATIENCE, alive, started, wait_until
 from tests.proofs_checks import toys
 from theory.system.files import user_cache

@@ -10,7 +10,8 @@ from empirical.text.profile import load_profile
 from empirical.text.run import TextRun
 from proofs_checks.claim import Refuted, Unsettled
 from proofs_checks.papers.longer_text import CLAIMS
-from proofs_checks.runner import Verdict, run_claim
+from proofs_checks.result import Verdict
+from proofs_checks.runner import run_claim
 from proofs_checks.seeds import decide_mean, p_values
 from proofs_checks.trained import Runs
 from theory.system.files import write_sealed_json

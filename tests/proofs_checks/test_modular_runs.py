@@ -6,7 +6,8 @@ from empirical.modular_addition.profile import load_profile
 from empirical.modular_addition.run import ModularRun
 from proofs_checks.claim import Refuted, Unsettled
 from proofs_checks.papers.modular_runs import CLAIMS, without_order
-from proofs_checks.runner import Verdict, run_claim
+from proofs_checks.result import Verdict
+from proofs_checks.runner import run_claim
 from proofs_checks.trained import Runs
 from theory.system.files import write_sealed_json
 

@@ -10,7 +10,8 @@ from proofs_checks import mutations, registry
 from proofs_checks.claim import Refuted
 from proofs_checks.papers.laws import mutated_laws
 from proofs_checks.papers.matrix import ROWS
-from proofs_checks.runner import Result, run_claim
+from proofs_checks.result import Result
+from proofs_checks.runner import run_claim
 from theory import laws
 from theory.encodings.catalogue import named
 from theory.encodings.encoding import LENGTH, Law, Normaliser

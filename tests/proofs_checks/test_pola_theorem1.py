@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import linprog
 
 from proofs_checks import registry
-from proofs_checks.runner import Result
+from proofs_checks.result import Result
 from tests.oracles.pola import min_norm_map, relations
 
 CLAIMS = {claim.id: claim for claim in registry.CLAIMS}

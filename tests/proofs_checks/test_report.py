@@ -15,7 +15,7 @@ from rich.console import Console
 from proofs_checks import latex, markdown, registry
 from proofs_checks.claim import Evidence, Source, Strength
 from proofs_checks.report import LEGEND, MARKS, as_json, table
-from proofs_checks.runner import FalsifierResult, Result, Verdict
+from proofs_checks.result import FalsifierResult, Result, Verdict
 from tests.proofs_checks import toys
 
 HOSTILE = [

@@ -7,7 +7,8 @@ from functools import partial
 import pytest
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
-from proofs_checks.runner import Result, Verdict, run, run_claim
+from proofs_checks.result import Result, Verdict
+from proofs_checks.runner import run, run_claim
 from theory.exact import Undecided
 
 

@@ -13,7 +13,7 @@ from circuits.src import src, traces_up_to
 from circuits.tasks import load
 from circuits.trace import trace
 from proofs_checks.papers.sequential import arity, bounds, coverage, layout, merging, parity
-from proofs_checks.runner import Result
+from proofs_checks.result import Result
 
 
 def test_corrections_that_rest_on_our_reading_say_so(result_of: Callable[[str], Result]) -> None:

@@ -12,7 +12,8 @@ from empirical.trial.frozen import FILE, Frozen, stored_runs
 from proofs_checks import ledger, registry
 from proofs_checks.claim import Claim, Strength, Unsettled
 from proofs_checks.papers import longer_text, modular_runs
-from proofs_checks.runner import Result, Verdict, run_claim
+from proofs_checks.result import Result, Verdict
+from proofs_checks.runner import run_claim
 from proofs_checks.trained import Arm, Runs
 from tests.proofs_checks.stores import Scores, by_encoding, fails, fill, put, runs_of, solves, unfit
 from theory.system.files import write_sealed_json

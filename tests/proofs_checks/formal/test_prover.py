@@ -11,7 +11,7 @@ import sympy as sp
 from proofs_checks.certificates import certified
 from proofs_checks.formal import prover, sources
 from proofs_checks.formal.prover import ProverError
-from proofs_checks.runner import FalsifierResult, Result, Verdict
+from proofs_checks.result import FalsifierResult, Result, Verdict
 from tests.proofs_checks.toys import CLAIMS
 from theory import twice
 

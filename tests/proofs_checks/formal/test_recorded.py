@@ -9,7 +9,7 @@ import pytest
 
 from proofs_checks.claim import Strength
 from proofs_checks.formal import prover, recorded
-from proofs_checks.runner import Result
+from proofs_checks.result import Result
 
 DOCS = Path(__file__).parents[3] / "docs"
 
