@@ -34,8 +34,8 @@ from empirical.trial.frozen import Frozen, rule_name
 from empirical.trial.outcomes import History, outcome
 from empirical.trial.trial import as_json
 from lengthgen.announcement import announce_runs, offer
-from lengthgen.commands.options import usual_encodings
 from lengthgen.curves import write_curves
+from lengthgen.defaults import usual_encodings
 from lengthgen.progress import Progress
 from lengthgen.scales import parse_scales
 from lengthgen.watching import watching

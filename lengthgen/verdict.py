@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from empirical.runs.environment import environment
+from empirical.statistics.e_values import Estimand, decides
 from empirical.verdict.comparisons import decided_pairs
 from empirical.verdict.disputes import rounds
-from empirical.verdict.e_values import Estimand, decides
 from empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
 from empirical.verdict.judgement import gate, judge
 from empirical.verdict.preregistration import Preregistration, load_preregistration

@@ -10,8 +10,8 @@ from empirical.runs.profile import load_profile
 from empirical.runs.store import StoreError
 from lengthgen.encodings import own_encodings_answer, selected
 from lengthgen.progress import Progress
-from proofs_checks import ledger, own_claims, registry, report
-from proofs_checks.formal import prover, recorded
+from proofs_checks import ledger, own_claims, prover, registry, report
+from proofs_checks.formal import recorded
 from proofs_checks.lattice import lattice
 from proofs_checks.ledger import Selection
 from proofs_checks.result import Result

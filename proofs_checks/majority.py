@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
-from empirical.trial.statistics import ALPHA, tail
+from empirical.statistics.shares import ALPHA, tail
 from proofs_checks.claim import Evidence, Refuted, Strength, Unsettled
 from proofs_checks.trained import Reading
 

@@ -7,7 +7,7 @@ decide nothing: coarse measurements such as accuracies coincide by chance.
 from collections.abc import Sequence
 from typing import Literal
 
-from empirical.trial.statistics import ALPHA
+from empirical.statistics.shares import ALPHA
 from proofs_checks.claim import Evidence, Refuted, Strength, Unsettled
 
 Side = Literal["below", "above"]

@@ -18,7 +18,7 @@ from circuits.tasks.published.subject import Subject
 from circuits.tasks.random_circuits import drawn_name
 from circuits.theories.theory import Guess, Question, Theory
 from empirical.court.freeze import Frozen, guess_as_json
-from empirical.trial.statistics import share
+from empirical.statistics.shares import share
 
 TRAIN, TEST = 4, 9
 """Largest scales of training and test of every question."""

@@ -6,8 +6,8 @@ from math import inf, isinf
 from statistics import median
 from typing import Any
 
+from empirical.statistics.shares import share
 from empirical.trial.conjecture import JudgedCell
-from empirical.trial.statistics import share
 
 
 def breaking(cell: JudgedCell) -> dict[str, Any] | None:

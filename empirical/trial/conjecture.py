@@ -5,7 +5,7 @@ scales says nothing about generalization: it is the third outcome. Experiments c
 
 The verdict ([F]). The conjecture is about what is possible, a run shows what happened. So a cell is defined to
 generalize iff more than half of all fitting runs would. The evidence of a cell's fitting runs against each direction is
-an e-value (`empirical.verdict.e_values`), which stays valid however many runs are added and whenever one stops:
+an e-value (`empirical.statistics.e_values`), which stays valid however many runs are added and whenever one stops:
 
 - refuted: the e-value against the prediction is large enough;
 - consistent: the e-value for it is;
@@ -30,9 +30,9 @@ from typing import NamedTuple
 
 from circuits.modes import Mode
 from circuits.prediction_record import VARIANTS, Prediction, VariantPrediction
+from empirical.statistics.e_values import Estimand, Evidence, decides, e_bh
+from empirical.statistics.shares import ALPHA, Share, share
 from empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome
-from empirical.trial.statistics import ALPHA, Share, share
-from empirical.verdict.e_values import Estimand, Evidence, decides, e_bh
 from theory.system.errors import LengthgenError
 
 FEWEST = 3

@@ -5,13 +5,13 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from circuits.prediction_record import VARIANTS
+from empirical.statistics.shares import ALPHA, CONFIDENCE
 from empirical.trial.association import association
 from empirical.trial.breaking import breaking, breaking_summary
 from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, judge, predicted_by, unanimous_runs
 from empirical.trial.diagnosis import diagnose, disagreements
 from empirical.trial.outcomes import Checkpoint, outcome
 from empirical.trial.sensitivity import sensitivity
-from empirical.trial.statistics import ALPHA, CONFIDENCE
 
 
 def as_json(evidence: Sequence[CellEvidence], main: Criteria, frozen: str | None = None) -> dict[str, Any]:

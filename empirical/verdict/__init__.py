@@ -1,1 +1,1 @@
-"""Verdicts on predictions: seeds that derive from frozen predictions, and evidence that may grow with each run."""
+"""Verdicts on predictions: answers that are frozen first, seeds that derive from them, and judgement of the runs."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from empirical.statistics.e_values import LARGEST_LOG, e_bh
 from empirical.verdict.disputes import Pair, disputed, reached
-from empirical.verdict.e_values import LARGEST_LOG, e_bh
 from empirical.verdict.frozen import FrozenCell, FrozenCells
 from empirical.verdict.pairs import PairCell, PairEvidence, Score, compare, log_e_values, trajectory
 from empirical.verdict.population import HALVES

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from empirical.trial.statistics import share
+from empirical.statistics.e_values import Estimand, decides, e_bh
+from empirical.statistics.shares import share
 from empirical.verdict.comparisons import comparisons, null_rate, pair_answers
 from empirical.verdict.disputes import reached
-from empirical.verdict.e_values import Estimand, decides, e_bh
 from empirical.verdict.frozen import FrozenCells
 from empirical.verdict.population import HALVES
 from empirical.verdict.power import Noise, Plan, cell_powers, pair_powers

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from empirical.verdict.e_values import LARGEST_LOG, EvidenceError
+from empirical.statistics.e_values import LARGEST_LOG, EvidenceError
 
 BETS = tuple(step / 20 for step in range(1, 20))
 """Bets lambda in (0, 1), each with the same weight."""

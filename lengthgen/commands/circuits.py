@@ -23,8 +23,8 @@ from lengthgen.commands.options import (
     error_bound,
     nonempty_path,
     show,
-    usual_encodings,
 )
+from lengthgen.defaults import usual_encodings
 from lengthgen.interrupts import INTERRUPTED
 from lengthgen.results import tasks_answer
 from lengthgen.scales import parse_scales

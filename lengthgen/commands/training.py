@@ -13,7 +13,6 @@ from lengthgen.commands.options import (
     CONDITION_NAMES,
     ENCODING_NAMES,
     FORMAT_NAMES,
-    IDEAL,
     PROTOCOL_NAMES,
     TRIAL_NAMES,
     Base,
@@ -29,6 +28,7 @@ from lengthgen.commands.options import (
     TrainScales,
     show,
 )
+from lengthgen.defaults import IDEAL
 from lengthgen.preconditions import require_ready, require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.runs import accuracy_table, evaluation_table, relation_table, runs_table

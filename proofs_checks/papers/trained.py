@@ -13,12 +13,12 @@ from circuits.modes import Mode
 from circuits.prediction_record import Prediction
 from empirical.runs.protocol import Cell, load_protocol
 from empirical.runs.store import RunStore
+from empirical.statistics.shares import ALPHA
 from empirical.trial import conjecture
 from empirical.trial.association import association, cluster_permutation_test
 from empirical.trial.conjecture import CellKey, Criteria, JudgedCell, judge
 from empirical.trial.frozen import FrozenCell, answers, frozen_cells
 from empirical.trial.outcomes import History, by_checkpoint, outcome
-from empirical.trial.statistics import ALPHA
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
 from proofs_checks.majority import Count, settle
 from proofs_checks.papers import randomized

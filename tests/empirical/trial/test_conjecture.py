@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import binom
 
 from circuits.prediction_record import Prediction
+from empirical.statistics.e_values import e_process
+from empirical.statistics.shares import tail
 from empirical.trial.conjecture import TrialError, judge, unanimous_runs
 from empirical.trial.outcomes import by_checkpoint
-from empirical.trial.statistics import tail
-from empirical.verdict.e_values import e_process
 from tests.empirical.trial.trials import (
     FAILS,
     MAIN,

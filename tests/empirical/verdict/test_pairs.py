@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from empirical.verdict.e_values import EvidenceError
+from empirical.statistics.e_values import EvidenceError
 from empirical.verdict.pairs import BETS, PairCell, Score, compare, hash_order, log_e_values, trajectory
 
 LEVEL = 20

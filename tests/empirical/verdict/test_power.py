@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from empirical.statistics.e_values import Estimand, EvidenceError
 from empirical.verdict import power
-from empirical.verdict.e_values import Estimand, EvidenceError
 from empirical.verdict.pairs import PairCell, compare, log_e_values
 from empirical.verdict.power import Noise, Plan, cell_powers, pair_powers
 from tests.timing import at_once

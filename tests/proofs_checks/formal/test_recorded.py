@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from proofs_checks import prover
 from proofs_checks.claim import Strength
-from proofs_checks.formal import prover, recorded
+from proofs_checks.formal import recorded
 from proofs_checks.result import Result
 
 DOCS = Path(__file__).parents[3] / "docs"

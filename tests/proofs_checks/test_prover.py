@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import sympy as sp
 
+from proofs_checks import prover
 from proofs_checks.certificates import certified
-from proofs_checks.formal import prover, sources
-from proofs_checks.formal.prover import ProverError
+from proofs_checks.formal import sources
+from proofs_checks.prover import ProverError
 from proofs_checks.result import FalsifierResult, Result, Verdict
 from tests.proofs_checks.toys import CLAIMS
 from theory import twice
