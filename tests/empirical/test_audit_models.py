@@ -286,6 +286,19 @@ def test_every_rule_has_a_law_and_a_mend():
         assert rule.mend
 
 
+@pytest.mark.parametrize(
+    "spec, changed, says",
+    [
+        ("hf:lama", {}, r"knows no language model 'lama': did you mean llama"),
+        ("hf:zzzz", {}, r"knows no language model 'zzzz': there are .* or path/to/config.json"),
+        ("hf:llama", {"rope_thta": 3.0}, r"LlamaConfig has no field 'rope_thta': did you mean rope_theta"),
+    ],
+)
+def test_an_unknown_name_gets_the_nearest_ones(spec, changed, says):
+    with pytest.raises(AuditError, match=says):
+        load_model(spec, changed)
+
+
 def test_published_constants_agree_with_hand_computed_ones():
     linear = rotary({"rope_type": "linear", "factor": 2.0}, width=4, head_dim=4, trained=64, length=64)
     assert linear.frequencies == pytest.approx((0.5, 0.005))

@@ -134,7 +134,7 @@ def _classes(package: Any, text: str) -> tuple[type, type]:
             chosen = wanted if wanted in models else models[0]
             with user_code(f"transformers has no {chosen}", error=AuditError):
                 return getattr(package, config_name), getattr(package, chosen)
-    hint = nearest(wanted, list(names), otherwise="for example llama, gpt2, mistral, or path/to/config.json")
+    hint = nearest(wanted, list(names), listed="or path/to/config.json")
     raise AuditError(f"transformers {package.__version__} knows no language model '{text}': {hint}")
 
 
@@ -149,7 +149,7 @@ def _fields(
         name for name in changed if name not in accepted_names and name not in ROPE_FIELDS and name not in written
     ]
     if unknown:
-        hint = nearest(unknown[0], [*accepted_names, *ROPE_FIELDS], otherwise="see its documentation")
+        hint = nearest(unknown[0], [*accepted_names, *ROPE_FIELDS], listed="see its documentation")
         raise AuditError(f"{config_class.__name__} has no field '{unknown[0]}': {hint}")
     given = {**written, **changed}
     for name in DROPPED:
