@@ -44,7 +44,8 @@ from circuits.encodings import parse_encoding, parse_encodings
 from circuits.induced import induced_complexity
 from circuits.languages.c_rasp import decide as decide_c_rasp
 from circuits.languages.regular import minimal_automaton
-from circuits.prediction import Prediction, predict
+from circuits.prediction import predict
+from circuits.prediction_record import Prediction
 from circuits.src import SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Reference, Task, TaskError
 from circuits.tasks import TASKS, load as load_task

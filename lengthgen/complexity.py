@@ -3,7 +3,7 @@
 import math
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from circuits.roles import changing_pairs, role_labels, unread_positions
 from circuits.src import MAX_ARITY, Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.tasks import TaskSpec
+from circuits.trace import Trace
 from lengthgen.results import number, template_text
 from theory.system.errors import LengthgenError
 from theory.system.files import json_bytes, write_bytes
@@ -180,19 +181,11 @@ def compute(question: Question) -> SRCAnswer:
             result = choice_src(task, question.scales[-1], question.arity, mode=question.mode, clock=clock)
         except Interrupted as stop:  # its bounds are those of one choice of right outputs
             raise KeyboardInterrupt from stop
-        least = result.arity if question.arity is None else None
-        return SRCAnswer(question=question, task=task, minimal_arity=least, result=result)
+        fewest = result.arity if question.arity is None else None
+        return SRCAnswer(question=question, task=task, minimal_arity=fewest, result=result)
     traces = traces_up_to(task, question.scales[-1], clock)
     with clock.phase("arity"):
-        analysed = []
-        least: int | None = 1
-        for trace in traces:
-            if analysed and clock.used() > 0.4:
-                break
-            analysed.append(trace)
-            least = minimal_arity([trace], at_least=least)
-            if least is None:
-                break
+        analysed, least = _least_arity(traces, clock)
     if question.arity is None and least is None:
         raise TaskError(
             f"task '{task.name}': some step of scale {len(analysed)} needs more than {MAX_ARITY} arguments; "
@@ -208,6 +201,23 @@ def compute(question: Question) -> SRCAnswer:
     except Interrupted as stop:
         raise Interrupted(SRCAnswer(**fields, result=stop.result)) from None
     return SRCAnswer(**fields, result=result)
+
+
+def _least_arity(traces: Iterable[Trace], clock: Clock) -> tuple[list[Trace], int | None]:
+    """Return the traces that two fifths of the time allow, and the fewest slots that determine all their steps.
+
+    The slots are None if the last of the traces needs too many.
+    """
+    analysed, least = list[Trace](), 1
+    for trace in traces:
+        if analysed and clock.used() > 0.4:
+            break
+        analysed.append(trace)
+        needed = minimal_arity([trace], at_least=least)
+        if needed is None:
+            return analysed, None
+        least = needed
+    return analysed, least
 
 
 def write_certificate(path: Path, answer: SRCAnswer) -> None:

@@ -184,7 +184,9 @@ def _explorations(bounds: relations.Bounds) -> list[dict[str, Any]]:
     An interrupt keeps finished ones.
     """
     explorations = _every_exploration(bounds)
-    answers = {exploration: recalled(exploration.path, exploration.key) for exploration in explorations}
+    answers: dict[_Exploration, Any] = {
+        exploration: recalled(exploration.path, exploration.key) for exploration in explorations
+    }
     absent = [exploration for exploration, answer in answers.items() if answer is None]
     if absent:
         answers |= _explore(absent)
@@ -204,7 +206,7 @@ def _first_explorations(bounds: relations.Bounds) -> list[dict[str, Any]]:
         for exploration, answer in stored.items()
         if answer is None and exploration.task.format in FIRST_FORMATS
     }
-    tried = {attempt: recalled(attempt.path, attempt.key) for attempt in attempts.values()}
+    tried: dict[_Exploration, Any] = {attempt: recalled(attempt.path, attempt.key) for attempt in attempts.values()}
     absent = [attempt for attempt, answer in tried.items() if answer is None]
     if absent:
         tried |= _explore(absent)

@@ -54,7 +54,7 @@ def open_streams() -> None:
         null = os.open(os.devnull, os.O_RDWR)
         os.set_inheritable(null, True)
         setattr(sys, name, open(null, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115 (open until exit)
-    if sys.stdout is sys.__stdout__:
+    if sys.__stdout__ is not None and sys.stdout is sys.__stdout__:
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(_Answer(1, "wb", closefd=False)), encoding="utf-8", line_buffering=sys.stdout.isatty()
         )

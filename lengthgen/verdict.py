@@ -147,7 +147,7 @@ def _wanted(frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decide
 
 def _report(work: str, pieces: str) -> Callable[[int, int], None]:
     """Return a callback with (pieces done, pieces in all) that prints the progress."""
-    started, progress = time.monotonic(), []
+    started, progress = time.monotonic(), list[Progress]()
 
     def report(done: int, total: int) -> None:
         if not progress:  # the total is known only now

@@ -42,6 +42,13 @@ def grid(count: int, *, width: float, narrowest: float, height: float, **shared:
     return figure, axes[:count]
 
 
+def columns_of(panels: Sequence[Axes]) -> int:
+    """Number of panels in a full line of a `grid`."""
+    spec = panels[0].get_gridspec()
+    assert spec is not None
+    return spec.ncols
+
+
 def page(width: float, height: float, *, left: float = 0.0, top: float) -> tuple[Figure, Axes]:
     """Make a figure and axes in inches without frame; (0, 0) lies `left` from the left and `top` from the top edge."""
     figure = Figure(figsize=(width, height))

@@ -6,7 +6,7 @@ nothing to close.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -105,30 +105,31 @@ _SPARSE: Dashes = (0, (8, 2.8))
 _IDEAL, _RELATIVE, _ABSOLUTE, _ROTARY, _LINEAR = "#004488", "#BB5566", "#C8961E", "#5A7522", "#791FCB"
 _NONE, _OWN = "#000000", "#4A9EB8"
 
+_ROWS: Sequence[tuple[str, str, str, str, Fill, Dashes]] = (
+    ("ipe", "IPE", _IDEAL, "o", "full", _SOLID),
+    ("ipe-sh", "IPE-SH", _IDEAL, "o", "none", _LONG),
+    ("lbpe", "LBPE", _IDEAL, "<", "full", _SHORT),
+    ("lbpe-sh", "LBPE-SH", _IDEAL, "<", "none", _DASH_DOT_DOT),
+    ("rpe", "RPE", _RELATIVE, "s", "none", _LONG),
+    ("clipped", "clipped RPE", _RELATIVE, "s", "full", _SOLID),
+    ("t5", "T5", _RELATIVE, "P", "full", _DASH_DOT),
+    ("rpe-square", "RPE-Square", _RELATIVE, "X", "full", _SHORT),
+    ("random-rpe", "random RPE", _RELATIVE, "X", "none", _DOTTED),
+    ("ape", "APE", _ABSOLUTE, "^", "full", _DASH_DOT),
+    ("sinusoidal", "sinusoidal", _ABSOLUTE, "^", "none", _SOLID),
+    ("offset-ape", "offset APE", _ABSOLUTE, "P", "none", _SPARSE),
+    ("random-ape", "random APE", _ABSOLUTE, "d", "none", _DOTTED),
+    ("rope", "RoPE", _ROTARY, "D", "full", _DASH_DOT_DOT),
+    ("random-rope", "random RoPE", _ROTARY, ">", "none", _DOTTED),
+    ("alibi", "ALiBi", _LINEAR, "v", "full", _SHORT),
+    ("fire", "FIRE", _LINEAR, "v", "none", _SOLID),
+    ("random-alibi", "random ALiBi", _LINEAR, "*", "none", _DOTTED),
+    ("nope", "NoPE", _NONE, "D", "none", _DOTTED),
+)
 _LOOKS = {
     name: Look(label=label, colour=colour, marker=marker, fill=fill, line=line)
-    for name, label, colour, marker, fill, line in (
-        ("ipe", "IPE", _IDEAL, "o", "full", _SOLID),
-        ("ipe-sh", "IPE-SH", _IDEAL, "o", "none", _LONG),
-        ("lbpe", "LBPE", _IDEAL, "<", "full", _SHORT),
-        ("lbpe-sh", "LBPE-SH", _IDEAL, "<", "none", _DASH_DOT_DOT),
-        ("rpe", "RPE", _RELATIVE, "s", "none", _LONG),
-        ("clipped", "clipped RPE", _RELATIVE, "s", "full", _SOLID),
-        ("t5", "T5", _RELATIVE, "P", "full", _DASH_DOT),
-        ("rpe-square", "RPE-Square", _RELATIVE, "X", "full", _SHORT),
-        ("random-rpe", "random RPE", _RELATIVE, "X", "none", _DOTTED),
-        ("ape", "APE", _ABSOLUTE, "^", "full", _DASH_DOT),
-        ("sinusoidal", "sinusoidal", _ABSOLUTE, "^", "none", _SOLID),
-        ("offset-ape", "offset APE", _ABSOLUTE, "P", "none", _SPARSE),
-        ("random-ape", "random APE", _ABSOLUTE, "d", "none", _DOTTED),
-        ("rope", "RoPE", _ROTARY, "D", "full", _DASH_DOT_DOT),
-        ("random-rope", "random RoPE", _ROTARY, ">", "none", _DOTTED),
-        ("alibi", "ALiBi", _LINEAR, "v", "full", _SHORT),
-        ("fire", "FIRE", _LINEAR, "v", "none", _SOLID),
-        ("random-alibi", "random ALiBi", _LINEAR, "*", "none", _DOTTED),
-        ("nope", "NoPE", _NONE, "D", "none", _DOTTED),
-    )
-}  # fmt: skip
+    for name, label, colour, marker, fill, line in _ROWS
+}
 
 _RESERVE = (("*", _LONG_SHORT), (">", _LONG), ("d", _DASH_DOT_DOT), ("p", _SHORT))
 """Shape and line of encodings that the user defines."""

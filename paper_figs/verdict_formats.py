@@ -10,11 +10,11 @@ from matplotlib.patches import Patch
 
 from empirical.verdict.preregistration import Preregistration
 from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish, grid
+from paper_figs.small_panels import columns_of, finish, grid
 from paper_figs.style import SMALLEST_TEXT, context, looks
 from paper_figs.verdict_evidence import Judgement, evidence, verdict_entry
 
-_LINES = {
+_LINES: Mapping[str, Mapping[str, Any]] = {
     "aligned": {"color": "#B0651A", "linestyle": (0, (4, 1.5)), "linewidth": 1.3},
     "filled": {"color": "#004488", "linestyle": "-", "linewidth": 1.3},
 }
@@ -56,7 +56,7 @@ def _draw(
     labels = {encoding: its.label for encoding, its in looks(formats).items()}
     with context():
         figure, panels = grid(len(formats), width=width, narrowest=1.3, height=1.35, sharex=True, sharey=True)
-        columns = panels[0].get_gridspec().ncols
+        columns = columns_of(panels)
         for place, (axes, (encoding, of_encoding)) in enumerate(zip(panels, formats.items(), strict=True)):
             axes.set_gid(f"formats:{encoding}")
             counts = ", ".join(f"{of_format['runs']:,}" for of_format in of_encoding.values())

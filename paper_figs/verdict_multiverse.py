@@ -61,7 +61,8 @@ def _draw(
         figure, axes = page(width, _ABOVE + _LINE * len(rules) + _BELOW, left=_NAMES, top=_ABOVE)
 
         def write(x: float, y: float, text: str, **style: Any) -> None:
-            axes.text(x, y, text, **{"ha": "center", "va": "center_baseline", "fontsize": SMALLEST_TEXT} | style)
+            plain: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": SMALLEST_TEXT}
+            axes.text(x, y, text, **(plain | style))
 
         for threshold in dict.fromkeys(thresholds):
             first, count = thresholds.index(threshold), thresholds.count(threshold)

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from empirical.verdict.population import HALVES
 from empirical.verdict.preregistration import Preregistration
 from paper_figs.saving import Drawing
-from paper_figs.small_panels import grid
+from paper_figs.small_panels import columns_of, grid
 from paper_figs.style import SMALLEST_TEXT, context
 from paper_figs.verdict_evidence import Judgement, evidence, verdict_entry
 
@@ -59,7 +59,7 @@ def _draw(pairs: Sequence[Mapping[str, Any]], decides: float, width: float) -> F
     top = min(HIGHEST, max(2, ceil(largest)))
     with context():
         figure, panels = grid(len(pairs), width=width, narrowest=1.35, height=1.55, sharey=True)
-        columns = panels[0].get_gridspec().ncols
+        columns = columns_of(panels)
         for place, (axes, pair) in enumerate(zip(panels, pairs, strict=True)):
             axes.set_gid(f"pair:{pair['first']}:{pair['second']}")
             _draw_pair(axes, pair, decides)

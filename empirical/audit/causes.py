@@ -75,13 +75,9 @@ def layout(reference: RotateAdapter) -> tuple[str, list[tuple[int, int]]] | None
 def dense(reference: RotateAdapter, positions: Tensor) -> tuple[Tensor, Tensor]:
     """Matrices of the first head for query and key at each position, each [P, C, C], rows before columns."""
     width = reference.subject.head_dim
-    answer = reference.rotated(
-        *[torch.eye(width, dtype=reference.setting.dtype).expand(1, reference.subject.heads, -1, -1).contiguous()] * 2,
-        positions[:1].expand(width),
-    )
-    parts = [answer[:, 0, 0]]
-    for position in positions[1:]:
-        probes = torch.eye(width, dtype=reference.setting.dtype).expand(1, reference.subject.heads, -1, -1)
+    probes = torch.eye(width, dtype=reference.setting.dtype).expand(1, reference.subject.heads, -1, -1)
+    parts = []
+    for position in positions:
         parts.append(reference.rotated(probes.contiguous(), probes.clone(), position.expand(width))[:, 0, 0])
     q, k = torch.stack(parts, 1)
     return q.transpose(-1, -2), k.transpose(-1, -2)

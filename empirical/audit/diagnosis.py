@@ -131,7 +131,7 @@ def findings(
         for rule, says, position in _slope_defects(subject, slope):
             defects.add(rule, says, position=position)
     if frequencies is not None and (dtype := rounded_to(frequencies, ACCURACY)):
-        numbers = {"coordinates": [plane for plane in planes if len(plane) == 2]} if planes else {}
+        numbers: dict[str, Any] = {"coordinates": [plane for plane in planes if len(plane) == 2]} if planes else {}
         defects.add("frequencies-rounded", f"all frequencies agree with rounding to {dtype}", **numbers)
     for setting, measures in measured.items():
         plain = measured.get(setting.partition(",")[0], measures)
@@ -205,14 +205,14 @@ def _setting_defects(
     if has_overflow:
         says = f"no finite code from some {_position_word(subject)} on: an overflow"
         defects.append(("overflow", says, codes.not_finite_from))
-    failing = law is not None and law.first is not None
-    if failing and has_overflow:  # an overflow explains failures at later positions
-        failing = law.first.error < inf and law.first.position < codes.not_finite_from
+    failure = law.first if law else None
+    if failure and codes.not_finite_from is not None:  # an overflow explains failures at later positions
+        failure = failure if failure.error < inf and failure.position < codes.not_finite_from else None
     lost = "distinct" in subject.claims and codes.lost and not has_overflow
     since = codes.not_finite_from
-    if failing or lost:
+    if failure or lost:
         rule, says, position = _cause_of_failure(subject, measures, lost=lost, broken_law=broken_law)
-        firsts = [first for first in (law.first.position if failing else None, position) if first is not None]
+        firsts = [first for first in (failure.position if failure else None, position) if first is not None]
         since = min(firsts)
         defects.append((rule, says, since))
     if drift and codes.first_beyond is not None and (since is None or codes.first_beyond < since):
@@ -263,9 +263,9 @@ def _cause_of_broken_law(subject: Subject, law: RelativeLawErrors) -> Cause:
     errors = torch.where(errors.isfinite(), errors, 0)  # an overflow is reported separately
     worst = float(errors.max())
     grows = worst > 4 * float(errors[law.positions < 100].max())
-    for name, eps in EPS.items():
+    for dtype, eps in EPS.items():
         if not grows and eps / 8 <= worst <= 4 * eps * law.magnitude:
-            return "output-rounded", f"what comes out is rounded to {name}, whatever the dtype of what goes in"
+            return "output-rounded", f"what comes out is rounded to {dtype}, whatever the dtype of what goes in"
     if name := _rounding_of_angles(law, errors, finest):
         rule = "angles-in-float32" if name == "float32" else "angles-rounded"
         says = f"{_rounded_quantity(subject)} rounded to {name}: the error of the relative law grows with the position"

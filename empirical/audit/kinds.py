@@ -1,5 +1,6 @@
 """Choice of the adapter that fits a subject's kind."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from empirical.audit.adapter import Adapter, Setting
@@ -9,7 +10,7 @@ from empirical.audit.pairs import BiasAdapter, ScoresAdapter
 from empirical.audit.rotation import RotateAdapter
 from empirical.audit.subject import Kind, Subject
 
-ADAPTERS = {
+ADAPTERS: Mapping[Kind, type[Adapter]] = {
     Kind.ROTATE: RotateAdapter,
     Kind.BIAS: BiasAdapter,
     Kind.SCORES: ScoresAdapter,

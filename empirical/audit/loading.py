@@ -13,7 +13,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
 import torch
@@ -282,13 +282,14 @@ def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Paramet
         return list(inspect.signature(function).parameters.values())
 
 
-def _hooks(
-    instance: Any, name: str, heads: int, head_dim: int
-) -> list[tuple[Kind, Callable[[Any], Callable[..., Any]], Convention | None]]:
+Hook: TypeAlias = tuple[Kind, Callable[[Any], Callable[..., Any]], Convention | None]
+
+
+def _hooks(instance: Any, name: str, heads: int, head_dim: int) -> list[Hook]:
     """Kinds of an instance, each with the function that turns the instance into a callable of the kind's signature."""
     if issubclass(type(instance), PositionEncoding):
         overridden = {kind: bind for kind, bind in BINDINGS.items() if overrides(instance, kind.value)}
-        hooks = [
+        hooks: list[Hook] = [
             (kind, bind, None)
             for kind, bind in overridden.items()
             if kind is not Kind.ROTATE or Kind.SCORES not in overridden

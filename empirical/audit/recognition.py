@@ -1,5 +1,6 @@
 """Recognition: which encoding was measured, and whether its constants are the published ones that it claims."""
 
+from collections.abc import Sequence
 from math import isclose
 from typing import Any
 
@@ -44,7 +45,7 @@ def describe(reference: Adapter, slope: Slope | None) -> dict[str, Any] | None:
     }
 
 
-def planes(reference: Adapter) -> list[tuple[int, ...]]:
+def planes(reference: Adapter) -> Sequence[tuple[int, ...]]:
     """Pairs of coordinates that a rotation turns, the fastest first; empty for other kinds."""
     if not isinstance(reference, RotateAdapter) or not (laid := causes.layout(reference)):
         return []
@@ -141,8 +142,8 @@ def differences(published: Rotary, measured: list[float], factor: float, logit: 
         defects.append(Defect(rule=rule, says=says, first={"all": 1}, numbers=numbers))
     if not isclose(factor, published.attention_factor, rel_tol=1e-4):
         rule = "mscale-ignored"
-        for name, (_, variant) in published.variants.items():
-            if isclose(factor, variant, rel_tol=1e-4) and name == "yarn-factor-one":
+        for name, (_, its_factor) in published.variants.items():
+            if isclose(factor, its_factor, rel_tol=1e-4) and name == "yarn-factor-one":
                 rule = name
         says = f"cosines are multiplied by {factor:.6g}, the published factor is {published.attention_factor:.6g}"
         defects.append(Defect(rule=rule, says=says, first={"all": 0}, numbers=numbers))

@@ -122,7 +122,9 @@ def audit(
 def _answer(subject: Subject, defects: list[Defect], **measured: Any) -> dict[str, Any]:
     """Answer as plain data; `holds` is True if no finding is worse than a note."""
     add_reproductions(subject, defects)
-    empty = {"recognised": None, "last_position": 0, "last_offset": 0, "settings": {}, "refused": {}, "notes": {}}
+    empty: dict[str, Any] = {
+        "recognised": None, "last_position": 0, "last_offset": 0, "settings": {}, "refused": {}, "notes": {}
+    }  # fmt: skip
     return {
         "subject": subject.name,
         "kind": subject.kind.value,

@@ -110,7 +110,7 @@ def path_sums(steps: Tensor, queries: int, dtype: torch.dtype) -> Tensor:
         queries: J, at most I.
         dtype: dtype of the sums; none is below its least number.
     """
-    return _PathSums.apply(steps, queries, dtype)  # type: ignore[no-any-return, no-untyped-call]
+    return _PathSums.apply(steps, queries, dtype)  # type: ignore[no-untyped-call]
 
 
 class _PathSums(torch.autograd.Function):

@@ -61,7 +61,7 @@ class Backend:
 
         if not self.compiled:
             return decoder
-        torch._logging.set_logs(dynamo=logging.ERROR)  # no warning for every such part
+        torch._logging.set_logs(dynamo=logging.ERROR)  # type: ignore[attr-defined]  # no warning for every such part
         return torch.compile(decoder, dynamic=False, mode="reduce-overhead" if self.is_cuda else "default")
 
 

@@ -101,6 +101,7 @@ class Encoder(nn.Module):
             x = block(x, self.encoding, positions, mask, queries, drop)
         if self.cls is not None:
             return self.head(x[:, :, 0])
+        assert read_MBL is not None
         shares = read_MBL / read_MBL.sum(-1, keepdim=True)
         return self.head((shares[..., None] * x).sum(2))
 
@@ -117,6 +118,7 @@ class EncoderBlock(nn.Module):
         for linear in (self.query, self.key_value):
             nn.init.uniform_(linear.weight, -bound, bound)
         for linear in (self.query, self.key_value, self.out):
+            assert linear.bias is not None
             nn.init.zeros_(linear.bias)
         self.up, self.down = Linear(width, 4 * width), Linear(4 * width, width)
         self.attention_norm, self.mlp_norm = LayerNorm(width), LayerNorm(width)

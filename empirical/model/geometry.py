@@ -69,11 +69,11 @@ class Geometry:
         first, distinct = geometries[0], {id(geometry): geometry for geometry in geometries}.values()
         if len({(each.length, each.longest, each.consecutive, *each._row.items()) for each in distinct}) > 1:
             raise ValueError("models that are trained together need sequences of equal lengths at every scale")
-        labels = [each.labels_MSJI for each in distinct]
-        if first.labels_MSJI is None or all(torch.equal(labels[0], other) for other in labels[1:]):
+        labels = [each.labels_MSJI for each in geometries if each.labels_MSJI is not None]
+        if all(torch.equal(labels[0], other) for other in {id(each): each for each in labels}.values()):
             return first
         joined = copy.copy(first)
-        joined.labels_MSJI = torch.cat([each.labels_MSJI for each in geometries])
+        joined.labels_MSJI = torch.cat(labels)
         return joined
 
     def of_models(self, models: Sequence[int]) -> Self:

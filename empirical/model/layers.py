@@ -21,8 +21,8 @@ class Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         rows = x.flatten(1, -2)
-        has_no_bias = self.bias is None
-        output = rows @ self.weight if has_no_bias else torch.baddbmm(self.bias[:, None], rows, self.weight)
+        bias = self.bias
+        output = rows @ self.weight if bias is None else torch.baddbmm(bias[:, None], rows, self.weight)
         return output.unflatten(1, x.shape[1:-1])
 
 

@@ -8,7 +8,7 @@ sees the models as part of the batch; any other encoding is mapped over the mode
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -46,8 +46,8 @@ class MappedEncoding(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "MappedEncoding":
         """Apply a conversion, such as `.to()`, to the shared encoding's buffers too."""
-        self._shared[0]._apply(fn, recurse)
-        super()._apply(fn, recurse)
+        self._shared[0]._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
 
     @property
@@ -144,15 +144,17 @@ class MappedEncoding(nn.Module):
         content_fields = {
             field.name: getattr(content, field.name) for field in fields(content) if field.name != "layer"
         }
-        parts: dict[str, Tensor] = {name: part for name, part in content_fields.items() if part is not None}
+        parts: dict[str, Any] = {name: part for name, part in content_fields.items() if part is not None}
         # A matrix of labels or distances shared by all examples has neither model nor batch axis.
         axis = {name: None if name in PAIRS and part.dim() == 3 else 0 for name, part in parts.items()}
         own_positions = positions[0].dim() == 2
         if not (self._names or own_positions):
             return self._run_folded(hook, content, parts, axis, positions, tensors)
-        numbers = {f"encoding.{name}": self.get_parameter(stacked_name) for name, stacked_name in self._names.items()}
+        numbers: dict[str, Tensor] = {
+            f"encoding.{name}": self.get_parameter(stacked_name) for name, stacked_name in self._names.items()
+        }
 
-        def run_one(numbers: dict[str, Tensor], parts: dict[str, Tensor], at: Any, tensors: tuple[Tensor, ...]) -> Any:
+        def run_one(numbers: dict[str, Tensor], parts: dict[str, Any], at: Any, tensors: tuple[Tensor, ...]) -> Any:
             return functional_call(self._shared[0], numbers, (hook, replace(content, **parts), at, *tensors))
 
         if not self.looped:
@@ -177,7 +179,7 @@ class MappedEncoding(nn.Module):
         self,
         hook: HookCall,
         content: Content,
-        parts: dict[str, Tensor],
+        parts: dict[str, Any],
         axis: dict[str, int | None],
         positions: tuple[Tensor, ...],
         tensors: tuple[Tensor, ...],
@@ -199,7 +201,8 @@ def stack_models(members: Sequence[N]) -> N:
     Every parameter has the model axis first, and the attribute `encoding` is a `MappedEncoding`.
     """
     stacked = copy.deepcopy(members[0])
-    stacked.encoding = MappedEncoding([encoding for member in members for encoding in member.encoding.each()])
+    encodings = [cast(MappedEncoding, member.encoding) for member in members]
+    stacked.encoding = MappedEncoding([encoding for of_member in encodings for encoding in of_member.each()])
     with torch.no_grad():
         for name, parameter in stacked.named_parameters():
             if not name.startswith("encoding."):

@@ -40,7 +40,7 @@ class Setup:
         spec = parse_encoding(run.encoding)
         analysis = _analysis(run.task, run.digest, max(*run.train, *run.test))
         lengths = {scale: analysis.traces[scale - 1].length - 1 for scale in {*run.train, *run.test}}
-        relation = label_relation(spec, analysis.result and analysis.result.circuit)
+        relation = label_relation(spec, None if analysis.result is None else analysis.result.circuit)
         consecutive = spec.record.consecutive
         geometry = Geometry(lengths, relation=relation, longest=_longest(spec), consecutive=consecutive, device=device)
         return cls(run=run, task=analysis.task, analysis=analysis, spec=spec, geometry=geometry)

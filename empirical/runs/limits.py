@@ -5,7 +5,7 @@ Example: `samples: Annotated[int, Range(1, 1000)]`; `empirical.runs.profile.read
 
 from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 
 class Limit(Protocol):
@@ -15,12 +15,15 @@ class Limit(Protocol):
         """Return the end of the error message, to follow the printed value; None if the value is accepted."""
 
 
+N = TypeVar("N", int, float)
+
+
 @dataclass(frozen=True)
-class Range:
+class Range(Generic[N]):
     """Finite numbers from `least` to `most`; with `above`, `least` itself is excluded."""
 
-    least: float
-    most: float
+    least: N
+    most: N
     above: bool = False
 
     def refusal(self, value: Any) -> str | None:

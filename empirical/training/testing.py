@@ -80,9 +80,9 @@ def same_labels(first: Geometry, second: Geometry, scales: Sequence[int]) -> boo
     if first.labels_MSJI is None or second.labels_MSJI is None:
         return first.labels_MSJI is second.labels_MSJI
     positions = torch.arange(min(first.length, second.length), device=first.device)
+    labels = [[each.labels_of_scale(scale, positions) for scale in scales] for each in (first, second)]
     return all(
-        bool((first.labels_of_scale(scale, positions) == second.labels_of_scale(scale, positions)).all())
-        for scale in scales
+        torch.equal(one, other) for one, other in zip(*labels, strict=True) if one is not None and other is not None
     )
 
 

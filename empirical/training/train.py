@@ -71,7 +71,7 @@ def train(
     keep_freed_memory()
     # The same as `use_deterministic_algorithms`, which imports the compiler, for a second.
     torch.set_deterministic_debug_mode("error")
-    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing reads memory before it is written
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # nothing reads memory before it is written
     if backend.compiled:
         torch.use_deterministic_algorithms(True)  # in compiled code as well
         torch.compiler.reset()  # code compiled for another group has other shapes
@@ -115,7 +115,8 @@ def _groups(
     runs: Sequence[Run], store: RunStore, setup: Setup, backend: Backend
 ) -> tuple[list[tuple[Run, ...]], dict[str, float]]:
     """Groups in which the runs are trained, all together or each alone, and the probe's seconds, if it ran."""
-    together, alone = [tuple(runs)], [(run,) for run in runs]
+    together: list[tuple[Run, ...]] = [tuple(runs)]
+    alone: list[tuple[Run, ...]] = [(run,) for run in runs]
     begun_alone = any(store.finished(run) or store.has_state([run]) for run in runs)
     if len(runs) == 1:
         return alone, {}

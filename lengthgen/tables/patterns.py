@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from lengthgen.tables.layout import columns, titled
@@ -27,7 +27,10 @@ def lrc_table(answer: Mapping[str, Any]) -> Group:
     if within and within["growth"]:
         notes.append(f"within {within['epsilon']}, {_growth(within['growth'])}")
     notes += [f"written: {path}" for path in answer.get("figure", [])]
-    parts = [Text(_verdict(answer), style="bold"), titled(f"LRC of {answer['expression']:.60}", table, *notes)]
+    parts: list[RenderableType] = [
+        Text(_verdict(answer), style="bold"),
+        titled(f"LRC of {answer['expression']:.60}", table, *notes),
+    ]
     if "relations" in answer:
         parts += [_ideal(answer), _relations(answer)]
     return Group(*parts)

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,8 @@ def refused(run, files, tmp_path, monkeypatch):
     def hang(*_):
         raise AssertionError(f"no answer in {SECONDS} s")
 
+    for name in COMPUTING:  # first, as a module that is imported later would keep what replaces a function of another
+        import_module(name.rpartition(".")[0])
     for name in COMPUTING:
         monkeypatch.setattr(name, compute)
     for name in ("ray", "tensorboard"):

@@ -49,7 +49,7 @@ def look(runner: Runner, layer: int = 0) -> Anatomy:
     tokens = torch.arange(2, min(runner.vocabulary, 2 + width + 8))
     reading = runner.reading(tokens[:, None].expand(-1, NEAR), layer=layer)
     q, heads = reading.q_BHJC.double(), reading.q_BHJC.shape[1]
-    measured = {"head_dim": width, "heads": heads, "q_scale": reading.scale}
+    measured: dict[str, Any] = {"head_dim": width, "heads": heads, "q_scale": reading.scale}
     if not torch.allclose(q, q[:, :, :1].expand_as(q), rtol=1e-5, atol=1e-7):
         if len(tokens) < width:
             raise AuditError(

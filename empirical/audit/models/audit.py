@@ -11,7 +11,7 @@ from empirical.audit.adapter import RefusedPosition, Setting
 from empirical.audit.diagnosis import Defect
 from empirical.audit.kinds import adapter_for
 from empirical.audit.models import fields, parts, patterns
-from empirical.audit.models.anatomy import Anatomy, look, rope_fields
+from empirical.audit.models.anatomy import SQUARE, Anatomy, look, rope_fields
 from empirical.audit.models.configs import NAMES
 from empirical.audit.models.runner import Runner, Subject
 from empirical.audit.published import rotary, yarn_mscale
@@ -304,7 +304,7 @@ def _audited_parts(
         elif part.makes_tables:
             to = min(to, parts.LONGEST_TABLE)
     elif anatomy.kind == "bias":
-        part, to = parts.bias_part(subject, anatomy, layer), min(to, parts.SQUARE - 1)
+        part, to = parts.bias_part(subject, anatomy, layer), min(to, SQUARE - 1)
     else:
         return []
     try:

@@ -114,7 +114,7 @@ def _read(path: str) -> dict[str, Any]:
     return written
 
 
-def _classes(package: Any, text: str) -> tuple[type, type]:
+def _classes(package: Any, text: str) -> tuple[Any, Any]:
     """Classes of the configuration and of the language model, for a model type or the name of either class."""
     from transformers.models.auto import configuration_auto, modeling_auto
 
@@ -123,10 +123,10 @@ def _classes(package: Any, text: str) -> tuple[type, type]:
         modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
     )
     names = {
-        kind: (config, causal.get(kind) or seq2seq.get(kind))
-        for kind, config in configuration_auto.CONFIG_MAPPING_NAMES.items()
+        kind: (config, model)
+        for kind, config in configuration_auto.CONFIG_MAPPING_NAMES.items()  # type: ignore[attr-defined]
+        if (model := causal.get(kind) or seq2seq.get(kind))
     }
-    names = {kind: pair for kind, pair in names.items() if pair[1]}
     wanted = ALIASES.get(text.lower(), text)
     for kind, (config_name, model_name) in names.items():
         models = model_name if isinstance(model_name, tuple | list) else (model_name,)
@@ -218,7 +218,9 @@ def _with_rope(config_class: Callable[..., Any], fields: Mapping[str, Any], more
         _complete(target, fields)
         arguments["rope_parameters"] = {**rope, layered: target} if layered else target
         return arguments
-    direct = {name: loose.pop(name) for name in ("rope_theta", "partial_rotary_factor") if name in loose}
+    direct: dict[str, Any] = {
+        name: loose.pop(name) for name in ("rope_theta", "partial_rotary_factor") if name in loose
+    }
     arguments |= direct
     if "rotary_emb_base" in accepted and "rope_theta" in arguments:
         arguments["rotary_emb_base"] = arguments.pop("rope_theta")
@@ -240,10 +242,10 @@ def _complete(rope: dict[str, Any], arguments: Mapping[str, Any]) -> None:
     trained = int(arguments.get("max_position_embeddings") or arguments.get("n_positions") or TRAINED)
     width = arguments.get("qk_rope_head_dim") or arguments.get("head_dim")
     if width is None:
-        parts = [
+        whole, heads = (
             next((arguments[name] for name in NAMES[role] if name in arguments), None) for role in ("width", "heads")
-        ]
-        width = parts[0] // parts[1] if all(parts) else HEAD_DIM
+        )
+        width = whole // heads if whole and heads else HEAD_DIM
     share = (
         rope.get("partial_rotary_factor") or arguments.get("partial_rotary_factor") or arguments.get("rotary_pct") or 1
     )

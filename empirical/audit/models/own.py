@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import torch
@@ -24,7 +25,7 @@ def own_model(thing: Any, name: str, source: str = "") -> Subject | None:
     if issubclass(type(thing), nn.Module):  # an object of the user's may raise where its class is asked for
         if not is_model(thing):
             return None
-        build, made = (lambda: deepcopy(thing)), source
+        build, made = partial(deepcopy, thing), source
     else:
         if not callable(thing) or _needs_arguments(thing):
             return None
@@ -35,8 +36,7 @@ def own_model(thing: Any, name: str, source: str = "") -> Subject | None:
             return None
         if not is_model(made_once):
             return None
-        thing_of = thing
-        build, made = (lambda: _seeded(thing_of)), f"{source}()"
+        build, made = partial(_seeded, thing), f"{source}()"
     recipe = (f"import runpy, torch; torch.manual_seed(0); model = {made}; model.eval()",) if source else ()
     config = getattr(build(), "config", None)
     return Subject(name=name, build=build, recipe=recipe, config=config if hasattr(config, "to_dict") else None)

@@ -66,10 +66,10 @@ def measure(runner: Runner, kind: str, trained: int | None) -> list[Pattern]:
             results.append(Pattern(name=name, rule=rule, difference=None, refusal=str(error)))
             continue
         scale = float(expected.abs().max()) or 1.0
-        error = (got - expected).abs().nan_to_num(nan=torch.inf).amax((0, 2)) / scale
-        beyond = (error > ALLOWED).nonzero()
+        apart = (got - expected).abs().nan_to_num(nan=torch.inf).amax((0, 2)) / scale
+        beyond = (apart > ALLOWED).nonzero()
         first = int(beyond[0]) if len(beyond) else None
-        results.append(Pattern(name=name, rule=rule, difference=float(error.max()), first=first, body=body))
+        results.append(Pattern(name=name, rule=rule, difference=float(apart.max()), first=first, body=body))
     return results
 
 

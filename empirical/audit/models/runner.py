@@ -97,13 +97,12 @@ class Runner:
         self.positions_name = next((name for name in POSITIONS if name in names), None)
         self.mask_name = None if self.is_seq2seq else next((name for name in MASKS if name in names), None)
         self.has_cache = "past_key_values" in names and "use_cache" in names
-        embedding = next((part for part in self.model.modules() if isinstance(part, nn.Embedding)), None)
-        self.embedding = embedding
         get = getattr(self.model, "get_input_embeddings", None)
-        if get is not None:
-            self.embedding = get()
-        if self.embedding is None:
+        first = next((part for part in self.model.modules() if isinstance(part, nn.Embedding)), None)
+        embedding = first if get is None else get()
+        if embedding is None:
             raise AuditError(f"'{subject.name}' has no embedding of token ids")
+        self.embedding = embedding
         self.vocabulary = int(self.embedding.weight.shape[0])
 
     def fresh(self, dtype: torch.dtype = torch.float64) -> "Runner":
@@ -148,7 +147,7 @@ class Runner:
     ) -> Reading:
         """Reading of an attention layer; in an encoder-decoder model, layer 0 is the first one of the decoder."""
         if self.is_seq2seq:
-            layer += len(self.model.encoder.block) if hasattr(self.model.encoder, "block") else 0
+            layer += len(getattr(self.model.encoder, "block", ()))
         tap = Tap(first=layer + 1)
         try:
             with tap:

@@ -69,7 +69,7 @@ class Tap(TorchFunctionMode):
         answer = function(*args, **kwargs)
         if function in PRODUCTS:
             places = PRODUCTS[function]
-            factors = [args[place] if place < len(args) else None for place in places]
+            factors: list[Any] = [args[place] if place < len(args) else None for place in places]
             for name, which in FACTORS.items():
                 if name in kwargs and factors[which] is None:
                     factors[which] = kwargs[name]
