@@ -9,7 +9,6 @@ since a name promises only what was drawn: another circuit may need fewer operat
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from circuits.analysis import Analysis, SearchStopped, analyse
@@ -116,13 +115,6 @@ def draw(seed: int, count: int) -> list[DrawnTask]:
             counts[stratum] += 1
             tasks.append(DrawnTask(name=name, source=aim[0], profile=profile[0], rises_at=profile[1]))
     return tasks
-
-
-def counts_of(tasks: Sequence[DrawnTask]) -> Mapping[str, Mapping[str, int]]:
-    """Return stratum -> half -> number of tasks, for every stratum, also an empty one."""
-    counts = Counter((task.stratum, task.half) for task in tasks)
-    names = [f"{source} {profile}" for source, profile in STRATA]
-    return {name: {half: counts[name, half] for half in HALVES} for name in names}
 
 
 def _name(source: random.Random, origin: str, profile: str) -> str:
