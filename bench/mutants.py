@@ -18,7 +18,7 @@ from random import Random
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = {
     "encodings": ("theory/encodings/*.py",),
-    "theory": ("theory/*.py", "theory/formula/*.py"),
+    "theory": ("theory/*.py", "theory/far/*.py", "theory/formula/*.py"),
     "torch": ("empirical/encodings/*.py",),
     "audit": ("empirical/audit/*.py", "empirical/audit/models/*.py"),
     "circuits": (
@@ -37,6 +37,7 @@ PLACES = {
         "empirical/model/*.py",
         "empirical/modular_addition/*.py",
         "empirical/runs/*.py",
+        "empirical/statistics/*.py",
         "empirical/text/*.py",
         "empirical/training/*.py",
         "empirical/trial/*.py",

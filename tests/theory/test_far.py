@@ -11,6 +11,7 @@ from theory.encodings import kerple, rotary, wavelet
 from theory.encodings.catalogue import named, with_formulas
 from theory.encodings.encoding import Encoding, Family, Normaliser, Parameter
 from theory.far import FarField
+from theory.far.score import without_query_factor
 
 a, p, q = sp.symbols("a p q", positive=True)
 x = sp.Symbol("x", real=True)
@@ -170,15 +171,15 @@ def test_a_factor_of_all_scores_of_a_query_does_not_hide_how_its_keys_fall(encod
 
 def test_a_factor_is_left_out_only_where_all_scores_have_it_and_depend_on_the_distance_without_it():
     bias_alone = replace(tempered(lambda j: sp.log(2 + j), lambda d: -a * d), rotate=None)
-    assert far._without_query_factor(bias_alone)[1] == 1
+    assert without_query_factor(bias_alone)[1] == 1
     content_alone = replace(tempered(lambda j: sp.log(2 + j), None), bias=lambda j, i, n: -a * (j - i))
-    assert far._without_query_factor(content_alone)[1] == 1
+    assert without_query_factor(content_alone)[1] == 1
     assert properties.far_field(content_alone) == "not decided"
-    assert far._without_query_factor(tempered(lambda j: sp.log(2 + j), lambda d: table(x)))[1] != 1
+    assert without_query_factor(tempered(lambda j: sp.log(2 + j), lambda d: table(x)))[1] != 1
     turned = rotated(lambda t: 2**t * rotary.rotation(t), lambda t: 2**-t * rotary.rotation(t))
-    assert far._without_query_factor(turned) == (turned, 1)
+    assert without_query_factor(turned) == (turned, 1)
     shifted = replace(bias_alone, rotate=lambda t, n: (sp.log(2 + t) * sp.eye(2), t * sp.eye(2)))
-    assert far._without_query_factor(shifted)[1] == 1
+    assert without_query_factor(shifted)[1] == 1
 
 
 def test_a_bounded_kernel_beside_a_bias_leaves_the_cases_of_the_bias():

@@ -1,0 +1,49 @@
+"""Limits of formulas as the distance D of a key goes to infinity."""
+
+from functools import cache
+
+import sympy as sp
+
+DISTANCE = sp.Symbol("D", integer=True, positive=True)
+POSITION = sp.Symbol("i", integer=True, nonnegative=True)
+QUERY_POSITION = sp.Symbol("j", integer=True, nonnegative=True)
+"""Distance of the key, its position, and the position of a query whose distance does not matter."""
+
+
+@cache
+def limit_of(expression: sp.Expr) -> sp.Expr | None:
+    """Limit at infinite distance; None if sympy does not find it."""
+    if DISTANCE not in expression.free_symbols:
+        return expression
+    try:
+        limit = sp.limit(expression, DISTANCE, sp.oo)
+    except (NotImplementedError, ValueError, TypeError, RecursionError):
+        return None
+    return None if limit.has(sp.Limit, sp.AccumBounds, sp.nan) or DISTANCE in limit.free_symbols else limit
+
+
+def dominant_terms(extreme: sp.Max | sp.Min) -> sp.Expr:
+    """Maximum or minimum at large distances: infinite terms decide it on one side, and do not matter on the other."""
+    side = sp.oo if isinstance(extreme, sp.Max) else -sp.oo
+    deciding = [term for term in extreme.args if limit_of(term) is side]
+    left = deciding or [term for term in extreme.args if limit_of(term) is not -side]
+    return extreme.func(*left) if left else extreme
+
+
+def far_piece(pieces: sp.Piecewise) -> sp.Expr:
+    """Piece that holds at all large distances; the pieces themselves if a condition before it is not decided."""
+    for piece, condition in pieces.args:
+        holds = condition.replace(lambda part: isinstance(part, sp.core.relational.Relational), _at_infinity)
+        if holds == sp.true:
+            return piece
+        if holds != sp.false:
+            return pieces
+    return pieces
+
+
+def _at_infinity(test: sp.core.relational.Relational) -> sp.Basic:
+    """Truth of an inequality at large distances, if its two sides part for ever; else the inequality itself."""
+    difference = limit_of(test.lhs - test.rhs)
+    if difference is None or not difference.is_infinite:
+        return test
+    return test.func(difference, 0)
