@@ -1,5 +1,6 @@
 """Command `lengthgen verdict` on made-up and on very small experiments."""
 
+import runpy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 import lengthgen.tables.verdict_page as module_page
 import lengthgen.verdict as module
+from circuits.languages.regular import minimal_automaton
 from empirical.verdict.frozen import load_frozen
 from empirical.verdict.runs import RUNS
 from empirical.verdict.tables import read_rows, write_rows
@@ -76,6 +78,17 @@ def test_the_page_of_the_project_is_what_its_record_says(run: Any, monkeypatch: 
     assert page == (RECORD.parents[1] / "verdict.md").read_text(encoding="utf-8"), (
         "run: lengthgen verdict --out docs/results/verdict --format markdown > docs/verdict.md"
     )
+
+
+def test_the_record_counts_the_errors_of_distractors_as_its_script_does() -> None:
+    script = runpy.run_path(str(RECORD / "languages.py"))
+    assert {*script["rows"]()} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
+    last, parity, ends = (minimal_automaton(words) for words in ("(a|b)*b", "(b*ab*a)*b*", "(a|ba|bb)a*"))
+    assert [script["window"](automaton) for automaton in (last, parity, ends)] == [1, None, 2]
+    assert script["is_own"](last, 1, 20) and not script["is_own"](parity, 6, 20)
+    assert script["is_own"](ends, 2, 20) and not script["is_own"](
+        ends, 1, 20
+    )  # b means other states after 1 and 2 letters
 
 
 def test_the_page_says_who_is_better_and_why_nobody_is(small: Path) -> None:
