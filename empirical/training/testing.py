@@ -82,7 +82,9 @@ def same_labels(first: Geometry, second: Geometry, scales: Sequence[int]) -> boo
     positions = torch.arange(min(first.length, second.length), device=first.device)
     labels = [[each.labels_of_scale(scale, positions) for scale in scales] for each in (first, second)]
     return all(
-        torch.equal(one, other) for one, other in zip(*labels, strict=True) if one is not None and other is not None
+        torch.equal(of_first, of_second)
+        for of_first, of_second in zip(*labels, strict=True)
+        if of_first is not None and of_second is not None
     )
 
 

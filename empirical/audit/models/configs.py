@@ -242,10 +242,10 @@ def _complete(rope: dict[str, Any], arguments: Mapping[str, Any]) -> None:
     trained = int(arguments.get("max_position_embeddings") or arguments.get("n_positions") or TRAINED)
     width = arguments.get("qk_rope_head_dim") or arguments.get("head_dim")
     if width is None:
-        whole, heads = (
+        model_width, heads = (
             next((arguments[name] for name in NAMES[role] if name in arguments), None) for role in ("width", "heads")
         )
-        width = whole // heads if whole and heads else HEAD_DIM
+        width = model_width // heads if model_width and heads else HEAD_DIM
     share = (
         rope.get("partial_rotary_factor") or arguments.get("partial_rotary_factor") or arguments.get("rotary_pct") or 1
     )
