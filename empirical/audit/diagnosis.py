@@ -206,8 +206,9 @@ def _setting_defects(
         says = f"no finite code from some {_position_word(subject)} on: an overflow"
         defects.append(("overflow", says, codes.not_finite_from))
     failure = law.first if law else None
-    if failure and codes.not_finite_from is not None:  # an overflow explains failures at later positions
-        failure = failure if failure.error < inf and failure.position < codes.not_finite_from else None
+    overflow = codes.not_finite_from
+    if failure and overflow is not None and not (failure.error < inf and failure.position < overflow):
+        failure = None  # an overflow explains failures at later positions
     lost = "distinct" in subject.claims and codes.lost and not has_overflow
     since = codes.not_finite_from
     if failure or lost:

@@ -61,7 +61,8 @@ class Backend:
 
         if not self.compiled:
             return decoder
-        torch._logging.set_logs(dynamo=logging.ERROR)  # type: ignore[attr-defined]  # no warning for every such part
+        # No warning for every such part.
+        torch._logging.set_logs(dynamo=logging.ERROR)  # type: ignore[attr-defined]
         return torch.compile(decoder, dynamic=False, mode="reduce-overhead" if self.is_cuda else "default")
 
 

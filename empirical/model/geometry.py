@@ -67,7 +67,11 @@ class Geometry:
             ValueError: lengths, drawn positions or the dependence on the scale differ.
         """
         first, distinct = geometries[0], {id(geometry): geometry for geometry in geometries}.values()
-        if len({(each.length, each.longest, each.consecutive, *each._row.items()) for each in distinct}) > 1:
+        sizes = {
+            (each.length, each.longest, each.consecutive, each.labels_MSJI is None, *each._row.items())
+            for each in distinct
+        }
+        if len(sizes) > 1:
             raise ValueError("models that are trained together need sequences of equal lengths at every scale")
         labels = [each.labels_MSJI for each in geometries if each.labels_MSJI is not None]
         if all(torch.equal(labels[0], other) for other in {id(each): each for each in labels}.values()):

@@ -71,7 +71,8 @@ def train(
     keep_freed_memory()
     # The same as `use_deterministic_algorithms`, which imports the compiler, for a second.
     torch.set_deterministic_debug_mode("error")
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # nothing reads memory before it is written
+    # Nothing reads memory before it is written.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     if backend.compiled:
         torch.use_deterministic_algorithms(True)  # in compiled code as well
         torch.compiler.reset()  # code compiled for another group has other shapes

@@ -7,7 +7,8 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from empirical.statistics.e_values import ALPHA, Estimand, EvidenceError, decides
+from empirical.statistics.e_values import Estimand, EvidenceError, decides
+from empirical.statistics.shares import ALPHA
 from empirical.verdict.pairs import hash_order, log_e_values
 
 ENOUGH = 0.8

@@ -154,6 +154,6 @@ def rounded(value: float | None, form: str) -> str:
     return "-" if value is None else format(float(f"{value:.10g}"), form)
 
 
-def e_value_text(e_value: float) -> str:
-    """Return an e-value as text."""
-    return rounded(e_value, ".3g" if e_value < 1e6 else ".1e")
+def e_value_text(e_value: float | None) -> str:
+    """Return an e-value as text, or a dash for none."""
+    return rounded(e_value, ".1e" if e_value is not None and e_value >= 1e6 else ".3g")

@@ -9,8 +9,8 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.tables.layout import e_value_text, yes_no
-from lengthgen.tables.trials import found_sentence, verdicts_table
+from lengthgen.tables.layout import yes_no
+from lengthgen.tables.trials import found_sentence, larger_e_value, verdicts_table
 
 NAMES = 60
 """Largest number of characters for the names of figures that are not drawn."""
@@ -85,11 +85,9 @@ def decisions(trial: Mapping[str, Any]) -> list[Text]:
     for cell in cells:
         if (cell["encoding"], cell["format"]) in SHOWN:
             counts = cell["generalizes_given_fit"]
-            e_values = [value for value in (cell["e_for"], cell["e_against"]) if value is not None]
-            evidence = e_value_text(max(e_values)) if e_values else "-"
             lines.append(
                 f"  {cell['task']} {cell['format']} {cell['encoding']}: predicted {yes_no(cell['predicted'])}, seen "
-                f"{counts['successes']} of {counts['trials']}, e-value {evidence}, "
+                f"{counts['successes']} of {counts['trials']}, e-value {larger_e_value(cell)}, "
                 f"{cell['verdict']}"
             )
     return [Text(line) for line in lines]

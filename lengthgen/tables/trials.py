@@ -7,7 +7,7 @@ from rich.console import Group
 from rich.text import Text
 
 from empirical.trial.conjecture import RULES
-from lengthgen.tables.layout import columns, percent, share_text, titled, yes_no
+from lengthgen.tables.layout import columns, e_value_text, percent, share_text, titled, yes_no
 
 FEW_NAMES = 3
 """Largest number of cells of one verdict that the first sentence names."""
@@ -73,7 +73,7 @@ def verdicts_table(trial: Mapping[str, Any]) -> Group:
             f"{fit['successes']}/{fit['trials']}",
             share_text(cell["generalizes_given_fit"]),
             cell["verdict"],
-            _scale(max((value for value in (cell["e_for"], cell["e_against"]) if value is not None), default=None)),
+            larger_e_value(cell),
             "".join(_answer(cell["estimates"][name]) for name in ("possible", "majority", "nearly_all")),
             _scale(breaking and breaking["observed"]),
             _scale(breaking and breaking["predicted"]),
@@ -217,6 +217,11 @@ def _cell_names(trial: Mapping[str, Any]) -> list[str]:
 def _answer(estimate: Mapping[str, Any]) -> str:
     """Return the answer to one question about the share of runs as text."""
     return {True: "y", False: "n", None: "?"}[estimate["answer"]]
+
+
+def larger_e_value(cell: Mapping[str, Any]) -> str:
+    """Return the larger e-value of a cell, for or against its prediction."""
+    return e_value_text(max((cell[name] for name in ("e_for", "e_against") if cell[name] is not None), default=None))
 
 
 def _scale(scale: float | None) -> str:
