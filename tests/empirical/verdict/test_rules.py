@@ -12,7 +12,8 @@ from circuits.tasks import parse_task
 from circuits.theories.theory import SURE, Guess
 from empirical.court.freeze import guess_as_json, guess_from_json
 from empirical.verdict import rules
-from empirical.verdict.rules import RULES, answers, favoured_circuit, first_breaks, is_ideal, other_circuits
+from empirical.verdict.other_circuits import favoured_circuit, first_breaks, other_circuits
+from empirical.verdict.rules import RULES, answers, is_ideal
 
 ENCODINGS = ("ipe-sh", "ipe", "rpe", "clipped", "nope")
 TRAIN, TEST = range(1, 4), range(1, 9)

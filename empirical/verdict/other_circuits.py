@@ -1,0 +1,152 @@
+"""Other right circuits of a task than the one that the search finds first, and where they fail the rules.
+
+A task may have a circuit that serves an encoding better, so the rules that are minimised over circuits ask these:
+those of the modes declared and typed, and one made in favour of a relation.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from circuits.analysis import Analysis
+from circuits.circuit import Circuit, Wiring
+from circuits.clock import Clock, OutOfTime
+from circuits.distractors import unseen_distractors
+from circuits.induced import induced_complexity
+from circuits.modes import Mode, as_array
+from circuits.src import src
+from circuits.task import Task
+from circuits.trace import Trace
+from circuits.wirings import determining_sets, table_of
+from theory.relation import Relation
+
+NEAR = 2
+"""Number of tested scales beyond training that are tried first with another circuit; most circuits fail there."""
+OTHER_STEPS = 300_000_000
+"""Largest number of counted steps of the search for one other circuit: well below a second on one core."""
+
+Signature = tuple[int, ...]
+"""Labels of the keys of a step, ascending, each once."""
+
+
+def first_breaks(
+    analysis: Analysis, circuit: Circuit, relation: Relation, train: Sequence[int], later: Sequence[int]
+) -> tuple[int | None, int | None]:
+    """Return the first scales at which a circuit fails the rules coverage and distractors; None if it fails at none.
+
+    No more prompts than those of the traces are tried, so that a sampled training scale may count as failing too much.
+
+    Args:
+        analysis: analysis of the task; its traces are used.
+        circuit: a circuit of the task, perhaps another than that of the analysis.
+        relation: relation by which the encoding distinguishes keys.
+        train: trained scales, ascending.
+        later: the other tested scales, ascending.
+    """
+    seen = [analysis.traces[scale - 1] for scale in train]
+    breaks: set[int] = set()
+    shown: set[int] = set()
+    for count in (NEAR, len(later)):
+        tested = [analysis.traces[scale - 1] for scale in later[:count]]
+        induced = induced_complexity(circuit, relation, [*seen, *tested])
+        breaks = {scale for scale, complexity in induced.complexity.items() if math.isinf(complexity)}
+        breaks |= {
+            trace.scale
+            for trace in tested
+            for new in (induced.new_labels, induced.new_operators, induced.new_entries)
+            if new[trace.scale]
+        }
+        if not breaks or min(breaks) > train[-1]:
+            shown = {*unseen_distractors(circuit, relation, seen, tested)}
+        if breaks:
+            break
+    return min(breaks, default=None), min(breaks | shown, default=None)
+
+
+def other_circuits(analysis: Analysis) -> list[Circuit]:
+    """Return the circuits of the modes declared and typed, those that exist and are found within `OTHER_STEPS`."""
+    if analysis.result is None:
+        return []
+    arities = {Mode.TYPED: analysis.result.arity}
+    if analysis.task.reference is not None:
+        arities = {Mode.DECLARED: analysis.task.reference.arity} | arities
+    results = (
+        src(analysis.task, analysis.traces, arity, mode=mode, clock=Clock(steps=OTHER_STEPS))
+        for mode, arity in arities.items()
+    )
+    return [result.circuit for result in results if result.circuit is not None and not result.stopped]
+
+
+def favoured_circuit(analysis: Analysis, relation: Relation, train: Sequence[int]) -> list[Circuit]:
+    """Return a circuit whose steps read keys in favour of a relation; none if it is not found within `OTHER_STEPS`.
+
+    Each step reads one of its minimal determining sets (at the arity of the analysis, or that of the reference circuit
+    if it is larger).  The set is the one whose labels some training step can have too, and then those that most steps
+    can have.  So a set with labels that training never shows is read only where there is no other.
+    """
+    assert analysis.result is not None
+    arity = max(analysis.result.arity, analysis.task.reference.arity if analysis.task.reference else 1)
+    clock = Clock(steps=OTHER_STEPS)
+    choices: dict[tuple[int, int], dict[Signature, tuple[int, ...]]] = {}
+    try:
+        for trace in analysis.traces:
+            labels = relation.labels(trace.length, trace.scale)
+            for position in trace.steps:
+                sets = determining_sets(trace, position, arity, clock).sets
+                choices[trace.scale, position] = _by_signature(sets, labels[:, position - 2])
+    except OutOfTime:
+        return []
+    possible = Counter(signature for by_signature in choices.values() for signature in by_signature)
+    trained = {
+        signature for (scale, _), by_signature in choices.items() if scale in train for signature in by_signature
+    }
+
+    def order(signature: Signature) -> tuple[bool, int, Signature]:
+        return signature not in trained, -possible[signature], signature
+
+    return [
+        _circuit_of(
+            analysis.task,
+            arity,
+            analysis.traces,
+            {step: by_signature[min(by_signature, key=order)] for step, by_signature in choices.items()},
+        )
+    ]
+
+
+def _by_signature(sets: Iterable[frozenset[int]], labels: NDArray[np.int64]) -> dict[Signature, tuple[int, ...]]:
+    """Return signature -> the first set of keys that has it."""
+    by_signature: dict[Signature, tuple[int, ...]] = {}
+    for keys in sets:
+        by_signature.setdefault(tuple(sorted({int(labels[key - 1]) for key in keys})), tuple(sorted(keys)))
+    return by_signature
+
+
+def _circuit_of(
+    task: Task, arity: int, traces: Sequence[Trace], reads: Mapping[tuple[int, int], tuple[int, ...]]
+) -> Circuit:
+    """Return the circuit in which each step reads chosen keys that determine it; steps share equal tables only.
+
+    Args:
+        task: the task.
+        arity: largest number of keys of a step.
+        traces: traces of all scales of the circuit.
+        reads: (scale, position of a step) -> its keys.
+    """
+    operators: dict[bytes, int] = {}
+    tables: list[NDArray[np.uint8]] = []
+    wirings: dict[int, tuple[Wiring, ...]] = {}
+    for trace in traces:
+        steps = []
+        for position in trace.steps:
+            keys = reads[trace.scale, position]
+            table = as_array(table_of(trace, position, keys), len(keys), trace.symbols)
+            operator = operators.setdefault(table.tobytes(), len(tables))
+            if operator == len(tables):
+                tables.append(table)
+            steps.append(Wiring(position=position, arguments=keys, operator=operator))
+        wirings[trace.scale] = tuple(steps)
+    return Circuit(task=task, arity=arity, wirings=wirings, operators=tuple(tables))
