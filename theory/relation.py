@@ -195,6 +195,18 @@ def constant() -> Relation:
     return Relation(name="constant", law=lambda key, query, _: np.zeros_like(key))
 
 
+def diagonal_apart(relation: Relation) -> Relation:
+    """Return the relation with a label of its own, 0, for the pairs (j, j); every other label is one larger [F].
+
+    So a view shows the query's own token apart from all other keys, as the residual stream of a Transformer does.
+    """
+
+    def law(keys: Labels, queries: Labels, scale: int | None) -> Labels:
+        return np.where(keys == queries, 0, relation.law(keys, queries, scale) + 1)
+
+    return Relation(name=f"{relation.name}, diagonal apart", law=law, scale_hint=relation.scale_hint)
+
+
 def from_function(function: Callable[..., int], *, name: str, scale_hint: bool = False) -> Relation:
     """Relation of a plain function phi(i, j), or phi(i, j, n) with scale_hint, of 1-based Python integers.
 

@@ -182,20 +182,22 @@ def read_toml(path: Path) -> dict[str, Any]:
 def read(kind: Any, content: Any, where: str) -> Any:
     """Make a dataclass from a TOML or JSON table, checked key by key.
 
+    A key whose default is None may be missing, since TOML has no null.
+
     Raises:
         ProfileError: a key is missing, unknown, of the wrong type or out of its range, or values do not fit together.
     """
     if not isinstance(content, dict):
         raise ProfileError(f"{where} = {_short_repr(content)} is not a table")
     hints = _hints(kind)
-    missing = [field.name for field in fields(kind) if field.name not in content]
+    missing = [field.name for field in fields(kind) if field.name not in content and field.default is not None]
     unknown = [key for key in content if key not in hints]
     if unknown:
         hint = nearest(unknown[0], missing or hints)
         raise ProfileError(f"{where}: unknown key '{unknown[0]}': {hint}")
     if missing:
         raise ProfileError(f"{where}: missing key '{missing[0]}'")
-    values = {key: read_value(hint, content[key], f"{where}, {key}") for key, hint in hints.items()}
+    values = {key: read_value(hint, content.get(key), f"{where}, {key}") for key, hint in hints.items()}
     try:
         return kind(**values)
     except LengthgenError as error:

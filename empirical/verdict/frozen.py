@@ -12,7 +12,7 @@ from circuits.tasks import TaskSpec, parse_task
 from empirical.runs.data import TEST, examples
 from empirical.verdict.pairs import hash_order
 from empirical.verdict.population import DrawnTask, draw, half_of
-from empirical.verdict.preregistration import Preregistration
+from empirical.verdict.preregistration import Preregistration, given
 from empirical.verdict.rules import answers
 from empirical.verdict.seeds import frozen_digest
 from empirical.verdict.tables import TableError, read_rows, write_rows
@@ -94,8 +94,8 @@ def freeze(
         DrawnTask(**content)
         for content in cached(
             folder / "tasks.json",
-            asdict(tasks),
-            lambda: [asdict(task) for task in draw(tasks.seed, tasks.count)],
+            given(tasks),
+            lambda: [asdict(task) for task in draw(**given(tasks))],
         )
     ]
     jobs = [

@@ -62,6 +62,7 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
         "cells": len(frozen.cells),
         "planned": len(planned),
         "tasks": len({cell.task for cell in frozen.cells}),
+        "encodings": list(preregistration.encodings),
         "seen": len(seen),
         "seen_tasks": len({cell.cell.task for cell in seen}),
         "runs": sum(cell.runs for cell in seen),
@@ -75,6 +76,7 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
         "decided": _decided(counting, preregistration),
         "breaking": {rule: _breaking(sampled, rule) for rule in ("coverage", "distractors", "minimised-distractors")},
         "points": _points(sampled),
+        "strata": _strata(sampled),
         "formats": _formats(frozen, runs_of_sample),
         "multiverse": _multiverse(frozen, runs_of_sample),
         "null_rate": null_rate(counting, compared[HALVES[1]], preregistration),
@@ -183,6 +185,22 @@ def _points(cells: Sequence[SeenCell]) -> list[dict[str, Any]]:
             "distractors": sum(cell.says("distractors") is True for cell in group),
         }
         for (form, encoding), group in sorted(groups.items())
+    ]
+
+
+def _strata(cells: Sequence[SeenCell]) -> list[dict[str, Any]]:
+    """Return, by stratum of the task and encoding, how many cells generalize."""
+    groups: dict[tuple[str, str], list[SeenCell]] = {}
+    for cell in cells:
+        groups.setdefault((cell.cell.stratum, cell.cell.encoding), []).append(cell)
+    return [
+        {
+            "stratum": stratum,
+            "encoding": encoding,
+            "cells": len(group),
+            "generalize": sum(cell.observed is True for cell in group),
+        }
+        for (stratum, encoding), group in sorted(groups.items())
     ]
 
 

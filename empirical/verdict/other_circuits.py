@@ -33,7 +33,13 @@ Signature = tuple[int, ...]
 
 
 def first_breaks(
-    analysis: Analysis, circuit: Circuit, relation: Relation, train: Sequence[int], later: Sequence[int]
+    analysis: Analysis,
+    circuit: Circuit,
+    relation: Relation,
+    train: Sequence[int],
+    later: Sequence[int],
+    *,
+    own_token: bool = False,
 ) -> tuple[int | None, int | None]:
     """Return the first scales at which a circuit fails the rules coverage and distractors; None if it fails at none.
 
@@ -45,6 +51,7 @@ def first_breaks(
         relation: relation by which the encoding distinguishes keys.
         train: trained scales, ascending.
         later: the other tested scales, ascending.
+        own_token: as in `unseen_distractors`.
     """
     seen = [analysis.traces[scale - 1] for scale in train]
     breaks: set[int] = set()
@@ -60,7 +67,7 @@ def first_breaks(
             if new[trace.scale]
         }
         if not breaks or min(breaks) > train[-1]:
-            shown = {*unseen_distractors(circuit, relation, seen, tested)}
+            shown = {*unseen_distractors(circuit, relation, seen, tested, own_token=own_token)}
         if breaks:
             break
     return min(breaks, default=None), min(breaks | shown, default=None)

@@ -9,6 +9,7 @@ since a name promises only what was drawn: another circuit may need fewer operat
 import hashlib
 import random
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from circuits.analysis import Analysis, SearchStopped, analyse
@@ -25,16 +26,21 @@ RISES = (6, 15)
 """First and last step at which a circuit of growth "rises" may get its second operator."""
 BASES = (2, 3)
 """Bases of random circuits; each is drawn with the same probability."""
-STATES, SYMBOLS, LANGUAGES = (2, 5), 2, 50
-"""Fewest and most states of a language, its number of symbols, and languages of one seed among which one is drawn."""
+STATES, LETTERS, LANGUAGES = (2, 5), 2, 50
+"""Fewest and most states of a language, usual number of its letters, and languages of a seed among which one is drawn.
+"""
 DRAWS = 4
 """Largest number of draws for each task that is asked for."""
 INVARIANT, ONCE, GROWS = "invariant", "rises", "grows"
 """Profiles of SRC beyond training: it stays the same, rises at one scale, or at several."""
-LANGUAGE = "language"
-"""Source of a task that is a language."""
-STRATA = (*((wiring, profile) for wiring in WIRINGS for profile in (INVARIANT, ONCE, GROWS)), (LANGUAGE, INVARIANT))
-"""Source and profile of every stratum."""
+LANGUAGE, OWN_LETTER, DEFINITE = "language", "own-letter language", "definite language"
+"""Sources of a task that is a language: any; beyond training its own letter decides each state; its last letters do."""
+SOURCES: Mapping[str, tuple[str, ...]] = dict.fromkeys(WIRINGS, (INVARIANT, ONCE, GROWS)) | dict.fromkeys(
+    (LANGUAGE, OWN_LETTER, DEFINITE), (INVARIANT,)
+)
+"""Where a task may come from -> profiles of its strata."""
+USUAL = (*WIRINGS, LANGUAGE)
+"""Sources of a population that names none."""
 ENCODINGS = ("ipe-sh", "ipe", "rpe", "clipped", "t5", "alibi", "rope", "ape", "offset-ape", "nope")
 """Encodings of the cells; all have a relation, and ipe only where roles do not change with the scale."""
 HALVES = ("amendment", "judgement")
@@ -47,7 +53,7 @@ class DrawnTask:
 
     Attributes:
         name: name that `circuits.tasks.parse_task` reads; it names no format.
-        source: wiring of the circuit, or LANGUAGE.
+        source: one of SOURCES.
         profile: one of INVARIANT, ONCE, GROWS.
         rises_at: first scale above TRAIN at which SRC is larger than at TRAIN; None if there is none up to TEST.
     """
@@ -75,7 +81,7 @@ class DrawnTask:
 
 def formats_of(source: str) -> tuple[str, ...]:
     """Return the formats in which tasks of a source are trained."""
-    return ("unaligned",) if source == LANGUAGE else ("aligned", "filled")
+    return ("aligned", "filled") if source in WIRINGS else ("unaligned",)
 
 
 def half_of(name: str) -> str:
@@ -83,25 +89,32 @@ def half_of(name: str) -> str:
     return HALVES[hashlib.sha256(name.encode()).digest()[0] % 2]
 
 
-def draw(seed: int, count: int) -> list[DrawnTask]:
-    """Return at most `count` different tasks, as evenly over STRATA as at most DRAWS * count draws allow.
+def draw(seed: int, count: int, sources: Sequence[str] = USUAL, letters: int = LETTERS) -> list[DrawnTask]:
+    """Return at most `count` different tasks, as evenly over their strata as at most DRAWS * count draws allow.
 
     Each draw aims at an open stratum, those with fewest tasks first.  A task is left out if it was drawn before under
     another name, if its outputs depend on no prompt, if its SRC is not settled, or if its stratum is full.
+
+    Args:
+        seed: seed of the draw.
+        count: number of tasks.
+        sources: some of SOURCES.
+        letters: number of letters of a language.
     """
-    source = random.Random(seed)
-    quotas = {stratum: count // len(STRATA) + (place < count % len(STRATA)) for place, stratum in enumerate(STRATA)}
+    numbers = random.Random(seed)
+    strata = [(source, profile) for source in sources for profile in SOURCES[source]]
+    quotas = {stratum: count // len(strata) + (place < count % len(strata)) for place, stratum in enumerate(strata)}
     tasks: list[DrawnTask] = []
     counts: Counter[tuple[str, str]] = Counter()
     aimed: Counter[tuple[str, str]] = Counter()
     digests: set[str] = set()
     for _ in range(DRAWS * count):
-        open_strata = [stratum for stratum in STRATA if counts[stratum] < quotas[stratum]]
+        open_strata = [stratum for stratum in strata if counts[stratum] < quotas[stratum]]
         if not open_strata:
             break
-        aim = min(open_strata, key=lambda stratum: (aimed[stratum], STRATA.index(stratum)))
+        aim = min(open_strata, key=lambda stratum: (aimed[stratum], strata.index(stratum)))
         aimed[aim] += 1
-        name = _name(source, *aim)
+        name = _name(numbers, *aim, letters)
         analysis = _analysis(name, aim[0])
         if analysis is None or is_constant(analysis):
             continue
@@ -117,26 +130,45 @@ def draw(seed: int, count: int) -> list[DrawnTask]:
     return tasks
 
 
-def _name(source: random.Random, origin: str, profile: str) -> str:
+def _name(numbers: random.Random, source: str, profile: str, letters: int) -> str:
     """Return a random name of a task that aims at a stratum."""
-    if origin == LANGUAGE:
-        states, seed, index = source.randint(*STATES), source.randrange(10**6), source.randrange(LANGUAGES)
-        return f"{RANDOM_LANGUAGE}{states}-{SYMBOLS}-{seed}-{index}{WITH_STATES}"
-    growth = f"rises{source.randint(*RISES)}" if profile == ONCE else profile
-    return f"random-{origin}-{growth}-{source.randrange(10**9)}[base={source.choice(BASES)}]"
+    if source not in WIRINGS:
+        while True:
+            states, seed, index = numbers.randint(*STATES), numbers.randrange(10**6), numbers.randrange(LANGUAGES)
+            name = f"{RANDOM_LANGUAGE}{states}-{letters}-{seed}-{index}"
+            if _is_of_source(name, source):
+                return f"{name}{WITH_STATES}"
+    growth = f"rises{numbers.randint(*RISES)}" if profile == ONCE else profile
+    return f"random-{source}-{growth}-{numbers.randrange(10**9)}[base={numbers.choice(BASES)}]"
 
 
-def _analysis(name: str, origin: str) -> Analysis | None:
+def _is_of_source(name: str, source: str) -> bool:
+    """True if there is a language of this name, and if its automaton is as the source says."""
+    from circuits.languages.memory import definiteness, own_letter_decides  # imports automata-lib, which is slow
+    from circuits.languages.named import random_language
+    from circuits.languages.regular import LanguageError
+
+    if source == LANGUAGE:
+        return True
+    try:
+        automaton = random_language(name)
+    except LanguageError:
+        return False
+    own_letter = own_letter_decides(automaton, TRAIN + 1, TEST)
+    return own_letter if source == OWN_LETTER else not own_letter and definiteness(automaton) is not None
+
+
+def _analysis(name: str, source: str) -> Analysis | None:
     """Return the analysis of a task up to TEST, in the first of its formats.
 
     None if it is stopped, if there is no such language, or if the language has no words of some scale.
     """
     try:
-        return analyse(parse_task(name).plain(), formats_of(origin)[0], TEST, clock=Clock(steps=MAX_STEPS))
+        return analyse(parse_task(name).plain(), formats_of(source)[0], TEST, clock=Clock(steps=MAX_STEPS))
     except SearchStopped:
         return None
     except TaskError:
-        if origin == LANGUAGE:
+        if source not in WIRINGS:
             return None
         raise
 

@@ -7,11 +7,12 @@ end.  Its digest is part of every seed (`empirical.verdict.seeds`), so that anot
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from empirical.runs.limits import FLOAT32, SCALE, TEST_SAMPLES, Entries, Range, Text
 from empirical.runs.profile import POSITIVE, Model, ProfileError, read, read_toml
 from empirical.runs.protocol import Name
+from empirical.verdict.population import SOURCES
 from empirical.verdict.rules import RULES
 from empirical.verdict.seeds import frozen_digest
 from theory.system.errors import nearest
@@ -24,10 +25,12 @@ Sentences = Annotated[tuple[Annotated[str, Text(1_000)], ...], Entries(20)]
 
 @dataclass(frozen=True, kw_only=True)
 class Tasks:
-    """Random tasks: how many are drawn, and from which seed."""
+    """Random tasks, as `population.draw` takes them; a file may leave out the last two."""
 
     count: Annotated[int, Range(1, 10_000)]
     seed: Annotated[int, Range(0, 2**31)]
+    sources: Annotated[tuple[Name, ...] | None, Entries(20)] = None
+    letters: Annotated[int | None, Range(1, 4)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +139,11 @@ class Preregistration:
             raise ProfileError(f"test: scales {list(self.test)} must include those of training, {list(self.train)}")
         if self.stopping.first > self.stopping.most or self.stopping.fitting > self.stopping.most:
             raise ProfileError("stopping: first and fitting must be at most most")
+        unknown_sources = set(self.tasks.sources or ()) - set(SOURCES)
+        if unknown_sources:
+            raise ProfileError(
+                f"tasks, sources: '{min(unknown_sources)}' is no source; choose among {', '.join(SOURCES)}"
+            )
         foreign = set(self.rules) - set(RULES)
         if foreign:
             raise ProfileError(f"rules: '{min(foreign)}' is no rule; choose among {', '.join(RULES)}")
@@ -163,8 +171,13 @@ class Preregistration:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of everything that is fixed."""
-        return frozen_digest(asdict(self))
+        """SHA-256 of everything that is fixed; a field that a file may leave out counts only if it is there."""
+        return frozen_digest(given(self))
+
+
+def given(content: Preregistration | Tasks) -> dict[str, Any]:
+    """Return what a file has given of these fields, without those that it left out."""
+    return asdict(content, dict_factory=lambda items: {name: value for name, value in items if value is not None})
 
 
 def names() -> list[str]:

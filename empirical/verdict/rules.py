@@ -5,7 +5,8 @@ the rule coverage with other right circuits too, since a task may have a circuit
 set of circuits is bounded ([F]): that of mode free, the reference circuit (mode declared), that of mode typed, and one
 made in favour of the encoding's relation (`favoured_circuit`).  The relation is the same for all of them: that by
 which the model is trained.  So a yes of `minimised` is sound, and a no means that none of these circuits serves.
-`minimised-distractors` is the same for the rule distractors.
+`minimised-distractors` is the same for the rule distractors.  `own-token` adds to it what a Transformer has without
+attention ([F]): the query's own token has a label of its own, and no key disturbs a step that needs no other token.
 
 Of the rivals, src-counts, k-sparse and encodings-order answer; src-counts uses the analysis of the cell.  Left out are
 rasp-l, depth, min-degree and c-rasp, which abstain on random circuits and on languages with states.
@@ -29,7 +30,7 @@ from circuits.theories.counts import by_counts, window_of
 from circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
 from circuits.theories.theory import Guess, Question, abstain, no, yes
 from empirical.verdict.other_circuits import favoured_circuit, first_breaks, other_circuits
-from theory.relation import Relation
+from theory.relation import Relation, diagonal_apart
 
 RULES = (
     "always-no",
@@ -43,11 +44,14 @@ RULES = (
     "selection-with-token",
     "minimised",
     "minimised-distractors",
+    "own-token",
     "src-counts",
     "k-sparse",
     "encodings-order",
 )
 """Names of the rules, in the order of tables."""
+Breaks = tuple[int | None, int | None]
+"""First scales at which a circuit fails coverage and distractors (`first_breaks`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,11 +70,14 @@ class _Shared:
         others: circuits of other modes.
         counts: window -> answer of operators that read counts.
         breaks: relation -> `first_breaks` of the other circuits, up to one that never fails.
+        own_token: relation -> `first_breaks` of all circuits with the query's own token apart, up to one that never
+            fails.
     """
 
     others: Sequence[Circuit]
     counts: dict[int, Guess] = field(default_factory=dict)
-    breaks: dict[Relation, list[tuple[int | None, int | None]]] = field(default_factory=dict)
+    breaks: dict[Relation, list[Breaks]] = field(default_factory=dict)
+    own_token: dict[Relation, list[Breaks]] = field(default_factory=dict)
 
 
 def answers(
@@ -145,28 +152,45 @@ def _of_encoding(
         if window not in shared.counts:
             shared.counts[window] = by_counts(analysis.traces, window, scales.train[-1])
         guesses["src-counts"] = shared.counts[window]
-    best = {"minimised": guesses["coverage"], "minimised-distractors": guesses["distractors"]}
-    if not bounded or all(_says_yes(guess) for guess in best.values()):
-        return guesses | best
+    return guesses | _minimised(analysis, shared, spec, scales, guesses["coverage"], guesses["distractors"])
+
+
+def _minimised(
+    analysis: Analysis, shared: _Shared, spec: EncodingSpec, scales: _Scales, coverage: Guess, distractors: Guess
+) -> dict[str, Guess]:
+    """Return the answers of the rules that try several circuits, from those with the circuit that is found first."""
+    best = {"minimised": coverage, "minimised-distractors": distractors}
+    own_token = distractors
+    if analysis.result is None or all(_says_yes(guess) for guess in best.values()):
+        return best | {"own-token": own_token}
     try:
         relation = relation_of(spec, analysis.circuit)
     except HintNeeded:  # learned labels: there is no relation to keep while the circuit changes
-        return guesses | best
+        return best | {"own-token": own_token}
     if relation not in shared.breaks:
-        shared.breaks[relation] = _breaks_of_others(analysis, shared.others, relation, scales)
+        shared.breaks[relation] = _breaks_of(analysis, shared.others, relation, scales)
     for breaks in shared.breaks[relation]:
         best = {rule: _better(guess, at) for (rule, guess), at in zip(best.items(), breaks, strict=True)}
-    return guesses | best
+    own_token = best["minimised-distractors"]
+    if not _says_yes(own_token):
+        if relation not in shared.own_token:
+            shared.own_token[relation] = _breaks_of(
+                analysis, [analysis.circuit, *shared.others], diagonal_apart(relation), scales, own_token=True
+            )
+        for _, at in shared.own_token[relation]:
+            own_token = _better(own_token, at)
+    return best | {"own-token": own_token}
 
 
-def _breaks_of_others(
-    analysis: Analysis, others: Sequence[Circuit], relation: Relation, scales: _Scales
-) -> list[tuple[int | None, int | None]]:
-    """Return `first_breaks` of the other circuits and the favoured one, up to the first that never fails."""
+def _breaks_of(
+    analysis: Analysis, circuits: Sequence[Circuit], relation: Relation, scales: _Scales, *, own_token: bool = False
+) -> list[Breaks]:
+    """Return `first_breaks` of the circuits and the favoured one, up to the first that never fails."""
     all_breaks = []
-    for circuit in [*others, *favoured_circuit(analysis, relation, scales.train)]:
-        all_breaks.append(first_breaks(analysis, circuit, relation, scales.train, scales.later))
-        if all_breaks[-1] == (None, None):
+    for circuit in [*circuits, *favoured_circuit(analysis, relation, scales.train)]:
+        breaks = first_breaks(analysis, circuit, relation, scales.train, scales.later, own_token=own_token)
+        all_breaks.append(breaks)
+        if breaks == (None, None):
             break
     return all_breaks
 
@@ -217,7 +241,7 @@ def _better(guess: Guess, breaks_at: int | None) -> Guess:
     if _says_yes(guess):
         return guess
     if breaks_at is None:
-        return yes("with another circuit training shows all that the rule asks for")
+        return yes("there is a circuit with which training shows all that the rule asks for")
     if guess.breaks_at is not None and breaks_at > guess.breaks_at:
-        return no(f"with another circuit the first failure is at scale {breaks_at}", breaks_at=breaks_at)
+        return no(f"of the circuits that were tried, the best fails at scale {breaks_at}", breaks_at=breaks_at)
     return guess

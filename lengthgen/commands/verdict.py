@@ -17,7 +17,7 @@ class Layout(StrEnum):
 
 
 def verdict(
-    name: Annotated[str, typer.Argument(help="Preregistration: random-tasks.")] = "random-tasks",
+    name: Annotated[str, typer.Argument(help="Preregistration: random-tasks or random-languages.")] = "random-tasks",
     freeze: Annotated[
         bool, typer.Option("--freeze", help="Let all rules answer for every cell, and print the hash of the answers.")
     ] = False,

@@ -10,8 +10,7 @@ JUDGING = "judgement"
 PAIR_HEADINGS = ("rule", "against", "cells with runs", "tasks that count", "wins", "e-values", "better")
 RULE_HEADINGS = ("rule", "right yes", "wrong yes", "right no", "wrong no", "abstains", "Brier score")
 BREAKING_HEADINGS = ("rule", "cells", "exactly there", "within one", "of those expected later: exactly there")
-FORMATS = ("aligned", "filled", "unaligned")
-FORMAT_HEADINGS = ("encoding", "padded (aligned)", "filled", "as it stands (unaligned)")
+FORMATS = {"aligned": "padded (aligned)", "filled": "filled", "unaligned": "as it stands (unaligned)"}
 COUNTS = ("right_yes", "wrong_yes", "right_no", "wrong_no", "abstains")
 
 
@@ -72,8 +71,8 @@ def _fixed_first(answer: Mapping[str, Any], command: str) -> list[str]:
     registered = f"../empirical/verdict/registered/{answer['name']}.toml"
     return [
         "## What was fixed first",
-        f"{answer['tasks']:,} random tasks in ten encodings, padded or filled: {answer['cells']:,} cells, of which "
-        f"{answer['planned']:,} can be trained ([the preregistration]({registered}) has models, training and "
+        f"{answer['tasks']:,} random tasks in {len(answer['encodings'])} encodings: {answer['cells']:,} cells, of "
+        f"which {answer['planned']:,} can be trained ([the preregistration]({registered}) has models, training and "
         "statistics). All rules answered for all cells before the first run. The seeds of a cell's runs derive from "
         "its answers, so runs of changed answers are refused. Rules and tasks are ours [F]; `literal` is the "
         "conjecture of arXiv 2510.04130 as far as it is known [P].",
@@ -106,8 +105,10 @@ def _scores(answer: Mapping[str, Any]) -> list[str]:
         "Of the cells of this sample that break, and that a rule expects to break, the first failure is at the "
         "expected scale (in parentheses 95 % intervals):",
         _table(BREAKING_HEADINGS, (_breaking_row(name, of_rule) for name, of_rule in answer["breaking"].items())),
-        "What filling changes in this sample: cells of which most fitting runs generalize, of the cells that count",
-        _table(FORMAT_HEADINGS, _format_rows(answer["points"])),
+        "By format, in this sample: cells of which most fitting runs generalize, of the cells that count",
+        _counts_table(answer["points"], "format", "encoding", FORMATS),
+        "The same by source of the task and profile of its SRC beyond training",
+        _counts_table(answer["strata"], "encoding", "stratum", {name: name for name in answer["encodings"]}),
     ]
 
 
@@ -184,11 +185,14 @@ def _breaking_row(name: str, of_rule: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _format_rows(points: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return a row for each encoding: cells that generalize of those that count, in every format."""
-    counts = {(point["encoding"], point["format"]): f"{point['generalize']} of {point['cells']}" for point in points}
-    encodings = sorted({encoding for encoding, _ in counts})
-    return [[encoding, *(counts.get((encoding, form), "-") for form in FORMATS)] for encoding in encodings]
+def _counts_table(groups: Sequence[Mapping[str, Any]], across: str, down: str, headings: Mapping[str, str]) -> str:
+    """Return cells that generalize of those that count: key `down` in rows, key `across` in columns that occur."""
+    counts = {(group[down], group[across]): f"{group['generalize']} of {group['cells']}" for group in groups}
+    columns = {name: heading for name, heading in headings.items() if name in {column for _, column in counts}}
+    rows = [
+        [row, *(counts.get((row, column), "-") for column in columns)] for row in sorted({row for row, _ in counts})
+    ]
+    return _table([down, *columns.values()], rows)
 
 
 def _share(share: Mapping[str, Any]) -> str:

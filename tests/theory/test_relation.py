@@ -15,6 +15,7 @@ from theory.relation import (
     absolute,
     clipped_relative,
     constant,
+    diagonal_apart,
     from_function,
     from_labels,
     key_position,
@@ -59,6 +60,19 @@ def test_a_longer_length_agrees_on_the_shorter(name: str) -> None:
     longest = ANY[name].labels(9)
     for length in range(1, 9):
         assert (ANY[name].labels(length) == longest[:length, :length]).all()
+
+
+@pytest.mark.parametrize("name", ANY)
+def test_a_diagonal_apart_shares_its_label_with_no_other_pair(name: str) -> None:
+    labels, apart = ANY[name].labels(9), diagonal_apart(ANY[name]).labels(9)
+    above = np.triu_indices(9, 1)
+    assert (np.diag(apart) == 0).all()
+    assert (apart[above] == labels[above] + 1).all() and (apart[np.tril_indices(9, -1)] == NO_LABEL).all()
+
+
+def test_a_diagonal_apart_keeps_the_scale_hint() -> None:
+    relation = diagonal_apart(from_function(lambda i, j, n: n - i, name="from-end", scale_hint=True))
+    assert relation.scale_hint and relation.labels(3, 4).tolist() == [[0, 4, 4], [-1, 0, 3], [-1, -1, 0]]
 
 
 def t5_by_logarithms(distance: int, buckets: int, longest: int) -> int:

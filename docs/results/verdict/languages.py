@@ -6,8 +6,8 @@ PYTHONPATH=. python docs/results/verdict/languages.py, at the root of the projec
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from circuits.languages.memory import definiteness, own_letter_decides
 from circuits.languages.named import random_language
-from circuits.languages.regular import Automaton
 from circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
 from empirical.verdict.frozen import load_frozen
 from empirical.verdict.preregistration import load_preregistration
@@ -16,31 +16,6 @@ from empirical.verdict.seen import seen_cells
 
 FOLDER = Path(__file__).parent / "random-tasks"
 IDEAL = ("ipe", "ipe-sh")
-
-
-def window(automaton: Automaton) -> int | None:
-    """Return the least k so that the last k letters determine the state; None if no number does (not definite)."""
-    possible = {frozenset(range(automaton.states))}
-    for letters in range(automaton.states**2):
-        if all(len(states) <= 1 for states in possible):
-            return letters
-        possible = {
-            frozenset(automaton.step[state, letter] for state in states if (state, letter) in automaton.step)
-            for states in possible
-            for letter in automaton.symbols
-        }
-    return None
-
-
-def is_own(automaton: Automaton, first: int, last: int) -> bool:
-    """True if each state after the letters first, ..., last of a word is determined by the letter before it."""
-    reached, after = {0}, dict[str, set[int]]()
-    for place in range(1, last + 1):
-        steps = [(letter, state) for (origin, letter), state in automaton.step.items() if origin in reached]
-        reached = {state for _, state in steps}
-        for letter, state in steps if place >= first else []:
-            after.setdefault(letter, set()).add(state)
-    return all(len(states) == 1 for states in after.values())
 
 
 def rows() -> list[str]:
@@ -72,9 +47,9 @@ def kind_of(task: str, first: int, last: int) -> str:
     if not task.startswith(RANDOM_LANGUAGE):
         return "circuit"
     automaton = random_language(task.removesuffix(WITH_STATES))
-    if is_own(automaton, first, last):
+    if own_letter_decides(automaton, first, last):
         return "language, own letter"
-    return "language, other" if window(automaton) is None else "language, last letters"
+    return "language, other" if definiteness(automaton) is None else "language, last letters"
 
 
 if __name__ == "__main__":

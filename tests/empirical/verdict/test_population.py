@@ -6,8 +6,12 @@ import pytest
 
 from circuits.analysis import analyse
 from circuits.encodings import parse_encoding
+from circuits.languages.memory import definiteness, own_letter_decides
+from circuits.languages.named import random_language
 from circuits.tasks import parse_task
+from circuits.tasks.families import WITH_STATES
 from empirical.verdict.population import (
+    DEFINITE,
     DRAWS,
     ENCODINGS,
     GROWS,
@@ -15,9 +19,11 @@ from empirical.verdict.population import (
     INVARIANT,
     LANGUAGE,
     ONCE,
-    STRATA,
+    OWN_LETTER,
+    SOURCES,
     TEST,
     TRAIN,
+    USUAL,
     DrawnTask,
     digest_of,
     draw,
@@ -51,8 +57,8 @@ def test_names_are_loaded_again_with_the_profile_that_is_recorded(tasks: list[Dr
 
 def test_strata_are_filled_evenly(tasks: list[DrawnTask]) -> None:
     counts = Counter(task.stratum for task in tasks)
-    assert {*counts} <= {f"{source} {profile}" for source, profile in STRATA}
-    assert all(count <= -(-COUNT // len(STRATA)) for count in counts.values())
+    assert {*counts} <= {f"{source} {profile}" for source in USUAL for profile in SOURCES[source]}
+    assert all(count <= -(-COUNT // sum(len(SOURCES[source]) for source in USUAL)) for count in counts.values())
     assert {task.profile for task in tasks} == {INVARIANT, ONCE, GROWS}
     assert all((task.rises_at is None) == (task.profile == INVARIANT) for task in tasks)
     assert all(TRAIN < task.rises_at <= TEST for task in tasks if task.rises_at is not None)
@@ -67,6 +73,16 @@ def test_half_depends_on_the_name_alone_and_both_occur() -> None:
 def test_languages_are_not_padded(tasks: list[DrawnTask]) -> None:
     for task in tasks:
         assert ("aligned" in task.formats) == (task.source != LANGUAGE)
+
+
+def test_sources_of_languages_are_what_they_say() -> None:
+    drawn = draw(3, 4, (OWN_LETTER, DEFINITE), letters=3)
+    assert {task.source for task in drawn} == {OWN_LETTER, DEFINITE}
+    for task in drawn:
+        automaton = random_language(task.name.removesuffix(WITH_STATES))
+        assert automaton.symbols == ("a", "b", "c") and task.formats == ("unaligned",)
+        assert own_letter_decides(automaton, TRAIN + 1, TEST) == (task.source == OWN_LETTER)
+        assert task.source == OWN_LETTER or definiteness(automaton) is not None
 
 
 def test_equal_tasks_have_equal_digests_and_a_late_rise_another() -> None:

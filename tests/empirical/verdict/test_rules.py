@@ -6,6 +6,7 @@ import pytest
 
 from circuits.analysis import Analysis, SearchStopped, analyse
 from circuits.clock import Clock
+from circuits.distractors import unseen_distractors
 from circuits.encodings import parse_encoding, relation_of
 from circuits.prediction import predict
 from circuits.tasks import parse_task
@@ -14,11 +15,16 @@ from empirical.court.freeze import guess_as_json, guess_from_json
 from empirical.verdict import rules
 from empirical.verdict.other_circuits import favoured_circuit, first_breaks, other_circuits
 from empirical.verdict.rules import RULES, answers, is_ideal
+from theory.relation import diagonal_apart, relative
 
 ENCODINGS = ("ipe-sh", "ipe", "rpe", "clipped", "nope")
 TRAIN, TEST = range(1, 4), range(1, 9)
 CIRCUIT = replace(parse_task("random-strided-rises7-2[base=2]"), format="aligned")
 LANGUAGE = parse_task("random-language-3-2-5-1-with-states")
+OWN_LETTER = parse_task("random-language-2-2-641556-19-with-states")
+"""The state is 1 after a and 0 after b."""
+TWO_LETTERS = parse_task("random-language-4-2-231668-32-with-states")
+"""The last two letters decide the state, and the last one alone does not."""
 
 
 @pytest.fixture(scope="module")
@@ -107,12 +113,37 @@ def test_another_circuit_turns_a_no_of_coverage_into_a_yes() -> None:
 
 def test_minimised_never_breaks_before_coverage(of_circuit: dict[str, dict[str, Guess]]) -> None:
     for guesses in of_circuit.values():
-        for rule, first in (("minimised", "coverage"), ("minimised-distractors", "distractors")):
+        for rule, first in (
+            ("minimised", "coverage"),
+            ("minimised-distractors", "distractors"),
+            ("own-token", "minimised-distractors"),
+        ):
             before, after = guesses[first].breaks_at, guesses[rule].breaks_at
             if before is None:
                 assert guesses[rule] == guesses[first]
             else:
                 assert after is None or after >= before
+
+
+def test_steps_that_need_the_own_token_alone_are_free_under_every_encoding() -> None:
+    own = answers(OWN_LETTER, ("rpe", "ape", "nope"), TRAIN, TEST)
+    for guesses in own.values():
+        assert guesses["minimised-distractors"].probability == pytest.approx(1 - SURE)
+        assert guesses["own-token"].probability == SURE
+    for guesses in answers(TWO_LETTERS, ("rpe", "ape", "nope"), TRAIN, TEST).values():
+        assert guesses["own-token"].probability == pytest.approx(1 - SURE)
+
+
+def test_no_key_disturbs_steps_that_need_the_own_token_alone() -> None:
+    for task, free in ((OWN_LETTER, True), (TWO_LETTERS, False)):
+        analysis = analyse(task.plain(), task.format, TEST[-1])
+        relation = diagonal_apart(relative())
+        (circuit,) = favoured_circuit(analysis, relation, TRAIN)
+        seen, later = analysis.traces[: len(TRAIN)], analysis.traces[len(TRAIN) :]
+        disturbing = unseen_distractors(circuit, relation, seen, later)
+        left = unseen_distractors(circuit, relation, seen, later, own_token=True)
+        assert disturbing.keys() == {trace.scale for trace in later}
+        assert left == ({} if free else disturbing)
 
 
 def test_task_without_bounded_arity_is_a_no_of_arity_and_an_abstention_of_ideal_relations() -> None:
