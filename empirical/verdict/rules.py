@@ -159,27 +159,26 @@ def _minimised(
     analysis: Analysis, shared: _Shared, spec: EncodingSpec, scales: _Scales, coverage: Guess, distractors: Guess
 ) -> dict[str, Guess]:
     """Return the answers of the rules that try several circuits, from those with the circuit that is found first."""
-    best = {"minimised": coverage, "minimised-distractors": distractors}
-    own_token = distractors
+    best = {"minimised": coverage, "minimised-distractors": distractors, "own-token": distractors}
     if analysis.result is None or all(_says_yes(guess) for guess in best.values()):
-        return best | {"own-token": own_token}
+        return best
     try:
         relation = relation_of(spec, analysis.circuit)
     except HintNeeded:  # learned labels: there is no relation to keep while the circuit changes
-        return best | {"own-token": own_token}
+        return best
     if relation not in shared.breaks:
         shared.breaks[relation] = _breaks_of(analysis, shared.others, relation, scales)
-    for breaks in shared.breaks[relation]:
-        best = {rule: _better(guess, at) for (rule, guess), at in zip(best.items(), breaks, strict=True)}
-    own_token = best["minimised-distractors"]
-    if not _says_yes(own_token):
-        if relation not in shared.own_token:
-            shared.own_token[relation] = _breaks_of(
-                analysis, [analysis.circuit, *shared.others], diagonal_apart(relation), scales, own_token=True
-            )
-        for _, at in shared.own_token[relation]:
-            own_token = _better(own_token, at)
-    return best | {"own-token": own_token}
+    for of_coverage, of_distractors in shared.breaks[relation]:
+        failures = {"minimised": of_coverage, "minimised-distractors": of_distractors, "own-token": of_distractors}
+        best = {rule: _better(guess, failures[rule]) for rule, guess in best.items()}
+    if _says_yes(best["own-token"]):
+        return best
+    if relation not in shared.own_token:
+        circuits = [analysis.circuit, *shared.others]
+        shared.own_token[relation] = _breaks_of(analysis, circuits, diagonal_apart(relation), scales, own_token=True)
+    for _, at in shared.own_token[relation]:
+        best["own-token"] = _better(best["own-token"], at)
+    return best
 
 
 def _breaks_of(
