@@ -34,8 +34,6 @@ LEDGER = "claims.json"
 """File of the ledger of claims."""
 COURT = Path("court", "published.json")
 """File with the scores of theories by published results."""
-VERDICT = "random-tasks"
-"""Preregistration whose verdict the figures show; its frozen answers and runs are in OUT/verdict/random-tasks."""
 
 
 class Missing(LengthgenError):
@@ -62,7 +60,7 @@ class Needs:
         ledger: True if it reads the ledger of claims.
         text: True if it reads the language models of text (`lengthgen text`).
         court: True if it reads the scores of theories by published results (`lengthgen court`).
-        verdict: True if it reads the frozen answers and runs of random tasks (`lengthgen verdict`).
+        verdict: name of the preregistration whose frozen answers and runs it reads (`lengthgen verdict`), if any.
         files: files of the user that it depends on.
     """
 
@@ -71,7 +69,7 @@ class Needs:
     ledger: bool = False
     text: bool = False
     court: bool = False
-    verdict: bool = False
+    verdict: str = ""
     files: tuple[Path, ...] = ()
 
     def in_words(self) -> str:
@@ -81,7 +79,7 @@ class Needs:
         ledger = ["the ledger of claims"] if self.ledger else []
         text = ["language models of text"] if self.text else []
         court = ["scores of theories"] if self.court else []
-        verdict = ["runs of random tasks"] if self.verdict else []
+        verdict = [f"runs of {self.verdict}"] if self.verdict else []
         return ", ".join([*parts, *ledger, *text, *court, *verdict, *map(str, self.files)]) or "computed"
 
 
@@ -141,10 +139,8 @@ class Sources:
         if needs.court and not self._court.is_file():
             command = shlex.join(["lengthgen", "court", "--out", str(self.out)])
             raise Missing(f"{self._court} is missing", command)
-        if needs.verdict and not ((self._verdict / CELLS).is_file() and self._verdict_runs()):
-            command = shlex.join(["lengthgen", "verdict", VERDICT, "--out", str(self._verdict.parent)])
-            freeze = "" if (self._verdict / CELLS).is_file() else f"{command} --freeze && "
-            raise Missing(f"{self._verdict} has no frozen answers with runs", f"{freeze}{command} --train 1h")
+        if needs.verdict:
+            self._require_verdict(needs.verdict)
         if needs.text and not self.text_results():
             raise Missing(f"no language models are stored in {self.out / 'text'}", self._command("text"))
 
@@ -166,7 +162,7 @@ class Sources:
         if needs.court:
             hashes.append(file_digest(self._court))
         if needs.verdict:
-            hashes += self._verdict_digests()
+            hashes += self._verdict_digests(needs.verdict)
         return hashes + ([file_digest(self.out / LEDGER)] if needs.ledger else [])
 
     def models(self, name: str) -> tuple[Model, ...]:
@@ -250,41 +246,48 @@ class Sources:
         scores: dict[str, Any] = self._cached("court", "", partial(read_court, self._court, command))
         return scores
 
-    def verdict(self) -> tuple[Preregistration, dict[str, Any]]:
-        """Return the preregistration of random tasks and the judgement of its stored runs (`judgement.judge`).
+    def verdict(self, name: str) -> tuple[Preregistration, dict[str, Any]]:
+        """Return a preregistration and the judgement of its runs in OUT/verdict/NAME (`judgement.judge`).
 
         The permutations of a judgement take a while, so that it is kept for the user, by the hashes of what it reads.
 
         Raises:
             TableError: a stored table is damaged, or a seed does not follow from the frozen answers.
         """
-        preregistration = load_preregistration(VERDICT)
+        preregistration, folder = load_preregistration(name), self._verdict(name)
 
         def judgement() -> dict[str, Any]:
-            frozen = load_frozen(preregistration, self._verdict)
-            return judge(frozen, load_runs(frozen, self._verdict))
+            frozen = load_frozen(preregistration, folder)
+            return judge(frozen, load_runs(frozen, folder))
 
-        key = [source_digest("theory", "circuits", "empirical"), preregistration.digest, self._verdict_digests()]
-        path = user_cache("verdicts") / f"{VERDICT}.json"
-        answer: dict[str, Any] = self._cached("verdict", "", partial(cached, path, key, judgement))
+        key = [source_digest("theory", "circuits", "empirical"), preregistration.digest, self._verdict_digests(name)]
+        path = user_cache("verdicts") / f"{name}.json"
+        answer: dict[str, Any] = self._cached("verdict", name, partial(cached, path, key, judgement))
         return preregistration, answer
 
     @property
     def _court(self) -> Path:
         return self.out / COURT
 
-    @property
-    def _verdict(self) -> Path:
-        return self.out / "verdict" / VERDICT
+    def _verdict(self, name: str) -> Path:
+        return self.out / "verdict" / name
 
-    def _verdict_runs(self) -> list[Path]:
-        """Return the files with runs of random tasks, in the order in which `load_runs` reads them."""
-        joined = self._verdict / RUNS
-        return [*([joined] if joined.is_file() else []), *sorted((self._verdict / PIECES).glob("*.parquet"))]
+    def _require_verdict(self, name: str) -> None:
+        folder = self._verdict(name)
+        frozen = (folder / CELLS).is_file()
+        if not (frozen and self._verdict_runs(name)):
+            command = shlex.join(["lengthgen", "verdict", name, "--out", str(folder.parent)])
+            freeze = "" if frozen else f"{command} --freeze && "
+            raise Missing(f"{folder} has no frozen answers with runs", f"{freeze}{command} --train 1h")
 
-    def _verdict_digests(self) -> list[str]:
-        """Return hashes of the frozen answers and of the runs of random tasks."""
-        return [file_digest(path) for path in (self._verdict / CELLS, *self._verdict_runs())]
+    def _verdict_runs(self, name: str) -> list[Path]:
+        """Return the files with runs of a preregistration, in the order in which `load_runs` reads them."""
+        joined = self._verdict(name) / RUNS
+        return [*([joined] if joined.is_file() else []), *sorted((self._verdict(name) / PIECES).glob("*.parquet"))]
+
+    def _verdict_digests(self, name: str) -> list[str]:
+        """Return hashes of the frozen answers and of the runs of a preregistration."""
+        return [file_digest(path) for path in (self._verdict(name) / CELLS, *self._verdict_runs(name))]
 
     def _unfinished(self, name: str) -> list[str]:
         return [run.id for runs in self.runs(name).values() for run in runs if not self.store.finished(run)]

@@ -12,18 +12,20 @@ Judgement = Mapping[str, Any]
 """Judgement of a preregistration, as `empirical.verdict.judgement.judge` returns it."""
 Draw = Callable[[Judgement, Preregistration, float], Drawing]
 """Function (judgement, its preregistration, width in inches) -> drawing."""
+RANDOM_TASKS, RANDOM_LANGUAGES = "random-tasks", "random-languages"
+"""Preregistrations whose verdicts are drawn."""
 NARROWEST = 5.5
 """Least width in inches at which a figure of the verdict is legible."""
 
 
-def verdict_entry(name: str, title: str, draw: Draw, *, place: int) -> Entry:
-    """Declare a figure that shows the judgement of random tasks; arguments as in `Entry`."""
+def verdict_entry(name: str, title: str, draw: Draw, *, place: int, verdict: str = RANDOM_TASKS) -> Entry:
+    """Declare a figure that shows the judgement of a preregistration; other arguments as in `Entry`."""
 
     def make(sources: Sources) -> Drawing:
-        preregistration, judgement = sources.verdict()
+        preregistration, judgement = sources.verdict(verdict)
         return draw(judgement, preregistration, sources.width)
 
-    return Entry(place=place, name=name, title=title, make=make, needs=Needs(verdict=True), least_width=NARROWEST)
+    return Entry(place=place, name=name, title=title, make=make, needs=Needs(verdict=verdict), least_width=NARROWEST)
 
 
 def evidence(judgement: Judgement, preregistration: Preregistration) -> str:

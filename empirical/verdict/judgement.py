@@ -189,7 +189,7 @@ def _points(cells: Sequence[SeenCell]) -> list[dict[str, Any]]:
 
 
 def _strata(cells: Sequence[SeenCell]) -> list[dict[str, Any]]:
-    """Return, by stratum of the task and encoding, how many cells generalize."""
+    """Return, by stratum of the task and encoding, how many cells generalize and to how many each rule says yes."""
     groups: dict[tuple[str, str], list[SeenCell]] = {}
     for cell in cells:
         groups.setdefault((cell.cell.stratum, cell.cell.encoding), []).append(cell)
@@ -199,6 +199,7 @@ def _strata(cells: Sequence[SeenCell]) -> list[dict[str, Any]]:
             "encoding": encoding,
             "cells": len(group),
             "generalize": sum(cell.observed is True for cell in group),
+            "yes": {rule: sum(cell.says(rule) is True for cell in group) for rule in group[0].cell.answers},
         }
         for (stratum, encoding), group in sorted(groups.items())
     ]

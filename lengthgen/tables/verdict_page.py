@@ -131,8 +131,8 @@ def _what_would_change(judging: Sequence[Mapping[str, Any]], gate: Mapping[str, 
             "A rule that was thought of later is post hoc on these runs, and a prediction only under a new "
             "preregistration.",
             "Small models and short training: a cell that does not fit its training scales says nothing.",
-            "Breaking scales are those at which fewer samples are right than the preregistration asks for; the figure "
-            "`verdict-multiverse` repeats all shares at other thresholds.",
+            "Breaking scales are those at which fewer samples are right than the preregistration asks for; "
+            "`multiverse` of `--json` repeats all shares at other thresholds.",
         ]
     )
 

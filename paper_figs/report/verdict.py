@@ -7,6 +7,7 @@ from typing import Any
 from empirical.verdict.preregistration import Preregistration
 from paper_figs.report.plain import rounded, text, texts
 from paper_figs.sources import Missing, Needs, Sources
+from paper_figs.verdict_evidence import RANDOM_TASKS
 from theory.system.errors import LengthgenError
 
 _COUNTS = ("right_yes", "right_no", "wrong_yes", "wrong_no", "abstains")
@@ -31,8 +32,8 @@ class VerdictData:
 def verdict_data(sources: Sources) -> VerdictData:
     """Judge the stored runs of random tasks, once for the same runs (`Sources.verdict`)."""
     try:
-        sources.require(Needs(verdict=True))
-        return VerdictData(content=_content(*sources.verdict()))
+        sources.require(Needs(verdict=RANDOM_TASKS))
+        return VerdictData(content=_content(*sources.verdict(RANDOM_TASKS)))
     except Missing as missing:
         return VerdictData(missing=[("runs of random tasks, which judge rules", missing.command)])
     except (LengthgenError, OSError) as error:

@@ -9,9 +9,10 @@ from empirical.verdict.preregistration import load_preregistration
 from empirical.verdict.runs import RUNS
 from empirical.verdict.seeds import derived_seed
 from empirical.verdict.tables import write_rows
-from paper_figs.sources import VERDICT, Sources
+from paper_figs.sources import Sources
+from paper_figs.verdict_evidence import RANDOM_TASKS
 
-PREREGISTRATION = load_preregistration(VERDICT)
+PREREGISTRATION = load_preregistration(RANDOM_TASKS)
 TASKS, LAST = 24, PREREGISTRATION.test[1]
 ENCODINGS = ("ipe-sh", "rope", "ape")
 
@@ -66,7 +67,7 @@ def exact_match(cell: FrozenCell, index: int) -> list[float | None]:
 def verdict_sources(folder: Path, *, runs: int = 4) -> tuple[Sources, FrozenCells]:
     """Write the answers and runs to OUT/verdict/random-tasks; return the sources of figures and the frozen cells."""
     sources = Sources(out=folder / "out", profile="smoke", width=7.0)
-    path = sources.out / "verdict" / VERDICT
+    path = sources.out / "verdict" / RANDOM_TASKS
     path.mkdir(parents=True)
     write_rows(path / CELLS, frozen_rows())
     frozen = load_frozen(PREREGISTRATION, path)

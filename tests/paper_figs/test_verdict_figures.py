@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from paper_figs import verdict_breaking, verdict_formats, verdict_multiverse, verdict_rules
-from paper_figs.sources import VERDICT, Missing, Needs, Sources
+from paper_figs import verdict_breaking, verdict_formats, verdict_multiverse, verdict_rules, verdict_strata
+from paper_figs.sources import Missing, Needs, Sources
+from paper_figs.verdict_evidence import RANDOM_TASKS
 from tests.paper_figs.made_up_verdict import PREREGISTRATION, frozen_rows, verdict_sources
 from tests.paper_figs.test_run_figures import curve, on_the_page, panel
 from theory.system.errors import LengthgenError
 
-MODULES = (verdict_breaking, verdict_rules, verdict_formats, verdict_multiverse)
+MODULES = (verdict_breaking, verdict_rules, verdict_formats, verdict_multiverse, verdict_strata)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Sources:
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
 @pytest.mark.parametrize("width", [5.5, 7.0])
 def test_captions_name_the_evidence_and_all_text_is_on_the_page(sources: Sources, module: object, width: float) -> None:
-    preregistration, judgement = sources.verdict()
+    preregistration, judgement = sources.verdict(RANDOM_TASKS)
     drawn = module.drawing(judgement, preregistration, width)  # type: ignore[attr-defined]
     assert isinstance(drawn.shown, Figure)
     on_the_page(drawn.shown)
@@ -33,7 +34,7 @@ def test_captions_name_the_evidence_and_all_text_is_on_the_page(sources: Sources
 
 
 def test_bubbles_lie_at_predicted_and_observed_scales(sources: Sources) -> None:
-    preregistration, judgement = sources.verdict()
+    preregistration, judgement = sources.verdict(RANDOM_TASKS)
     drawn = verdict_breaking.drawing(judgement, preregistration, 7.0)
     assert isinstance(drawn.shown, Figure)
     [bubbles] = [each for each in panel(drawn.shown, "breaking:coverage").collections if each.get_gid() == "cells"]
@@ -44,7 +45,7 @@ def test_bubbles_lie_at_predicted_and_observed_scales(sources: Sources) -> None:
 
 
 def test_the_line_of_a_rule_is_the_evidence_against_the_other(sources: Sources) -> None:
-    preregistration, judgement = sources.verdict()
+    preregistration, judgement = sources.verdict(RANDOM_TASKS)
     drawn = verdict_rules.drawing(judgement, preregistration, 7.0)
     assert isinstance(drawn.shown, Figure)
     assert len(drawn.shown.axes) == len(preregistration.pairs)
@@ -56,7 +57,7 @@ def test_the_line_of_a_rule_is_the_evidence_against_the_other(sources: Sources) 
 
 
 def test_lines_of_formats_are_means_over_fitting_runs(sources: Sources) -> None:
-    preregistration, judgement = sources.verdict()
+    preregistration, judgement = sources.verdict(RANDOM_TASKS)
     drawn = verdict_formats.drawing(judgement, preregistration, 7.0)
     assert isinstance(drawn.shown, Figure)
     aligned, filled = (curve(panel(drawn.shown, "formats:rope"), form) for form in ("aligned", "filled"))
@@ -65,7 +66,7 @@ def test_lines_of_formats_are_means_over_fitting_runs(sources: Sources) -> None:
 
 
 def test_every_universe_has_its_number(sources: Sources) -> None:
-    preregistration, judgement = sources.verdict()
+    preregistration, judgement = sources.verdict(RANDOM_TASKS)
     drawn = verdict_multiverse.drawing(judgement, preregistration, 7.0)
     assert isinstance(drawn.shown, Figure)
     numbers = {text.get_gid(): text.get_text() for text in drawn.shown.axes[0].texts if text.get_gid()}
@@ -74,13 +75,26 @@ def test_every_universe_has_its_number(sources: Sources) -> None:
         assert numbers[f"k-sparse:{column}"] == "50" and numbers[f"cells:{column}"] == "144"
 
 
+def test_shares_of_a_stratum_stand_beside_what_rules_say(sources: Sources) -> None:
+    preregistration, judgement = sources.verdict(RANDOM_TASKS)
+    drawn = verdict_strata.drawing(judgement, preregistration, 7.0)
+    assert isinstance(drawn.shown, Figure)
+    for name in ("observed", "coverage", "distractors"):
+        numbers = {text.get_gid(): text.get_text() for text in panel(drawn.shown, f"strata:{name}").texts}
+        of_encoding = {encoding: numbers[f"0:{place}"] for place, encoding in enumerate(preregistration.encodings)}
+        trained = {"ipe-sh": "100", "rope": "0", "ape": "0"}  # other encodings have no run
+        assert of_encoding == dict.fromkeys(preregistration.encodings, "×") | trained
+    [row] = [row for row in drawn.rows if row["encoding"] == "ipe-sh"]
+    assert (row["cells"], row["generalize"], row["coverage says yes"]) == (48, 48, 48)
+
+
 def test_without_runs_the_command_that_makes_them_is_named(tmp_path: Path) -> None:
     empty = Sources(out=tmp_path / "none", profile="smoke", width=7.0)
     with pytest.raises(Missing, match=r"lengthgen verdict random-tasks --out .* --freeze"):
-        empty.require(Needs(verdict=True))
+        empty.require(Needs(verdict=RANDOM_TASKS))
     frozen_only, _ = verdict_sources(tmp_path, runs=0)
     with pytest.raises(Missing, match="--train"):
-        frozen_only.require(Needs(verdict=True))
+        frozen_only.require(Needs(verdict=RANDOM_TASKS))
 
 
 def test_answers_that_were_changed_after_the_runs_are_refused(tmp_path: Path) -> None:
@@ -88,10 +102,10 @@ def test_answers_that_were_changed_after_the_runs_are_refused(tmp_path: Path) ->
     from empirical.verdict.tables import write_rows
 
     changed, _ = verdict_sources(tmp_path)
-    before = changed.digest(Needs(verdict=True))
+    before = changed.digest(Needs(verdict=RANDOM_TASKS))
     rows = frozen_rows()
     rows[0][PREREGISTRATION.rules[0]] = 0.9
-    write_rows(changed.out / "verdict" / VERDICT / CELLS, rows)
-    assert changed.digest(Needs(verdict=True)) != before
+    write_rows(changed.out / "verdict" / RANDOM_TASKS / CELLS, rows)
+    assert changed.digest(Needs(verdict=RANDOM_TASKS)) != before
     with pytest.raises(LengthgenError, match="does not follow from the frozen answers"):
-        changed.verdict()
+        changed.verdict(RANDOM_TASKS)

@@ -4,6 +4,7 @@ import pytest
 
 from paper_figs.report.verdict import verdict_data
 from paper_figs.sources import Sources
+from paper_figs.verdict_evidence import RANDOM_TASKS
 from tests.paper_figs.made_up_verdict import verdict_sources
 
 
@@ -15,7 +16,7 @@ def own_cache(tmp_path, monkeypatch):
 def test_evidence_stands_beside_the_rule_that_it_speaks_for(tmp_path):
     sources, _ = verdict_sources(tmp_path)
     data = verdict_data(sources)
-    _, judgement = sources.verdict()
+    _, judgement = sources.verdict(RANDOM_TASKS)
     assert not data.missing and not data.broken
     assert {pair["part"] for pair in data.content["pairs"]} == {"all", "amendment", "judgement"}
     for shown, judged in zip(data.content["pairs"], judgement["pairs"], strict=True):
