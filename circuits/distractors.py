@@ -1,6 +1,6 @@
 """Distractors: pairs (label, token) of keys that no step needs, which the rule ignores and a model may not ([F])."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -41,8 +41,9 @@ def _distractors(circuit: Circuit, relation: Relation, trace: Trace, *, own_toke
     for key, query in relevant:
         labels[key - 1, query - 1] = NO_LABEL
     if own_token:
-        undisturbed = {wiring.position - 1 for wiring in circuit.wirings[trace.scale]} - _attending(relevant)
-        labels[:, [query - 1 for query in undisturbed]] = NO_LABEL
+        attending = {query for key, query in relevant if key != query}
+        queries = [wiring.position - 1 for wiring in circuit.wirings[trace.scale]]
+        labels[:, [query - 1 for query in queries if query not in attending]] = NO_LABEL
     shown: set[tuple[int, int]] = set()
     for inputs, steps in trace.steps_by_inputs():
         occurs = np.zeros((trace.length, UNDEFINED + 1), dtype=np.bool_)
@@ -52,8 +53,3 @@ def _distractors(circuit: Circuit, relation: Relation, trace: Trace, *, own_toke
         pairs, tokens = np.nonzero(occurs[keys])
         shown.update(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
     return shown
-
-
-def _attending(relevant: Iterable[tuple[int, int]]) -> set[int]:
-    """Return the queries that need another key than themselves."""
-    return {query for key, query in relevant if key != query}

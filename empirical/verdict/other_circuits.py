@@ -28,6 +28,8 @@ NEAR = 2
 OTHER_STEPS = 300_000_000
 """Largest number of counted steps of the search for one other circuit: well below a second on one core."""
 
+Breaks = tuple[int | None, int | None]
+"""First scales at which a circuit fails the rules coverage and distractors; None if it fails at none."""
 Signature = tuple[int, ...]
 """Labels of the keys of a step, ascending, each once."""
 
@@ -40,8 +42,8 @@ def first_breaks(
     later: Sequence[int],
     *,
     own_token: bool = False,
-) -> tuple[int | None, int | None]:
-    """Return the first scales at which a circuit fails the rules coverage and distractors; None if it fails at none.
+) -> Breaks:
+    """Return the first scales at which a circuit fails the rules.
 
     No more prompts than those of the traces are tried, so that a sampled training scale may count as failing too much.
 

@@ -1,9 +1,9 @@
 """Population of random tasks on which the rules are judged: stratified, without repetition, in two halves.
 
-A stratum is where the task comes from (a wiring of a random circuit, or a regular language that writes its states) and
-how its SRC goes on beyond training: it stays the same, rises once, or rises again and again.  The profile is computed,
-since a name promises only what was drawn: another circuit may need fewer operators.  Languages have the stratum
-"invariant" alone, as one automaton's step serves every scale.
+A stratum is where the task comes from (a wiring of a random circuit, or regular languages of a kind that write their
+states) and how its SRC goes on beyond training: it stays the same, rises once, or rises again and again.  The profile
+is computed, since a name promises only what was drawn: another circuit may need fewer operators.  Languages have the
+stratum "invariant" alone, as one automaton's step serves every scale.
 """
 
 import hashlib
@@ -31,10 +31,12 @@ STATES, LETTERS, LANGUAGES = (2, 5), 2, 50
 """
 DRAWS = 4
 """Largest number of draws for each task that is asked for."""
+NAMES = 10_000
+"""Largest number of names among which one of a language of a source is looked for: one in ten fits."""
 INVARIANT, ONCE, GROWS = "invariant", "rises", "grows"
 """Profiles of SRC beyond training: it stays the same, rises at one scale, or at several."""
 LANGUAGE, OWN_LETTER, DEFINITE = "language", "own-letter language", "definite language"
-"""Sources of a task that is a language: any; beyond training its own letter decides each state; its last letters do."""
+"""Sources of languages: any; those whose own letter decides each state beyond training; other definite ones."""
 SOURCES: Mapping[str, tuple[str, ...]] = dict.fromkeys(WIRINGS, (INVARIANT, ONCE, GROWS)) | dict.fromkeys(
     (LANGUAGE, OWN_LETTER, DEFINITE), (INVARIANT,)
 )
@@ -100,6 +102,9 @@ def draw(seed: int, count: int, sources: Sequence[str] = USUAL, letters: int = L
         count: number of tasks.
         sources: some of SOURCES.
         letters: number of letters of a language.
+
+    Raises:
+        TaskError: a source has no language of so many letters.
     """
     numbers = random.Random(seed)
     strata = [(source, profile) for source in sources for profile in SOURCES[source]]
@@ -133,11 +138,12 @@ def draw(seed: int, count: int, sources: Sequence[str] = USUAL, letters: int = L
 def _name(numbers: random.Random, source: str, profile: str, letters: int) -> str:
     """Return a random name of a task that aims at a stratum."""
     if source not in WIRINGS:
-        while True:
+        for _ in range(NAMES):
             states, seed, index = numbers.randint(*STATES), numbers.randrange(10**6), numbers.randrange(LANGUAGES)
             name = f"{RANDOM_LANGUAGE}{states}-{letters}-{seed}-{index}"
             if _is_of_source(name, source):
                 return f"{name}{WITH_STATES}"
+        raise TaskError(f"no {source} of {letters} letters among {NAMES:,}")
     growth = f"rises{numbers.randint(*RISES)}" if profile == ONCE else profile
     return f"random-{source}-{growth}-{numbers.randrange(10**9)}[base={numbers.choice(BASES)}]"
 

@@ -29,7 +29,7 @@ from circuits.theories import encodings_order, k_sparse
 from circuits.theories.counts import by_counts, window_of
 from circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
 from circuits.theories.theory import Guess, Question, abstain, no, yes
-from empirical.verdict.other_circuits import favoured_circuit, first_breaks, other_circuits
+from empirical.verdict.other_circuits import Breaks, favoured_circuit, first_breaks, other_circuits
 from theory.relation import Relation, diagonal_apart
 
 RULES = (
@@ -50,8 +50,6 @@ RULES = (
     "encodings-order",
 )
 """Names of the rules, in the order of tables."""
-Breaks = tuple[int | None, int | None]
-"""First scales at which a circuit fails coverage and distractors (`first_breaks`)."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,10 @@ from circuits.analysis import analyse
 from circuits.encodings import parse_encoding
 from circuits.languages.memory import definiteness, own_letter_decides
 from circuits.languages.named import random_language
+from circuits.task import TaskError
 from circuits.tasks import parse_task
 from circuits.tasks.families import WITH_STATES
+from empirical.verdict import population
 from empirical.verdict.population import (
     DEFINITE,
     DRAWS,
@@ -83,6 +85,12 @@ def test_sources_of_languages_are_what_they_say() -> None:
         assert automaton.symbols == ("a", "b", "c") and task.formats == ("unaligned",)
         assert own_letter_decides(automaton, TRAIN + 1, TEST) == (task.source == OWN_LETTER)
         assert task.source == OWN_LETTER or definiteness(automaton) is not None
+
+
+def test_a_source_without_a_language_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(population, "NAMES", 3)
+    with pytest.raises(TaskError, match="no definite language of 1 letters among 3"):
+        draw(1, 1, (DEFINITE,), letters=1)
 
 
 def test_equal_tasks_have_equal_digests_and_a_late_rise_another() -> None:
