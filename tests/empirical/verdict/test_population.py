@@ -43,9 +43,13 @@ def tasks() -> list[DrawnTask]:
     return draw(1, COUNT)
 
 
-def test_seed_decides_the_population(tasks: list[DrawnTask]) -> None:
+def test_seed_decides_the_population(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(population, "TEST", TRAIN + 4)
     again = draw(1, 2)
-    assert again == draw(1, 2) and again != draw(2, 2)
+    assert again and again == draw(1, 2) and again != draw(2, 2)
+
+
+def test_no_task_is_drawn_twice_and_no_more_than_asked_for(tasks: list[DrawnTask]) -> None:
     assert len({task.name for task in tasks}) == len(tasks)
     assert 1 < len(tasks) <= COUNT
 
@@ -77,20 +81,22 @@ def test_languages_are_not_padded(tasks: list[DrawnTask]) -> None:
         assert ("aligned" in task.formats) == (task.source != LANGUAGE)
 
 
-def test_sources_of_languages_are_what_they_say() -> None:
+def test_sources_of_languages_are_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(population, "TEST", TRAIN + 3)  # languages have their profile at any scale
     drawn = draw(3, 4, (OWN_LETTER, DEFINITE), letters=3)
     assert {task.source for task in drawn} == {OWN_LETTER, DEFINITE}
     for task in drawn:
         automaton = random_language(task.name.removesuffix(WITH_STATES))
         assert automaton.symbols == ("a", "b", "c") and task.formats == ("unaligned",)
-        assert own_letter_decides(automaton, TRAIN + 1, TEST) == (task.source == OWN_LETTER)
+        assert own_letter_decides(automaton, TRAIN + 1, TRAIN + 3) == (task.source == OWN_LETTER)
         assert task.source == OWN_LETTER or definiteness(automaton) is not None
 
 
 def test_a_source_without_a_language_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(population, "NAMES", 3)
-    with pytest.raises(TaskError, match="no definite language of 1 letters among 3"):
-        draw(1, 1, (DEFINITE,), letters=1)
+    monkeypatch.setattr(population, "_is_of_source", lambda name, source: False)
+    with pytest.raises(TaskError, match="no definite language of 3 letters among 3"):
+        draw(1, 1, (DEFINITE,), letters=3)
 
 
 def test_equal_tasks_have_equal_digests_and_a_late_rise_another() -> None:
