@@ -75,8 +75,8 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
         "pairs": [answer for part in PARTS for answer in pair_answers(preregistration, part, compared[part])],
         "decided": _decided(counting, preregistration),
         "breaking": {rule: _breaking(sampled, rule) for rule in ("coverage", "distractors", "minimised-distractors")},
-        "points": _points(sampled),
-        "strata": _strata(sampled),
+        "points": _counts(sampled, "format"),
+        "strata": _counts(sampled, "stratum"),
         "formats": _formats(frozen, runs_of_sample),
         "multiverse": _multiverse(frozen, runs_of_sample),
         "null_rate": null_rate(counting, compared[HALVES[1]], preregistration),
@@ -170,38 +170,20 @@ def _breaking(cells: Sequence[SeenCell], rule: str) -> dict[str, Any]:
     }
 
 
-def _points(cells: Sequence[SeenCell]) -> list[dict[str, Any]]:
-    """Return, by format and encoding, the share of cells that generalize and what rules say of them."""
+def _counts(cells: Sequence[SeenCell], part: str) -> list[dict[str, Any]]:
+    """Return, by an attribute of cells and by encoding, how many generalize and to how many each rule says yes."""
     groups: dict[tuple[str, str], list[SeenCell]] = {}
     for cell in cells:
-        groups.setdefault((cell.cell.format, cell.cell.encoding), []).append(cell)
+        groups.setdefault((getattr(cell.cell, part), cell.cell.encoding), []).append(cell)
     return [
         {
-            "format": form,
-            "encoding": encoding,
-            "cells": len(group),
-            "generalize": sum(cell.observed is True for cell in group),
-            "coverage": sum(cell.says("coverage") is True for cell in group),
-            "distractors": sum(cell.says("distractors") is True for cell in group),
-        }
-        for (form, encoding), group in sorted(groups.items())
-    ]
-
-
-def _strata(cells: Sequence[SeenCell]) -> list[dict[str, Any]]:
-    """Return, by stratum of the task and encoding, how many cells generalize and to how many each rule says yes."""
-    groups: dict[tuple[str, str], list[SeenCell]] = {}
-    for cell in cells:
-        groups.setdefault((cell.cell.stratum, cell.cell.encoding), []).append(cell)
-    return [
-        {
-            "stratum": stratum,
+            part: name,
             "encoding": encoding,
             "cells": len(group),
             "generalize": sum(cell.observed is True for cell in group),
             "yes": {rule: sum(cell.says(rule) is True for cell in group) for rule in group[0].cell.answers},
         }
-        for (stratum, encoding), group in sorted(groups.items())
+        for (name, encoding), group in sorted(groups.items())
     ]
 
 

@@ -1,6 +1,6 @@
-"""On which tasks does the rule "distractors" err? Cells by what determines an output, as lines of a table.
+"""On which tasks does the rule "distractors" err, and how far may a letter be that decides? Lines of two tables.
 
-PYTHONPATH=. python docs/results/verdict/languages.py, at the root of the project, for the stored runs of random tasks.
+PYTHONPATH=. python docs/results/verdict/languages.py, at the root of the project, for the stored runs.
 """
 
 from collections import Counter, defaultdict
@@ -12,21 +12,19 @@ from circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
 from empirical.verdict.frozen import load_frozen
 from empirical.verdict.preregistration import load_preregistration
 from empirical.verdict.runs import load_runs
-from empirical.verdict.seen import seen_cells
+from empirical.verdict.seen import SeenCell, seen_cells
 
-FOLDER = Path(__file__).parent / "random-tasks"
+RECORD = Path(__file__).parent
+FOLDER = RECORD / "random-tasks"
 IDEAL = ("ipe", "ipe-sh")
 
 
 def rows() -> list[str]:
     """Return a line of a table for each half and kind of task: how many cells generalize, and errors of the rule."""
     preregistration = load_preregistration(FOLDER.name)
-    frozen = load_frozen(preregistration, FOLDER)
     tasks: dict[tuple[str, str], set[str]] = defaultdict(set)
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for cell in seen_cells(frozen, load_runs(frozen, FOLDER)):
-        if cell.fit < preregistration.stopping.fitting or cell.observed is None:
-            continue
+    for cell in with_majority(FOLDER.name):
         kind = cell.cell.half, kind_of(cell.cell.task, preregistration.train[1] + 1, preregistration.test[1])
         tasks[kind].add(cell.cell.task)
         encoding = "ideal" if cell.cell.encoding in IDEAL else "other"
@@ -42,6 +40,36 @@ def rows() -> list[str]:
     ]
 
 
+def with_majority(name: str) -> list[SeenCell]:
+    """Return the cells of a preregistration that count and have a majority."""
+    preregistration = load_preregistration(name)
+    frozen = load_frozen(preregistration, RECORD / name)
+    cells = seen_cells(frozen, load_runs(frozen, RECORD / name))
+    return [cell for cell in cells if cell.fit >= preregistration.stopping.fitting and cell.observed is not None]
+
+
+def reach_rows() -> list[str]:
+    """Return a line for each number of letters that decide: cells that generalize, in the half for amendments.
+
+    Languages of random-languages whose own letter decides each state beyond training are left out.
+    """
+    preregistration = load_preregistration("random-languages")
+    counts: dict[float, Counter[str]] = defaultdict(Counter)
+    for cell in with_majority("random-languages"):
+        kind = kind_of(cell.cell.task, preregistration.train[1] + 1, preregistration.test[1])
+        if cell.cell.half == "amendment" and kind != "language, own letter":
+            letters = definiteness(random_language(cell.cell.task.removesuffix(WITH_STATES)))
+            of_letters = counts[float("inf") if letters is None else letters]
+            of_letters[cell.cell.encoding] += 1
+            of_letters[f"{cell.cell.encoding}, generalize"] += bool(cell.observed)
+    return [
+        f"| {letters:g} "
+        + "".join(f"| {of[f'{name}, generalize']} of {of[name]} " for name in preregistration.encodings)
+        + "|"
+        for letters, of in sorted(counts.items())
+    ]
+
+
 def kind_of(task: str, first: int, last: int) -> str:
     """Return what determines a state of a language, after the letters first, ..., last; "circuit" for other tasks."""
     if not task.startswith(RANDOM_LANGUAGE):
@@ -53,4 +81,4 @@ def kind_of(task: str, first: int, last: int) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join(rows()))
+    print("\n".join([*rows(), *reach_rows()]))
