@@ -391,5 +391,6 @@ def as_table(bits: NDArray[np.int64]) -> Table:
 def entries(table: Table, symbols: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the keys on which a table is defined, ascending, and its values there: int64 [entries] each."""
     content = table.to_bytes(-(-table.bit_length() // 8), "little")
-    bits = np.flatnonzero(np.unpackbits(np.frombuffer(content, dtype=np.uint8), bitorder="little"))
+    unpacked = np.unpackbits(np.frombuffer(content, dtype=np.uint8), bitorder="little")
+    bits = np.flatnonzero(unpacked.view(np.bool_))  # many times as fast as over numbers
     return bits // symbols, bits % symbols

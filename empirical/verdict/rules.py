@@ -1,36 +1,30 @@
 """Rules of prediction that are stored for every cell before it is trained: each gives a probability or abstains.
 
 The rules of circuits.prediction are asked with the circuit that the search finds first (mode free).  `minimised` asks
-the rule coverage with other right circuits too, since a task may have a circuit that serves an encoding better.  Its
-set of circuits is bounded ([F]): that of mode free, the reference circuit (mode declared), that of mode typed, and one
-made in favour of the encoding's relation (`favoured_circuit`).  The relation is the same for all of them: that by
-which the model is trained.  So a yes of `minimised` is sound, and a no means that none of these circuits serves.
-`minimised-distractors` is the same for the rule distractors.  `own-token` adds to it what a Transformer has without
-attention ([F]): the query's own token has a label of its own, and no key disturbs a step that needs no other token.
+the rule coverage with other right circuits too (`circuits.other_circuits`), since a task may have a circuit that serves
+an encoding better.  `minimised-distractors` is the same for the rule distractors, and `own-token` adds to it what a
+Transformer has without attention ([F]).
 
 Of the rivals, src-counts, k-sparse and encodings-order answer; src-counts uses the analysis of the cell.  Left out are
 rasp-l, depth, min-degree and c-rasp, which abstain on random circuits and on languages with states.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
-from circuits.analysis import Analysis, SearchStopped, analyse
-from circuits.circuit import Circuit
+from circuits.analysis import SearchStopped, analyse
 from circuits.clock import Clock
 from circuits.encodings import EncodingError, EncodingSpec, HintNeeded, NoRelation, parse_encoding, relation_of
 from circuits.modes import Mode
+from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import predict
-from circuits.prediction_record import Prediction
+from circuits.prediction_record import Prediction, VariantPrediction
 from circuits.tasks import TaskSpec
 from circuits.tasks.published.subject import Subject
 from circuits.theories import encodings_order, k_sparse
 from circuits.theories.counts import by_counts, window_of
 from circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
 from circuits.theories.theory import Guess, Question, abstain, no, yes
-from empirical.verdict.other_circuits import Breaks, favoured_circuit, first_breaks, other_circuits
-from theory.relation import Relation, diagonal_apart
 
 RULES = (
     "always-no",
@@ -50,32 +44,8 @@ RULES = (
     "encodings-order",
 )
 """Names of the rules, in the order of tables."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Scales:
-    """Trained scales, and the other tested scales, ascending."""
-
-    train: tuple[int, ...]
-    later: tuple[int, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Shared:
-    """Results that encodings share.
-
-    Attributes:
-        others: circuits of other modes.
-        counts: window -> answer of operators that read counts.
-        breaks: relation -> `first_breaks` of the other circuits, up to one that never fails.
-        own_token: relation -> `first_breaks` of all circuits with the query's own token apart, up to one that never
-            fails.
-    """
-
-    others: Sequence[Circuit]
-    counts: dict[int, Guess] = field(default_factory=dict)
-    breaks: dict[Relation, list[Breaks]] = field(default_factory=dict)
-    own_token: dict[Relation, list[Breaks]] = field(default_factory=dict)
+_OF_CIRCUITS = RULES[RULES.index("arity") : RULES.index("k-sparse")]
+"""Rules that use circuits of the task."""
 
 
 def answers(
@@ -91,18 +61,19 @@ def answers(
         EncodingError: an encoding is unknown.
     """
     specs = [parse_encoding(text) for text in encodings]
-    scales = _Scales(train=tuple(sorted(set(train))), later=tuple(sorted(set(test) - set(train))))
     largest = max(*train, *test)
     subject = Subject(name=str(task), words="", arxiv="", task=partial(task.laid_out, largest))
-    analysis: Analysis | None = None
+    several: SeveralCircuits | None = None
     stopped = ""
     try:
         analysis = analyse(task.plain(), task.format, largest, Mode.FREE, clock=Clock(steps=MAX_STEPS))
+        several = SeveralCircuits(analysis, train, test)
     except SearchStopped as reason:
         stopped = str(reason)
-    shared = _Shared(others=[] if analysis is None else other_circuits(analysis))
+    counts: dict[int, Guess] = {}
     return {
-        text: _of_encoding(analysis, stopped, shared, spec, scales)
+        text: _with_name(spec)
+        | (_of_circuits(several, counts, spec) if several else dict.fromkeys(_OF_CIRCUITS, abstain(stopped)))
         | {
             name: theory.guess(
                 Question(subject=subject, encoding=str(spec), train=max(train), test=max(test)),
@@ -113,83 +84,46 @@ def answers(
     }
 
 
-def _of_encoding(
-    analysis: Analysis | None, stopped: str, shared: _Shared, spec: EncodingSpec, scales: _Scales
-) -> dict[str, Guess]:
-    """Return the answers of all rules that use the analysis for one encoding."""
-    ideal = is_ideal(spec)
-    guesses = {
-        "always-no": no("the same for every cell"),
-        "name": yes("its relation is that of a circuit") if ideal else no("its relation is that of no circuit"),
-    }
-    of_prediction = [rule for rule in RULES[: RULES.index("k-sparse")] if rule not in guesses]
-    if analysis is None:
-        return guesses | {rule: abstain(stopped) for rule in of_prediction}
+def _with_name(spec: EncodingSpec) -> dict[str, Guess]:
+    """Return the answers of the rules that know no more than the encoding's name."""
+    ideal = yes("its relation is that of a circuit") if is_ideal(spec) else no("its relation is that of no circuit")
+    return {"always-no": no("the same for every cell"), "name": ideal}
+
+
+def _of_circuits(several: SeveralCircuits, counts: dict[int, Guess], spec: EncodingSpec) -> dict[str, Guess]:
+    """Return the answers of the rules that use circuits.
+
+    Args:
+        several: circuits of the task.
+        counts: window -> answer of operators that read counts, which encodings share; what is missing is added.
+        spec: the encoding.
+    """
+    analysis = several.analysis
     bounded = analysis.result is not None
-    guesses["arity"] = yes("a circuit of bounded arity exists") if bounded else no("no circuit of bounded arity exists")
-    of_prediction.remove("arity")
+    arity = yes("a circuit of bounded arity exists") if bounded else no("no circuit of bounded arity exists")
     try:
         prediction = predict(
             analysis,
             spec,
-            train=scales.train,
-            test=scales.train + scales.later,
+            train=several.train,
+            test=several.train + several.later,
             more_prompts=MORE_PROMPTS,
         )
     except (HintNeeded, NoRelation) as reason:
-        return guesses | {rule: abstain(str(reason)) for rule in of_prediction}
+        return dict.fromkeys(_OF_CIRCUITS, abstain(str(reason))) | {"arity": arity}
     if prediction.relation is None:
-        return guesses | {rule: abstain(prediction.why) for rule in of_prediction}
-    guesses |= _of_prediction(prediction)
+        return dict.fromkeys(_OF_CIRCUITS, abstain(prediction.why)) | {"arity": arity}
+    guesses = {"arity": arity} | _of_prediction(prediction) | _of_best_circuits(several, spec, prediction)
     guesses["src-counts"] = guesses["coverage"]
-    if not _says_yes(guesses["coverage"]):
+    if not prediction.generalizes:
         try:
             window = window_of(str(spec), analysis)
         except HintNeeded:  # learned labels that cannot tell positions apart at all scales
             window = 1
-        if window not in shared.counts:
-            shared.counts[window] = by_counts(analysis.traces, window, scales.train[-1])
-        guesses["src-counts"] = shared.counts[window]
-    return guesses | _minimised(analysis, shared, spec, scales, guesses["coverage"], guesses["distractors"])
-
-
-def _minimised(
-    analysis: Analysis, shared: _Shared, spec: EncodingSpec, scales: _Scales, coverage: Guess, distractors: Guess
-) -> dict[str, Guess]:
-    """Return the answers of the rules that try several circuits, from those with the circuit that is found first."""
-    best = {"minimised": coverage, "minimised-distractors": distractors, "own-token": distractors}
-    if analysis.result is None or all(_says_yes(guess) for guess in best.values()):
-        return best
-    try:
-        relation = relation_of(spec, analysis.circuit)
-    except HintNeeded:  # learned labels: there is no relation to keep while the circuit changes
-        return best
-    if relation not in shared.breaks:
-        shared.breaks[relation] = _breaks_of(analysis, shared.others, relation, scales)
-    for of_coverage, of_distractors in shared.breaks[relation]:
-        failures = {"minimised": of_coverage, "minimised-distractors": of_distractors, "own-token": of_distractors}
-        best = {rule: _better(guess, failures[rule]) for rule, guess in best.items()}
-    if _says_yes(best["own-token"]):
-        return best
-    if relation not in shared.own_token:
-        circuits = [analysis.circuit, *shared.others]
-        shared.own_token[relation] = _breaks_of(analysis, circuits, diagonal_apart(relation), scales, own_token=True)
-    for _, at in shared.own_token[relation]:
-        best["own-token"] = _better(best["own-token"], at)
-    return best
-
-
-def _breaks_of(
-    analysis: Analysis, circuits: Sequence[Circuit], relation: Relation, scales: _Scales, *, own_token: bool = False
-) -> list[Breaks]:
-    """Return `first_breaks` of the circuits and the favoured one, up to the first that never fails."""
-    all_breaks = []
-    for circuit in [*circuits, *favoured_circuit(analysis, relation, scales.train)]:
-        breaks = first_breaks(analysis, circuit, relation, scales.train, scales.later, own_token=own_token)
-        all_breaks.append(breaks)
-        if breaks == (None, None):
-            break
-    return all_breaks
+        if window not in counts:
+            counts[window] = by_counts(analysis.traces, window, several.train[-1])
+        guesses["src-counts"] = counts[window]
+    return guesses
 
 
 def is_ideal(spec: EncodingSpec) -> bool:
@@ -224,21 +158,26 @@ def _of_prediction(prediction: Prediction) -> dict[str, Guess]:
     } | {rule: _guess(variant.breaks_at, variant.why) for rule, variant in variants.items()}
 
 
+def _of_best_circuits(several: SeveralCircuits, spec: EncodingSpec, prediction: Prediction) -> dict[str, Guess]:
+    """Return the answers of the rules that are minimised over circuits."""
+    assert prediction.distractors
+    latest = several.latest_breaks(spec, (prediction.breaks_at, prediction.distractors.breaks_at))
+    return {
+        "minimised": _better(prediction, latest.coverage),
+        "minimised-distractors": _better(prediction.distractors, latest.distractors),
+        "own-token": _better(prediction.distractors, latest.own_token),
+    }
+
+
 def _guess(breaks_at: int | None, why: str) -> Guess:
     """Return the answer of a rule that names the scale of a failure; None means that there is none."""
     return yes(why) if breaks_at is None else no(why, breaks_at=breaks_at)
 
 
-def _says_yes(guess: Guess) -> bool:
-    return guess.probability is not None and guess.probability > 0.5
-
-
-def _better(guess: Guess, breaks_at: int | None) -> Guess:
-    """Return the answer so far, or that of another circuit if this fails later; None stands for no failure."""
-    if _says_yes(guess):
-        return guess
-    if breaks_at is None:
+def _better(first: Prediction | VariantPrediction, latest: int | None) -> Guess:
+    """Return the answer with the best circuit, from that with the circuit that is found first."""
+    if latest == first.breaks_at:
+        return _guess(first.breaks_at, first.why)
+    if latest is None:
         return yes("there is a circuit with which training shows all that the rule asks for")
-    if guess.breaks_at is not None and breaks_at > guess.breaks_at:
-        return no(f"of the circuits that were tried, the best fails at scale {breaks_at}", breaks_at=breaks_at)
-    return guess
+    return no(f"of the circuits that were tried, the best fails at scale {latest}", breaks_at=latest)

@@ -164,7 +164,7 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         f"{answer['task']}, {answer['format']}, {answer['mode']} wiring: "
         f"trained on {train[0]}-{train[-1]}, tested on {test[0]}-{test[-1]}"
     )
-    answers = ("generalizes", "breaks at", "literally", "selects", "own token", "distractors")
+    answers = ("generalizes", "breaks at", "literally", "selects", "with token", "distractors", "own token")
     table = columns("encoding", "relation", "operators", "labels", *answers)
     notes = []
     for encoding, prediction in answer["predictions"].items():
@@ -181,14 +181,14 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         names = (Text(encoding), Text(prediction["relation"] or "-"))
         variants = [
             prediction[key] and prediction[key]["generalizes"]
-            for key in ("selection", "selection_with_token", "distractors")
+            for key in ("selection", "selection_with_token", "distractors", "own_token")
         ]
         table.add_row(*names, *sizes, generalizes, breaks_at, literal, *map(yes_no, variants))
         notes.append(f"{encoding}: {prediction['why']}")
         if prediction["generalizes"] and not variants[0]:
             notes.append(f"{encoding}, selecting: {prediction['selection']['why']}")
         if prediction["generalizes"] is False and variants[1]:
-            notes.append(f"{encoding}, own token: {prediction['selection_with_token']['why']}")
+            notes.append(f"{encoding}, with token: {prediction['selection_with_token']['why']}")
     return titled(
         title,
         table,
@@ -196,6 +196,8 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         "operators, labels: over the training scales -> over all scales; labels are those of arguments, which for the "
         "ideal relation are its roles (operator, slot) [F]",
         "literally: by the number of operators alone; generalizes: labels and entries must be covered as well [F]",
-        "selects: labels and tokens of the arguments must also select the operator; own token: with the query's [F]",
+        "selects: labels and tokens of the arguments must also select the operator; with token: with the query's [F]",
         "distractors: training must also have shown every label and token of keys that are no arguments [F]",
+        "own token: the same, but any of several circuits may serve, and the query's own token has a label of its own "
+        "and costs no attention; on random languages models bear this rule out best [F]",
     )

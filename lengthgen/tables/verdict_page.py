@@ -28,8 +28,9 @@ def verdict_page(answer: Mapping[str, Any], gate: Mapping[str, Any], *, out: str
     parts = [
         f"# {answer['title']}",
         f"{answer['runs']:,} runs of {answer['seen']:,} cells are judged; {answer['planned']:,} cells are planned, "
-        "with three runs each at first. The evidence is sequential: it may be looked at at any time, and training goes "
-        f"on from here. This page is written by `{command} --format markdown`.",
+        "with three runs each at first. The evidence is sequential: it may be looked at at any time, and "
+        f"{'all these runs are done' if _is_finished(answer) else 'training goes on from here'}. "
+        f"This page is written by `{command} --format markdown`.",
         "## Answer",
         _list(_sentence(pair, gate) for pair in judging),
         *_fixed_first(answer, command),
@@ -49,6 +50,12 @@ def verdict_page(answer: Mapping[str, Any], gate: Mapping[str, Any], *, out: str
         _what_would_change(judging, gate),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _is_finished(answer: Mapping[str, Any]) -> bool:
+    """True if every planned cell has its first runs."""
+    finished: bool = answer["sample"]["cells"] == answer["planned"]
+    return finished
 
 
 def _sentence(pair: Mapping[str, Any], gate: Mapping[str, Any]) -> str:
@@ -83,8 +90,8 @@ def _fixed_first(answer: Mapping[str, Any], command: str) -> list[str]:
             ]
         ),
         f"    {command} --json         # every number on this page\n"
-        f"    {command} --rerun 50     # trains a random sample of cells again and compares\n"
-        f"    {command} --train 2h     # goes on",
+        f"    {command} --rerun 50     # trains a random sample of cells again and compares"
+        + ("" if _is_finished(answer) else f"\n    {command} --train 2h     # goes on"),
         "Questions:",
         "\n".join(f"{number}. {question}" for number, question in enumerate(answer["questions"], start=1)),
         *(["Departures from the plan:", _list(answer["deviations"])] if answer["deviations"] else []),

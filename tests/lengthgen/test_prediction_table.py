@@ -10,7 +10,8 @@ from rich.console import Console
 from circuits.analysis import Analysis, analyse
 from circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
 from circuits.prediction_record import Prediction
-from circuits.tasks import load
+from circuits.tasks import load, parse_task
+from empirical.verdict.rules import answers
 from lengthgen import progress
 from lengthgen.predicting import prediction_answer
 from lengthgen.tables.circuits import prediction_table
@@ -26,6 +27,8 @@ def test_every_encoding_has_an_answer_that_json_holds(parity):
     assert (answer["format"], answer["mode"], answer["test"]) == ("aligned", "free", [1, 2, 3, 4, 5, 6])
     assert list(answer["predictions"]) == list(ENCODINGS)
     for text, prediction in json.loads(json.dumps(answer, allow_nan=False))["predictions"].items():
+        own_token = prediction.pop("own_token")
+        assert (own_token is None) == (prediction["relation"] is None)
         assert Prediction.from_json(prediction).encoding == text
 
 
@@ -39,10 +42,10 @@ def test_the_table_tells_the_conjecture_from_our_rule_and_shows_what_is_not_pred
     assert lines[0].rstrip() == "parity-aligned-6, aligned, free wiring: trained on 1-1, tested on 1-6"
     # One operator at scale 1 and at every scale, but not all of its entries at scale 1.
     assert " ".join(rows["ipe"][:7]) == "ideal 1 -> 1 2 -> 2"
-    assert rows["ipe"][7:] == ["no", "2", "yes", "no", "no", "no"]
+    assert rows["ipe"][7:] == ["no", "2", "yes", "no", "no", "no", "no"]
     assert " ".join(rows["nope"][:4]) == "constant 1 -> inf"
-    assert rows["nope"][7:] == ["no", "2", "no", "no", "no", "no"]
-    assert rows["random-rope[longest=64]"] == ["-"] * 9
+    assert rows["nope"][7:] == ["no", "2", "no", "no", "no", "no", "no"]
+    assert rows["random-rope[longest=64]"] == ["-"] * 10
     notes = [line for line in lines if line.startswith("random-rope[longest=64]: ")]
     assert len(notes) == 1 and "anew for each batch" in notes[0]
 
@@ -54,8 +57,8 @@ def test_the_table_says_which_steps_cannot_select_their_operator():
     console.print(prediction_table(answer))
     lines = console.export_text().splitlines()
     rows = {cells[0]: cells[1:] for line in lines if (cells := line.split()) and cells[0] in answer["predictions"]}
-    assert " ".join(rows["rpe"]) == "relative 2 -> 2 1 -> 1 yes - yes no no no"
-    assert rows["ipe-sh"][-6:] == ["yes", "-", "yes", "yes", "yes", "yes"]
+    assert " ".join(rows["rpe"]) == "relative 2 -> 2 1 -> 1 yes - yes no no no no"
+    assert rows["ipe-sh"][-7:] == ["yes", "-", "yes", "yes", "yes", "yes", "yes"]
     [note] = [line for line in lines if line.startswith("rpe, selecting: ")]
     assert note.rstrip() == (
         "rpe, selecting: at scale 2 it cannot select the operator: position 10 of scale 2 and position 9 of scale 1 "
@@ -71,10 +74,27 @@ def test_the_table_says_that_the_own_token_replaces_a_hint():
     console.print(prediction_table(answer))
     lines = console.export_text().splitlines()
     rows = {cells[0]: cells[1:] for line in lines if (cells := line.split()) and cells[0] in answer["predictions"]}
-    assert rows["lbpe"][-6:] == ["no", "2", "no", "no", "yes", "no"]
-    assert [line.rstrip() for line in lines if "own token: operators" in line] == [
-        "lbpe, own token: operators: 2 at every scale; training meets every label and entry in use"
+    assert rows["lbpe"][-7:] == ["no", "2", "no", "no", "yes", "no", "no"]
+    assert [line.rstrip() for line in lines if "with token: operators" in line] == [
+        "lbpe, with token: operators: 2 at every scale; training meets every label and entry in use"
     ]
+
+
+def test_the_own_token_serves_every_encoding_where_it_decides_the_step(run) -> None:
+    """After a the state is 1 and after b it is 0; the rule answers as the verdict on random languages does."""
+    own_letter = "random-language-2-2-641556-19-with-states"
+    scales = ("--format", "unaligned", "--train", "1-3", "--test", "1-8")
+    code, out, _ = run("predict", own_letter, *scales, "--encoding", "rpe,ape,nope", "--json")
+    assert code == 0
+    guesses = answers(parse_task(own_letter), ("rpe", "ape", "nope"), range(1, 4), range(1, 9))
+    for encoding, prediction in json.loads(out)["predictions"].items():
+        assert not prediction["distractors"]["generalizes"]
+        assert prediction["own_token"] == {"generalizes": True, "breaks_at": None}
+        assert guesses[encoding]["own-token"].breaks_at is None
+    code, out, _ = run("predict", "parity", "--encoding", "rpe,ape", "--train", "1-3", "--test", "1-6", "--json")
+    assert code == 0
+    of_parity = {encoding: prediction["own_token"] for encoding, prediction in json.loads(out)["predictions"].items()}
+    assert of_parity == {encoding: {"generalizes": False, "breaks_at": 4} for encoding in ("rpe", "ape")}
 
 
 def test_an_ideal_relation_that_does_not_exist_is_no_row():

@@ -6,16 +6,13 @@ import pytest
 
 from circuits.analysis import Analysis, SearchStopped, analyse
 from circuits.clock import Clock
-from circuits.distractors import unseen_distractors
-from circuits.encodings import parse_encoding, relation_of
+from circuits.encodings import parse_encoding
 from circuits.prediction import predict
 from circuits.tasks import parse_task
 from circuits.theories.theory import SURE, Guess
 from empirical.court.freeze import guess_as_json, guess_from_json
 from empirical.verdict import rules
-from empirical.verdict.other_circuits import favoured_circuit, first_breaks, other_circuits
 from empirical.verdict.rules import RULES, answers, is_ideal
-from theory.relation import diagonal_apart, relative
 
 ENCODINGS = ("ipe-sh", "ipe", "rpe", "clipped", "nope")
 TRAIN, TEST = range(1, 4), range(1, 9)
@@ -89,22 +86,6 @@ def test_only_relations_of_circuits_are_ideal() -> None:
     assert ideal == {"ipe", "ipe-sh", "lbpe"}
 
 
-def test_other_circuits_are_right_and_favoured_ones_read_seen_labels(analysis: Analysis) -> None:
-    relation = relation_of(parse_encoding("rpe"), analysis.circuit)
-    for circuit in [*other_circuits(analysis), *favoured_circuit(analysis, relation, TRAIN)]:
-        assert circuit.check(analysis.traces)
-
-
-def test_breaks_of_a_circuit_are_those_of_its_prediction(analysis: Analysis) -> None:
-    for encoding in ("ipe-sh", "rpe", "clipped", "nope"):
-        spec = parse_encoding(encoding)
-        relation = relation_of(spec, analysis.circuit)
-        prediction = predict(analysis, spec, train=TRAIN, test=TEST)
-        assert prediction.distractors is not None
-        breaks = first_breaks(analysis, analysis.circuit, relation, TRAIN, TEST[len(TRAIN) :])
-        assert breaks == (prediction.breaks_at, prediction.distractors.breaks_at)
-
-
 def test_another_circuit_turns_a_no_of_coverage_into_a_yes() -> None:
     guesses = answers(LANGUAGE, ("rpe", "nope"), TRAIN, TEST)
     assert guesses["rpe"]["coverage"].probability == pytest.approx(1 - SURE)
@@ -132,18 +113,6 @@ def test_steps_that_need_the_own_token_alone_are_free_under_every_encoding() -> 
         assert guesses["own-token"].probability == SURE
     for guesses in answers(TWO_LETTERS, ("rpe", "ape", "nope"), TRAIN, TEST).values():
         assert guesses["own-token"].probability == pytest.approx(1 - SURE)
-
-
-def test_no_key_disturbs_steps_that_need_the_own_token_alone() -> None:
-    for task, free in ((OWN_LETTER, True), (TWO_LETTERS, False)):
-        analysis = analyse(task.plain(), task.format, TEST[-1])
-        relation = diagonal_apart(relative())
-        (circuit,) = favoured_circuit(analysis, relation, TRAIN)
-        seen, later = analysis.traces[: len(TRAIN)], analysis.traces[len(TRAIN) :]
-        disturbing = unseen_distractors(circuit, relation, seen, later)
-        left = unseen_distractors(circuit, relation, seen, later, own_token=True)
-        assert disturbing.keys() == {trace.scale for trace in later}
-        assert left == ({} if free else disturbing)
 
 
 def test_task_without_bounded_arity_is_a_no_of_arity_and_an_abstention_of_ideal_relations() -> None:

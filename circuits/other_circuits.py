@@ -1,12 +1,16 @@
-"""Other right circuits of a task than the one that the search finds first, and where they fail the rules.
+"""Other right circuits of a task than the one that the search finds first, and where the best of them fails the rules.
 
-A task may have a circuit that serves an encoding better, so the rules that are minimised over circuits ask these:
-those of the modes declared and typed, and one made in favour of a relation.
+A task may have a circuit that serves an encoding better.  The set of circuits that are asked is bounded ([F]): that of
+the analysis, those of the modes declared and typed, and one made in favour of a relation (`favoured_circuit`).  The
+relation is the same for all of them: that by which the model is trained.  So a yes is sound, and a no means that none
+of these circuits serves.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +19,103 @@ from circuits.analysis import Analysis
 from circuits.circuit import Circuit, Wiring
 from circuits.clock import Clock, OutOfTime
 from circuits.distractors import unseen_distractors
+from circuits.encodings import EncodingSpec, HintNeeded, relation_of
 from circuits.induced import induced_complexity
 from circuits.modes import Mode, as_array
 from circuits.src import src
 from circuits.task import Task
 from circuits.trace import Trace
-from circuits.wirings import determining_sets, table_of
-from theory.relation import Relation
+from circuits.wirings import Table, determining_sets, table_of
+from theory.relation import Relation, diagonal_apart
 
 NEAR = 2
 """Number of tested scales beyond training that are tried first with another circuit; most circuits fail there."""
 OTHER_STEPS = 300_000_000
-"""Largest number of counted steps of the search for one other circuit: well below a second on one core."""
+"""Largest number of counted steps of the search for one other circuit: a few seconds on one core."""
 
 Breaks = tuple[int | None, int | None]
 """First scales at which a circuit fails the rules coverage and distractors; None if it fails at none."""
 Signature = tuple[int, ...]
 """Labels of the keys of a step, ascending, each once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatestBreaks:
+    """First scales at which the best circuit fails each rule that is minimised over circuits; None if it never fails.
+
+    Attributes:
+        coverage, distractors: these rules.
+        own_token: distractors with what a Transformer has without attention ([F]): the query's own token has a label of
+            its own, and no key disturbs a step that needs no other token.
+    """
+
+    coverage: int | None
+    distractors: int | None
+    own_token: int | None
+
+
+class SeveralCircuits:
+    """Circuits of one task, asked in turn until one serves an encoding; encodings with the same relation share answers.
+
+    Args:
+        analysis: analysis of the task up to the largest scale.
+        train: trained scales.
+        test: tested scales.
+    """
+
+    def __init__(self, analysis: Analysis, train: Iterable[int], test: Iterable[int]) -> None:
+        self.analysis = analysis
+        self.train = tuple(sorted({*train}))
+        self.later = tuple(sorted({*test} - {*train}))
+        self._known: dict[tuple[Relation, bool], list[Breaks]] = {}
+
+    @cached_property
+    def _others(self) -> list[Circuit]:
+        return other_circuits(self.analysis)
+
+    def latest_breaks(self, spec: EncodingSpec, first: Breaks) -> LatestBreaks:
+        """Return where the best circuit fails under an encoding.
+
+        Args:
+            spec: the encoding; it has a relation.
+            first: where the circuit of the analysis fails coverage and distractors (`circuits.prediction.predict`,
+                which tries more prompts than are tried here).
+        """
+        coverage, distractors = first
+        if self.analysis.result is None or first == (None, None):
+            return LatestBreaks(coverage=coverage, distractors=distractors, own_token=distractors)
+        try:
+            relation = relation_of(spec, self.analysis.circuit)
+        except HintNeeded:  # learned labels: there is no relation to keep while the circuit changes
+            return LatestBreaks(coverage=coverage, distractors=distractors, own_token=distractors)
+        others = self._breaks(self._others, relation)
+        distractors = _latest(distractors, *(at for _, at in others))
+        own_token = distractors
+        if own_token is not None:
+            circuits = [self.analysis.circuit, *self._others]
+            with_token = self._breaks(circuits, diagonal_apart(relation), own_token=True)
+            own_token = _latest(own_token, *(at for _, at in with_token))
+        return LatestBreaks(
+            coverage=_latest(coverage, *(at for at, _ in others)), distractors=distractors, own_token=own_token
+        )
+
+    def _breaks(self, circuits: Sequence[Circuit], relation: Relation, *, own_token: bool = False) -> list[Breaks]:
+        """Return `first_breaks` of the circuits and of the favoured one, up to the first that never fails."""
+        if (relation, own_token) in self._known:
+            return self._known[relation, own_token]
+        all_breaks: list[Breaks] = []
+        for circuit in [*circuits, *favoured_circuit(self.analysis, relation, self.train)]:
+            breaks = first_breaks(self.analysis, circuit, relation, self.train, self.later, own_token=own_token)
+            all_breaks.append(breaks)
+            if breaks == (None, None):
+                break
+        self._known[relation, own_token] = all_breaks
+        return all_breaks
+
+
+def _latest(*scales: int | None) -> int | None:
+    """Return the largest scale; None, which stands for no failure, is larger than all."""
+    return None if None in scales else max(scale for scale in scales if scale is not None)
 
 
 def first_breaks(
@@ -145,17 +229,17 @@ def _circuit_of(
         traces: traces of all scales of the circuit.
         reads: (scale, position of a step) -> its keys.
     """
-    operators: dict[bytes, int] = {}
+    operators: dict[tuple[int, Table], int] = {}
     tables: list[NDArray[np.uint8]] = []
     wirings: dict[int, tuple[Wiring, ...]] = {}
     for trace in traces:
         steps = []
         for position in trace.steps:
             keys = reads[trace.scale, position]
-            table = as_array(table_of(trace, position, keys), len(keys), trace.symbols)
-            operator = operators.setdefault(table.tobytes(), len(tables))
+            table = table_of(trace, position, keys)
+            operator = operators.setdefault((len(keys), table), len(tables))
             if operator == len(tables):
-                tables.append(table)
+                tables.append(as_array(table, len(keys), trace.symbols))
             steps.append(Wiring(position=position, arguments=keys, operator=operator))
         wirings[trace.scale] = tuple(steps)
     return Circuit(task=task, arity=arity, wirings=wirings, operators=tuple(tables))

@@ -1,0 +1,84 @@
+"""Other circuits of a task are right, and the best of them fails no sooner than the first."""
+
+from dataclasses import replace
+
+import pytest
+
+from circuits.analysis import Analysis, analyse
+from circuits.distractors import unseen_distractors
+from circuits.encodings import parse_encoding, relation_of
+from circuits.other_circuits import LatestBreaks, SeveralCircuits, favoured_circuit, first_breaks, other_circuits
+from circuits.prediction import predict
+from circuits.tasks import parse_task
+from theory.relation import diagonal_apart, relative
+
+TRAIN, TEST = range(1, 4), range(1, 9)
+CIRCUIT = replace(parse_task("random-strided-rises7-2[base=2]"), format="aligned")
+LANGUAGE = parse_task("random-language-3-2-5-1-with-states")
+OWN_LETTER = parse_task("random-language-2-2-641556-19-with-states")
+"""The state is 1 after a and 0 after b."""
+TWO_LETTERS = parse_task("random-language-4-2-231668-32-with-states")
+"""The last two letters decide the state, and the last one alone does not."""
+
+
+@pytest.fixture(scope="module")
+def analysis() -> Analysis:
+    """Analysis of the random circuit."""
+    return analyse(CIRCUIT.plain(), "aligned", TEST[-1])
+
+
+def test_other_circuits_are_right_and_favoured_ones_read_seen_labels(analysis: Analysis) -> None:
+    relation = relation_of(parse_encoding("rpe"), analysis.circuit)
+    for circuit in [*other_circuits(analysis), *favoured_circuit(analysis, relation, TRAIN)]:
+        assert circuit.check(analysis.traces)
+
+
+def test_breaks_of_a_circuit_are_those_of_its_prediction(analysis: Analysis) -> None:
+    for encoding in ("ipe-sh", "rpe", "clipped", "nope"):
+        spec = parse_encoding(encoding)
+        relation = relation_of(spec, analysis.circuit)
+        prediction = predict(analysis, spec, train=TRAIN, test=TEST)
+        assert prediction.distractors is not None
+        breaks = first_breaks(analysis, analysis.circuit, relation, TRAIN, TEST[len(TRAIN) :])
+        assert breaks == (prediction.breaks_at, prediction.distractors.breaks_at)
+
+
+def test_no_key_disturbs_steps_that_need_the_own_token_alone() -> None:
+    for task, free in ((OWN_LETTER, True), (TWO_LETTERS, False)):
+        analysis = analyse(task.plain(), task.format, TEST[-1])
+        relation = diagonal_apart(relative())
+        (circuit,) = favoured_circuit(analysis, relation, TRAIN)
+        seen, later = analysis.traces[: len(TRAIN)], analysis.traces[len(TRAIN) :]
+        disturbing = unseen_distractors(circuit, relation, seen, later)
+        left = unseen_distractors(circuit, relation, seen, later, own_token=True)
+        assert disturbing.keys() == {trace.scale for trace in later}
+        assert left == ({} if free else disturbing)
+
+
+def test_the_best_circuit_is_one_that_fails_last() -> None:
+    analysis = analyse(LANGUAGE.plain(), LANGUAGE.format, TEST[-1])
+    several = SeveralCircuits(analysis, TRAIN, TEST)
+    for encoding in ("rpe", "clipped", "nope"):
+        spec = parse_encoding(encoding)
+        relation = relation_of(spec, analysis.circuit)
+        circuits = [analysis.circuit, *other_circuits(analysis), *favoured_circuit(analysis, relation, TRAIN)]
+        of_each = [first_breaks(analysis, circuit, relation, TRAIN, several.later) for circuit in circuits]
+        never = TEST[-1] + 1
+        latest = [max(never if breaks[at] is None else breaks[at] for breaks in of_each) for at in range(2)]
+        got = several.latest_breaks(spec, of_each[0])
+        assert [got.coverage or never, got.distractors or never] == latest
+        assert (got.own_token or never) >= latest[1]
+
+
+def test_what_never_fails_needs_no_other_circuit(monkeypatch: pytest.MonkeyPatch) -> None:
+    analysis = analyse(LANGUAGE.plain(), LANGUAGE.format, TEST[-1])
+    monkeypatch.setattr("circuits.other_circuits.first_breaks", None)  # would fail if it were called
+    several = SeveralCircuits(analysis, TRAIN, TEST)
+    none = LatestBreaks(coverage=None, distractors=None, own_token=None)
+    assert several.latest_breaks(parse_encoding("rpe"), (None, None)) == none
+
+
+def test_learned_labels_without_a_relation_have_one_circuit(analysis: Analysis) -> None:
+    several = SeveralCircuits(analysis, TRAIN, TEST)
+    latest = several.latest_breaks(parse_encoding("lbpe"), (4, 5))
+    assert latest == LatestBreaks(coverage=4, distractors=5, own_token=5)
