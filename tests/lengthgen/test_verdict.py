@@ -15,6 +15,7 @@ from empirical.verdict.tables import read_rows, write_rows
 from lengthgen.verdict import VerdictError, rerun_answer, train_answer, verdict_answer
 from tests.empirical.verdict.made_up import frozen_cell, preregistration, store_cells
 from tests.lengthgen.refusal import refused
+from theory.system.files import read_json
 
 RECORD = Path(__file__).parents[2] / "docs" / "results" / "verdict"
 TASK = "random-local-invariant-1[base=2]"
@@ -87,6 +88,17 @@ def test_the_record_counts_the_errors_of_distractors_as_its_script_does() -> Non
     assert {*script["rows"](), *script["reach_rows"]()} <= {
         *(RECORD / "README.md").read_text(encoding="utf-8").splitlines()
     }
+
+
+def test_the_record_has_what_own_token_says_on_random_tasks() -> None:
+    """All stored answers are counted as the record says, and one task is asked again."""
+    script = runpy.run_path(str(RECORD / "own_token.py"))
+    stored = read_json(script["ANSWERS"])
+    assert {*script["rows"](stored)} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
+    cells = [cell for cell in script["refused"]() if cell.cell.name in stored]
+    task = next(cell.cell.task for cell in cells if stored[cell.cell.name] is None)
+    of_task = [cell for cell in cells if cell.cell.task == task]
+    assert script["asked"](of_task) == {cell.cell.name: stored[cell.cell.name] for cell in of_task}
 
 
 def test_the_page_says_who_is_better_and_why_nobody_is(small: Path) -> None:
