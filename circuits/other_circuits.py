@@ -22,6 +22,7 @@ from circuits.distractors import unseen_distractors
 from circuits.encodings import EncodingSpec, HintNeeded, relation_of
 from circuits.induced import induced_complexity
 from circuits.modes import Mode, as_array
+from circuits.prediction_record import Prediction
 from circuits.src import src
 from circuits.task import Task
 from circuits.trace import Trace
@@ -73,16 +74,22 @@ class SeveralCircuits:
     def _others(self) -> list[Circuit]:
         return other_circuits(self.analysis)
 
-    def latest_breaks(self, spec: EncodingSpec, first: Breaks) -> LatestBreaks:
+    def latest_breaks(self, spec: EncodingSpec, prediction: Prediction) -> LatestBreaks:
         """Return where the best circuit fails under an encoding.
 
         Args:
-            spec: the encoding; it has a relation.
-            first: where the circuit of the analysis fails coverage and distractors (`circuits.prediction.predict`,
-                which tries more prompts than are tried here).
+            spec: the encoding.
+            prediction: what `circuits.prediction.predict` says of it with the circuit of the analysis, on more prompts
+                than are tried here.
+
+        Raises:
+            EncodingError: an object of the user's own cannot be loaded.
+            ValueError: the prediction is that of an encoding without a relation.
         """
-        coverage, distractors = first
-        if self.analysis.result is None or first == (None, None):
+        if prediction.distractors is None:
+            raise ValueError(f"encoding '{spec}' has no prediction that other circuits could better")
+        coverage, distractors = prediction.breaks_at, prediction.distractors.breaks_at
+        if self.analysis.result is None or coverage is distractors is None:
             return LatestBreaks(coverage=coverage, distractors=distractors, own_token=distractors)
         try:
             relation = relation_of(spec, self.analysis.circuit)

@@ -44,6 +44,7 @@ from circuits.encodings import parse_encoding, parse_encodings
 from circuits.induced import induced_complexity
 from circuits.languages.c_rasp import decide as decide_c_rasp
 from circuits.languages.regular import minimal_automaton
+from circuits.other_circuits import LatestBreaks, SeveralCircuits
 from circuits.prediction import predict
 from circuits.prediction_record import Prediction
 from circuits.src import SRCResult, minimal_arity, src, traces_up_to
@@ -82,6 +83,7 @@ __all__ = [
     "Evidence",
     "Growth",
     "Guess",
+    "LatestBreaks",
     "Law",
     "LengthgenError",
     "PairBias",
@@ -96,6 +98,7 @@ __all__ = [
     "Relation",
     "RunStore",
     "SRCResult",
+    "SeveralCircuits",
     "Source",
     "Strength",
     "Task",

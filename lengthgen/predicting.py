@@ -38,6 +38,6 @@ def _of_encoding(
     prediction = predict(several.analysis, encoding, train=train, test=test)
     own_token = None
     if prediction.distractors is not None:
-        latest = several.latest_breaks(encoding, (prediction.breaks_at, prediction.distractors.breaks_at))
+        latest = several.latest_breaks(encoding, prediction)
         own_token = {"generalizes": latest.own_token is None, "breaks_at": latest.own_token}
     return prediction.as_json() | {"own_token": own_token}

@@ -161,7 +161,7 @@ def _of_prediction(prediction: Prediction) -> dict[str, Guess]:
 def _of_best_circuits(several: SeveralCircuits, spec: EncodingSpec, prediction: Prediction) -> dict[str, Guess]:
     """Return the answers of the rules that are minimised over circuits."""
     assert prediction.distractors
-    latest = several.latest_breaks(spec, (prediction.breaks_at, prediction.distractors.breaks_at))
+    latest = several.latest_breaks(spec, prediction)
     return {
         "minimised": _better(prediction, latest.coverage),
         "minimised-distractors": _better(prediction.distractors, latest.distractors),

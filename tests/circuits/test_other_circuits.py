@@ -65,20 +65,34 @@ def test_the_best_circuit_is_one_that_fails_last() -> None:
         of_each = [first_breaks(analysis, circuit, relation, TRAIN, several.later) for circuit in circuits]
         never = TEST[-1] + 1
         latest = [max(never if breaks[at] is None else breaks[at] for breaks in of_each) for at in range(2)]
-        got = several.latest_breaks(spec, of_each[0])
+        prediction = predict(analysis, spec, train=TRAIN, test=TEST)
+        assert prediction.distractors is not None
+        assert (prediction.breaks_at, prediction.distractors.breaks_at) == of_each[0]
+        got = several.latest_breaks(spec, prediction)
         assert [got.coverage or never, got.distractors or never] == latest
         assert (got.own_token or never) >= latest[1]
 
 
 def test_what_never_fails_needs_no_other_circuit(monkeypatch: pytest.MonkeyPatch) -> None:
-    analysis = analyse(LANGUAGE.plain(), LANGUAGE.format, TEST[-1])
+    analysis = analyse(parse_task("parity").plain(), "aligned", TEST[-1])
+    spec = parse_encoding("ipe")
+    prediction = predict(analysis, spec, train=TRAIN, test=TEST)
     monkeypatch.setattr("circuits.other_circuits.first_breaks", None)  # would fail if it were called
-    several = SeveralCircuits(analysis, TRAIN, TEST)
     none = LatestBreaks(coverage=None, distractors=None, own_token=None)
-    assert several.latest_breaks(parse_encoding("rpe"), (None, None)) == none
+    assert SeveralCircuits(analysis, TRAIN, TEST).latest_breaks(spec, prediction) == none
 
 
 def test_learned_labels_without_a_relation_have_one_circuit(analysis: Analysis) -> None:
-    several = SeveralCircuits(analysis, TRAIN, TEST)
-    latest = several.latest_breaks(parse_encoding("lbpe"), (4, 5))
-    assert latest == LatestBreaks(coverage=4, distractors=5, own_token=5)
+    spec = parse_encoding("lbpe")
+    prediction = predict(analysis, spec, train=TRAIN, test=TEST)
+    assert prediction.breaks_at is not None and prediction.distractors is not None
+    at = prediction.distractors.breaks_at
+    latest = SeveralCircuits(analysis, TRAIN, TEST).latest_breaks(spec, prediction)
+    assert latest == LatestBreaks(coverage=prediction.breaks_at, distractors=at, own_token=at)
+
+
+def test_an_encoding_without_a_relation_has_no_best_circuit(analysis: Analysis) -> None:
+    spec = parse_encoding("random-rope[longest=64]")
+    prediction = predict(analysis, spec, train=TRAIN, test=TEST)
+    with pytest.raises(ValueError, match="no prediction that other circuits could better"):
+        SeveralCircuits(analysis, TRAIN, TEST).latest_breaks(spec, prediction)
