@@ -29,7 +29,7 @@ MORE = 3
 
 
 AT_ONCE = 480
-"""Number of runs after which training asks again which questions are still open."""
+"""Number of runs for a pair of rules after which training asks again which pairs are still open."""
 
 
 class VerdictError(LengthgenError):
@@ -133,11 +133,20 @@ def _frozen(name: str, out: Path) -> tuple[Preregistration, Path, FrozenCells]:
 
 
 def _wanted(frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decided: bool) -> list[Wanted]:
-    """Return missing runs of the first round that lacks any, or else those that undecided cells get next."""
+    """Return missing runs of the first round that lacks any, or else those that undecided cells get next.
+
+    In rounds of a pair they are at most AT_ONCE, since the pair may be decided by them.
+    """
     stopping = frozen.preregistration.stopping
-    for cells in rounds(frozen, decided_pairs(frozen, runs)):
-        if wanted := missing_runs(frozen, runs, dict.fromkeys((cell.name for cell in cells), stopping.first)):
+    *of_pairs, of_all = (
+        missing_runs(frozen, runs, dict.fromkeys((cell.name for cell in cells), stopping.first))
+        for cells in rounds(frozen, decided_pairs(frozen, runs))
+    )
+    for wanted in of_pairs:
+        if wanted:
             return wanted[:AT_ONCE]
+    if of_all:
+        return of_all
     counts = {}
     for cell in seen_cells(frozen, runs) if until_decided else []:
         if decides(Estimand.MAJORITY.evidence(cell.generalize, cell.fit), stopping.alpha) is None:

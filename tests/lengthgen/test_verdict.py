@@ -13,7 +13,7 @@ from empirical.verdict.frozen import load_frozen
 from empirical.verdict.runs import RUNS
 from empirical.verdict.tables import read_rows, write_rows
 from lengthgen.verdict import VerdictError, rerun_answer, train_answer, verdict_answer
-from tests.empirical.verdict.made_up import frozen_cell, preregistration, store_cells
+from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes, preregistration, store_cells
 from tests.lengthgen.refusal import refused
 from theory.system.files import read_json
 
@@ -37,14 +37,29 @@ def test_runs_are_trained_judged_and_kept_and_forged_answers_are_noticed(small: 
     again = train_answer("mine", small, seconds=3600, until_decided=False)
     assert again == answer and (small / "mine" / RUNS).read_bytes() == before, "nothing is trained twice"
     assert train_answer("mine", small, seconds=3600, until_decided=True)["runs"] in range(4, 7)
-    frozen = load_frozen(preregistration(), small / "mine")
-    assert verdict_answer("mine", small)["frozen"] != frozen.digest, "another preregistration, another hash"
+    cells_of_another = load_frozen(preregistration(), small / "mine")
+    assert verdict_answer("mine", small)["frozen"] != cells_of_another.digest, "another preregistration, another hash"
     cells = small / "mine" / "cells.parquet"
     rows = read_rows(cells)
     rows[0]["coverage"] = 0.1
     write_rows(cells, rows)
     with pytest.raises(Exception, match="does not follow from the frozen answers"):
         verdict_answer("mine", small)
+
+
+def test_only_runs_that_may_decide_a_pair_are_trained_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, third = (frozen_cell(f"task{number}") for number in range(3))
+    cells = frozen([first, second, third])
+    monkeypatch.setattr(module, "rounds", lambda *_: [[first], [second], [first, second, third]])
+    monkeypatch.setattr(module, "AT_ONCE", 2)
+    done: dict[str, list[int | None]] = {}
+    portions = []
+    while wanted := module._wanted(cells, outcomes(cells, done), until_decided=False):
+        portions.append([(cell.task, index) for cell, index in wanted])
+        for cell, _ in wanted:
+            done.setdefault(cell.name, []).append(None)
+    of_pairs = [[(task, 0), (task, 1)] if part else [(task, 2)] for task in ("task0", "task1") for part in (1, 0)]
+    assert portions == [*of_pairs, [("task2", 0), ("task2", 1), ("task2", 2)]]
 
 
 def test_without_frozen_answers_or_runs_there_is_one_line(small: Path, tmp_path: Path) -> None:
