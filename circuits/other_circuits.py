@@ -95,24 +95,28 @@ class SeveralCircuits:
             relation = relation_of(spec, self.analysis.circuit)
         except HintNeeded:  # learned labels: there is no relation to keep while the circuit changes
             return LatestBreaks(coverage=coverage, distractors=distractors, own_token=distractors)
-        others = self._breaks(self._others, relation)
+        others = self._breaks(relation)
         distractors = _latest(distractors, *(at for _, at in others))
         own_token = distractors
         if own_token is not None:
-            circuits = [self.analysis.circuit, *self._others]
-            with_token = self._breaks(circuits, diagonal_apart(relation), own_token=True)
+            with_token = self._breaks(relation, own_token=True)
             own_token = _latest(own_token, *(at for _, at in with_token))
         return LatestBreaks(
             coverage=_latest(coverage, *(at for at, _ in others)), distractors=distractors, own_token=own_token
         )
 
-    def _breaks(self, circuits: Sequence[Circuit], relation: Relation, *, own_token: bool = False) -> list[Breaks]:
-        """Return `first_breaks` of the circuits and of the favoured one, up to the first that never fails."""
+    def _breaks(self, relation: Relation, *, own_token: bool = False) -> list[Breaks]:
+        """Return `first_breaks` of the circuits, up to the first that never fails.
+
+        That of the analysis is among them for the own token only: its prediction says the rest.
+        """
         if (relation, own_token) in self._known:
             return self._known[relation, own_token]
+        labels = diagonal_apart(relation) if own_token else relation
+        circuits = [*([self.analysis.circuit] if own_token else []), *self._others]
         all_breaks: list[Breaks] = []
-        for circuit in [*circuits, *favoured_circuit(self.analysis, relation, self.train)]:
-            breaks = first_breaks(self.analysis, circuit, relation, self.train, self.later, own_token=own_token)
+        for circuit in [*circuits, *favoured_circuit(self.analysis, labels, self.train)]:
+            breaks = first_breaks(self.analysis, circuit, labels, self.train, self.later, own_token=own_token)
             all_breaks.append(breaks)
             if breaks == (None, None):
                 break

@@ -1,7 +1,5 @@
 """Other circuits of a task are right, and the best of them fails no sooner than the first."""
 
-from dataclasses import replace
-
 import pytest
 
 from circuits.analysis import Analysis, analyse
@@ -10,15 +8,8 @@ from circuits.encodings import parse_encoding, relation_of
 from circuits.other_circuits import LatestBreaks, SeveralCircuits, favoured_circuit, first_breaks, other_circuits
 from circuits.prediction import predict
 from circuits.tasks import parse_task
+from tests.circuits.small_random_tasks import CIRCUIT, LANGUAGE, OWN_LETTER, TEST, TRAIN, TWO_LETTERS
 from theory.relation import diagonal_apart, relative
-
-TRAIN, TEST = range(1, 4), range(1, 9)
-CIRCUIT = replace(parse_task("random-strided-rises7-2[base=2]"), format="aligned")
-LANGUAGE = parse_task("random-language-3-2-5-1-with-states")
-OWN_LETTER = parse_task("random-language-2-2-641556-19-with-states")
-"""The state is 1 after a and 0 after b."""
-TWO_LETTERS = parse_task("random-language-4-2-231668-32-with-states")
-"""The last two letters decide the state, and the last one alone does not."""
 
 
 @pytest.fixture(scope="module")

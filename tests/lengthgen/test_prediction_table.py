@@ -10,11 +10,12 @@ from rich.console import Console
 from circuits.analysis import Analysis, analyse
 from circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
 from circuits.prediction_record import Prediction
-from circuits.tasks import load, parse_task
+from circuits.tasks import load
 from empirical.verdict.rules import answers
 from lengthgen import progress
 from lengthgen.predicting import prediction_answer
 from lengthgen.tables.circuits import prediction_table
+from tests.circuits.small_random_tasks import OWN_LETTER
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +83,10 @@ def test_the_table_says_that_the_own_token_replaces_a_hint():
 
 def test_the_own_token_serves_every_encoding_where_it_decides_the_step(run) -> None:
     """After a the state is 1 and after b it is 0; the rule answers as the verdict on random languages does."""
-    own_letter = "random-language-2-2-641556-19-with-states"
     scales = ("--format", "unaligned", "--train", "1-3", "--test", "1-8")
-    code, out, _ = run("predict", own_letter, *scales, "--encoding", "rpe,ape,nope", "--json")
+    code, out, _ = run("predict", str(OWN_LETTER), *scales, "--encoding", "rpe,ape,nope", "--json")
     assert code == 0
-    guesses = answers(parse_task(own_letter), ("rpe", "ape", "nope"), range(1, 4), range(1, 9))
+    guesses = answers(OWN_LETTER, ("rpe", "ape", "nope"), range(1, 4), range(1, 9))
     for encoding, prediction in json.loads(out)["predictions"].items():
         assert not prediction["distractors"]["generalizes"]
         assert prediction["own_token"] == {"generalizes": True, "breaks_at": None}

@@ -52,7 +52,7 @@ def rows(says: Mapping[str, int | None]) -> list[str]:
         if cell.cell.name in says:
             kind = "language" if cell.cell.task.startswith(RANDOM_LANGUAGE) else "circuit"
             counts[kind, "yes" if says[cell.cell.name] is None else "no"][bool(cell.observed)] += 1
-    return [f"| {kind} | {says} | {of[True]} of {of.total()} |" for (kind, says), of in sorted(counts.items())]
+    return [f"| {kind} | {answer} | {of[True]} of {of.total()} |" for (kind, answer), of in sorted(counts.items())]
 
 
 if __name__ == "__main__":

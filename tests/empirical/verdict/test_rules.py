@@ -1,7 +1,5 @@
 """Rules of a verdict: each answers what its circuit says, and other circuits are right and only help."""
 
-from dataclasses import replace
-
 import pytest
 
 from circuits.analysis import Analysis, SearchStopped, analyse
@@ -13,15 +11,9 @@ from circuits.theories.theory import SURE, Guess
 from empirical.court.freeze import guess_as_json, guess_from_json
 from empirical.verdict import rules
 from empirical.verdict.rules import RULES, answers, is_ideal
+from tests.circuits.small_random_tasks import CIRCUIT, LANGUAGE, OWN_LETTER, TEST, TRAIN, TWO_LETTERS
 
 ENCODINGS = ("ipe-sh", "ipe", "rpe", "clipped", "nope")
-TRAIN, TEST = range(1, 4), range(1, 9)
-CIRCUIT = replace(parse_task("random-strided-rises7-2[base=2]"), format="aligned")
-LANGUAGE = parse_task("random-language-3-2-5-1-with-states")
-OWN_LETTER = parse_task("random-language-2-2-641556-19-with-states")
-"""The state is 1 after a and 0 after b."""
-TWO_LETTERS = parse_task("random-language-4-2-231668-32-with-states")
-"""The last two letters decide the state, and the last one alone does not."""
 
 
 @pytest.fixture(scope="module")
