@@ -30,41 +30,60 @@ WIRINGS: dict[str, Callable[[int, int], int]] = {
 """
 GROWTHS = ("invariant", "rises", "grows")
 """Kinds of growth: one operator; a second one from a chosen step on; a new random one at every step."""
-NAME = re.compile(rf"random-({'|'.join(WIRINGS)})-(?:(invariant|grows)|rises([1-9][0-9]{{0,3}}))-([0-9]{{1,9}})")
+SWAPS = "swaps"
+"""Kind of a task with one operator whose arguments change places from a chosen step on: SRC does not grow."""
+NAME = re.compile(
+    rf"random-({'|'.join(WIRINGS)})-(?:(invariant|grows)|(rises|{SWAPS})([1-9][0-9]{{0,3}}))-([0-9]{{1,9}})"
+)
 MAX_BASE = 10
 """Largest base. An operator has base**2 entries, and circuits are looked for by trying."""
 
 
 def random_circuit(name: str, base: int = 3) -> Task:
-    """Return the task of a name `random-WIRING-GROWTH-SEED`, where GROWTH is invariant, grows, or rises with its step.
+    """Return the task of a name `random-WIRING-GROWTH-SEED`: GROWTH is invariant, grows, or rises or swaps with a step.
 
     Operators are drawn uniformly from those in which both arguments matter.  The second operator of `rises` differs
-    from the first.  The arity of the reference circuit is 2.
+    from the first.  The operator of `swaps` distinguishes its arguments, and from the step on, y_t = f(y_(t-1), x_r).
+    The arity of the reference circuit is 2.
 
     Raises:
         TaskError: the name has another form, or the base is not 2 to 10.
     """
     match = NAME.fullmatch(name)
     if not match:
-        kinds = f"WIRING one of {', '.join(WIRINGS)}; GROWTH one of invariant, grows, rises9 (any step)"
+        kinds = f"WIRING one of {', '.join(WIRINGS)}; GROWTH one of invariant, grows, rises9, swaps9 (any step)"
         raise TaskError(f"'{name}' is no random circuit: write random-WIRING-GROWTH-SEED, {kinds}")
     if not 2 <= base <= MAX_BASE:
         raise TaskError(f"task '{name}': the base must be 2 to {MAX_BASE}, not {base}")
-    wiring, growth, rises_at, seed = match.groups()
+    wiring, growth, change, at, seed = match.groups()
     reads = WIRINGS[wiring]
+
+    def changed(t: int) -> bool:
+        """True from the step of a rise or swap on; never at the first step, which reads '='."""
+        return at is not None and t >= max(2, int(at))
 
     @cache
     def operator_of(t: int) -> str:
         """Name of the operator of a step: its table."""
-        first = _operator(base, f"{seed} {base} 1")
-        if growth == "invariant" or t == 1 or (rises_at and t < int(rises_at)):
-            return first
-        if growth == "grows":
+        first = _operator(base, f"{seed} {base} 1", distinguishes=change == SWAPS)
+        if growth == "grows" and t > 1:
             return _operator(base, f"{seed} {base} {t}")
-        return _operator(base, f"{seed} {base} 2", other_than=first)
+        if change == "rises" and changed(t):
+            return _operator(base, f"{seed} {base} 2", other_than=first)
+        return first
+
+    @cache
+    def table_of(t: int) -> NDArray[np.uint16]:
+        """Next digits of a step, uint16 [base**2]: entry x * base + y."""
+        table = np.array([int(digit) for digit in operator_of(t)], dtype=np.uint16)
+        return table.reshape(base, base).T.ravel() if change == SWAPS and changed(t) else table
 
     def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
-        computed = [(operator_of(t), (reads(t, n), n + t)) for t in range(1, n + 1)]
+        reading = [(reads(t, n), n + t) for t in range(1, n + 1)]
+        computed = [
+            (operator_of(t), (y, x) if change == SWAPS and changed(t) else (x, y))
+            for t, (x, y) in enumerate(reading, start=1)
+        ]
         return [*computed, (computed[0][0], (n + 1, 2 * n + 1))]
 
     def apply(operator: str, symbols: tuple[str, ...]) -> str:
@@ -75,14 +94,14 @@ def random_circuit(name: str, base: int = 3) -> Task:
         count, outputs = len(x), np.zeros_like(x)
         before = np.zeros_like(x[0])
         for t in range(1, count + 1):
-            before = _table(operator_of(t))[x[reads(t, count) - 1] * base + before]
+            before = table_of(t)[x[reads(t, count) - 1] * base + before]
             outputs[t - 1] = before
         return outputs
 
     def generate(x: list[int]) -> list[int]:
         outputs = [0]
         for t in range(1, len(x) + 1):
-            outputs.append(int(operator_of(t)[x[reads(t, len(x)) - 1] * base + outputs[-1]]))
+            outputs.append(int(table_of(t)[x[reads(t, len(x)) - 1] * base + outputs[-1]]))
         return outputs[1:]
 
     return digit_task(
@@ -104,18 +123,19 @@ def drawn_name(source: random.Random, *, largest_rise: int) -> str:
 
 
 @cache
-def _operator(base: int, seed: str, *, other_than: str = "") -> str:
-    """Return a random operator as its table, base**2 digits: entry x * base + y; both arguments matter."""
+def _operator(base: int, seed: str, *, other_than: str = "", distinguishes: bool = False) -> str:
+    """Return a random operator as its table, base**2 digits: entry x * base + y; both arguments matter.
+
+    Args:
+        base: number of digits.
+        seed: seed of the draw.
+        other_than: a table that is not returned.
+        distinguishes: True if swapped arguments must make a difference.
+    """
     source = random.Random(seed)
     while True:
         table = "".join(str(source.randrange(base)) for _ in range(base**2))
-        rows = {table[start : start + base] for start in range(0, base**2, base)}
-        columns = {table[start::base] for start in range(base)}
-        if len(rows) > 1 and len(columns) > 1 and table != other_than:
+        rows = [table[start : start + base] for start in range(0, base**2, base)]
+        columns = [table[start::base] for start in range(base)]
+        if len({*rows}) > 1 and len({*columns}) > 1 and table != other_than and not (distinguishes and rows == columns):
             return table
-
-
-@cache
-def _table(operator: str) -> NDArray[np.uint16]:
-    """Return the entries of an operator, uint16 [base**2]."""
-    return np.array([int(digit) for digit in operator], dtype=np.uint16)

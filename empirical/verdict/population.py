@@ -1,9 +1,10 @@
 """Population of random tasks on which the rules are judged: stratified, without repetition, in two halves.
 
-A stratum is where the task comes from (a wiring of a random circuit, or regular languages of a kind that write their
-states) and how its SRC goes on beyond training: it stays the same, rises once, or rises again and again.  The profile
-is computed, since a name promises only what was drawn: another circuit may need fewer operators.  Languages have the
-stratum "invariant" alone, as one automaton's step serves every scale.
+A stratum is where the task comes from (a wiring of a random circuit, perhaps with arguments that are swapped beyond
+training, or regular languages of a kind that write their states) and how its SRC goes on beyond training: it stays the
+same, rises once, or rises again and again.  The profile is computed, since a name promises only what was drawn: another
+circuit may need fewer operators.  Languages and circuits with swapped arguments have the stratum "invariant" alone, as
+one operator serves every scale.
 """
 
 import hashlib
@@ -17,13 +18,13 @@ from circuits.clock import Clock
 from circuits.task import TaskError
 from circuits.tasks import parse_task
 from circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
-from circuits.tasks.random_circuits import WIRINGS
+from circuits.tasks.random_circuits import SWAPS, WIRINGS
 from circuits.theories.scaled import MAX_STEPS
 
 TRAIN, TEST = 5, 20
 """Largest scales of training and of the test."""
 RISES = (6, 15)
-"""First and last step at which a circuit of growth "rises" may get its second operator."""
+"""First and last step from which a circuit may have its second operator, or its arguments swapped."""
 BASES = (2, 3)
 """Bases of random circuits; each is drawn with the same probability."""
 STATES, LETTERS, LANGUAGES = (2, 5), 2, 50
@@ -37,8 +38,10 @@ INVARIANT, ONCE, GROWS = "invariant", "rises", "grows"
 """Profiles of SRC beyond training: it stays the same, rises at one scale, or at several."""
 LANGUAGE, OWN_LETTER, DEFINITE = "language", "own-letter language", "definite language"
 """Sources of languages: any; those whose own letter decides each state beyond training; other definite ones."""
+SWAPPED: Mapping[str, str] = {f"swapped {wiring}": wiring for wiring in WIRINGS}
+"""Sources of circuits with swapped arguments -> their wirings."""
 SOURCES: Mapping[str, tuple[str, ...]] = dict.fromkeys(WIRINGS, (INVARIANT, ONCE, GROWS)) | dict.fromkeys(
-    (LANGUAGE, OWN_LETTER, DEFINITE), (INVARIANT,)
+    (LANGUAGE, OWN_LETTER, DEFINITE, *SWAPPED), (INVARIANT,)
 )
 """Where a task may come from -> profiles of its strata."""
 USUAL = (*WIRINGS, LANGUAGE)
@@ -83,7 +86,12 @@ class DrawnTask:
 
 def formats_of(source: str) -> tuple[str, ...]:
     """Return the formats in which tasks of a source are trained."""
-    return ("aligned", "filled") if source in WIRINGS else ("unaligned",)
+    return ("aligned", "filled") if _is_circuit(source) else ("unaligned",)
+
+
+def _is_circuit(source: str) -> bool:
+    """True for a source of circuits, False for one of languages."""
+    return source in WIRINGS or source in SWAPPED
 
 
 def half_of(name: str) -> str:
@@ -91,7 +99,13 @@ def half_of(name: str) -> str:
     return HALVES[hashlib.sha256(name.encode()).digest()[0] % 2]
 
 
-def draw(seed: int, count: int, sources: Sequence[str] = USUAL, letters: int = LETTERS) -> list[DrawnTask]:
+def draw(
+    seed: int,
+    count: int,
+    sources: Sequence[str] = USUAL,
+    letters: int = LETTERS,
+    profiles: Sequence[str] = (INVARIANT, ONCE, GROWS),
+) -> list[DrawnTask]:
     """Return at most `count` different tasks, as evenly over their strata as at most DRAWS * count draws allow.
 
     Each draw aims at an open stratum, those with fewest tasks first.  A task is left out if it was drawn before under
@@ -102,12 +116,15 @@ def draw(seed: int, count: int, sources: Sequence[str] = USUAL, letters: int = L
         count: number of tasks.
         sources: some of SOURCES.
         letters: number of letters of a language.
+        profiles: profiles of the strata; other strata of the sources are left out.
 
     Raises:
-        TaskError: a source has no language of so many letters.
+        TaskError: a source has no language of so many letters, or no source has one of the profiles.
     """
     numbers = random.Random(seed)
-    strata = [(source, profile) for source in sources for profile in SOURCES[source]]
+    strata = [(source, profile) for source in sources for profile in SOURCES[source] if profile in profiles]
+    if not strata:
+        raise TaskError(f"no source of {', '.join(sources)} has a profile of {', '.join(profiles)}")
     quotas = {stratum: count // len(strata) + (place < count % len(strata)) for place, stratum in enumerate(strata)}
     tasks: list[DrawnTask] = []
     counts: Counter[tuple[str, str]] = Counter()
@@ -137,15 +154,16 @@ def draw(seed: int, count: int, sources: Sequence[str] = USUAL, letters: int = L
 
 def _name(numbers: random.Random, source: str, profile: str, letters: int) -> str:
     """Return a random name of a task that aims at a stratum."""
-    if source not in WIRINGS:
+    if not _is_circuit(source):
         for _ in range(NAMES):
             states, seed, index = numbers.randint(*STATES), numbers.randrange(10**6), numbers.randrange(LANGUAGES)
             name = f"{RANDOM_LANGUAGE}{states}-{letters}-{seed}-{index}"
             if _is_of_source(name, source):
                 return f"{name}{WITH_STATES}"
         raise TaskError(f"no {source} of {letters} letters among {NAMES:,}")
-    growth = f"rises{numbers.randint(*RISES)}" if profile == ONCE else profile
-    return f"random-{source}-{growth}-{numbers.randrange(10**9)}[base={numbers.choice(BASES)}]"
+    change = "rises" if profile == ONCE else SWAPS if source in SWAPPED else ""
+    growth = f"{change}{numbers.randint(*RISES)}" if change else profile
+    return f"random-{SWAPPED.get(source, source)}-{growth}-{numbers.randrange(10**9)}[base={numbers.choice(BASES)}]"
 
 
 def _is_of_source(name: str, source: str) -> bool:
@@ -174,7 +192,7 @@ def _analysis(name: str, source: str) -> Analysis | None:
     except SearchStopped:
         return None
     except TaskError:
-        if source not in WIRINGS:
+        if not _is_circuit(source):
             return None
         raise
 

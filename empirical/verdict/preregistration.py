@@ -25,12 +25,13 @@ Sentences = Annotated[tuple[Annotated[str, Text(1_000)], ...], Entries(20)]
 
 @dataclass(frozen=True, kw_only=True)
 class Tasks:
-    """Random tasks, as `population.draw` takes them; a file may leave out the last two."""
+    """Random tasks, as `population.draw` takes them; a file may leave out the last three."""
 
     count: Annotated[int, Range(1, 10_000)]
     seed: Annotated[int, Range(0, 2**31)]
     sources: Annotated[tuple[Name, ...] | None, Entries(20)] = None
     letters: Annotated[int | None, Range(1, 4)] = None
+    profiles: Annotated[tuple[Name, ...] | None, Entries(3)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,11 +140,16 @@ class Preregistration:
             raise ProfileError(f"test: scales {list(self.test)} must include those of training, {list(self.train)}")
         if self.stopping.first > self.stopping.most or self.stopping.fitting > self.stopping.most:
             raise ProfileError("stopping: first and fitting must be at most most")
-        unknown_sources = set(self.tasks.sources or ()) - set(SOURCES)
-        if unknown_sources:
-            raise ProfileError(
-                f"tasks, sources: '{min(unknown_sources)}' is no source; choose among {', '.join(SOURCES)}"
-            )
+        profiles = sorted({profile for of_source in SOURCES.values() for profile in of_source})
+        for name, given_names, known in (
+            ("source", self.tasks.sources, [*SOURCES]),
+            ("profile", self.tasks.profiles, profiles),
+        ):
+            unknown_names = set(given_names or ()) - set(known)
+            if unknown_names:
+                raise ProfileError(
+                    f"tasks, {name}s: '{min(unknown_names)}' is no {name}; choose among {', '.join(known)}"
+                )
         foreign = set(self.rules) - set(RULES)
         if foreign:
             raise ProfileError(f"rules: '{min(foreign)}' is no rule; choose among {', '.join(RULES)}")

@@ -3,7 +3,8 @@
 The rules of circuits.prediction are asked with the circuit that the search finds first (mode free).  `minimised` asks
 the rule coverage with other right circuits too (`circuits.other_circuits`), since a task may have a circuit that serves
 an encoding better.  `minimised-distractors` is the same for the rule distractors, and `own-token` adds to it what a
-Transformer has without attention ([F]).
+Transformer has without attention ([F]).  `distractors-with-token` asks for what both distractors and selection-with-token
+ask for: training must show what a model needs in its view, of which the query's own token is a part ([F]).
 
 Of the rivals, src-counts, k-sparse and encodings-order answer; src-counts uses the analysis of the cell.  Left out are
 rasp-l, depth, min-degree and c-rasp, which abstain on random circuits and on languages with states.
@@ -36,6 +37,7 @@ RULES = (
     "distractors",
     "selection",
     "selection-with-token",
+    "distractors-with-token",
     "minimised",
     "minimised-distractors",
     "own-token",
@@ -150,6 +152,7 @@ def _of_prediction(prediction: Prediction) -> dict[str, Guess]:
         "distractors": prediction.distractors,
         "selection": prediction.selection,
         "selection-with-token": prediction.selection_with_token,
+        "distractors-with-token": _first_to_break(prediction.selection_with_token, prediction.distractors),
     }
     return {
         "labels": labels,
@@ -167,6 +170,12 @@ def _of_best_circuits(several: SeveralCircuits, spec: EncodingSpec, prediction: 
         "minimised-distractors": _better(prediction.distractors, latest.distractors),
         "own-token": _better(prediction.distractors, latest.own_token),
     }
+
+
+def _first_to_break(*variants: VariantPrediction) -> VariantPrediction:
+    """Return the variant that fails first; the last one if none fails."""
+    breaking = [variant for variant in variants if variant.breaks_at is not None]
+    return min(breaking, key=lambda variant: variant.breaks_at or 0, default=variants[-1])
 
 
 def _guess(breaks_at: int | None, why: str) -> Guess:

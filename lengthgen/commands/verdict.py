@@ -17,7 +17,9 @@ class Layout(StrEnum):
 
 
 def verdict(
-    name: Annotated[str, typer.Argument(help="Preregistration: random-tasks or random-languages.")] = "random-tasks",
+    name: Annotated[
+        str, typer.Argument(help="Preregistration: random-tasks, random-languages or swapped-arguments.")
+    ] = "random-tasks",
     freeze: Annotated[
         bool, typer.Option("--freeze", help="Let all rules answer for every cell, and print the hash of the answers.")
     ] = False,

@@ -1,6 +1,7 @@
 """Random circuits as tasks: drawn again by name, right by their reference circuits, and growing as their names say."""
 
 import random
+from itertools import product
 
 import pytest
 
@@ -13,7 +14,7 @@ LARGEST = 6
 
 
 @pytest.mark.parametrize("wiring", WIRINGS)
-@pytest.mark.parametrize("growth", ["invariant", "rises4", "grows"])
+@pytest.mark.parametrize("growth", ["invariant", "rises4", "swaps4", "grows"])
 def test_the_reference_circuit_computes_the_task(wiring: str, growth: str) -> None:
     task = random_circuit(f"random-{wiring}-{growth}-3")
     check_reference(task, traces_up_to(task, LARGEST))
@@ -31,6 +32,7 @@ def test_every_wiring_reads_each_digit_once(wiring: str) -> None:
         ("random-local-invariant-6", [1, 1, 1, 1, 1, 1]),
         ("random-local-rises4-6", [1, 1, 1, 2, 2, 2]),
         ("random-local-grows-6", [1, 1, 2, 3, 4, 5]),
+        ("random-local-swaps4-6", [1, 1, 1, 1, 1, 1]),
         ("random-local-rises4-5", [1, 1, 1, 1, 1, 1]),  # another circuit serves both operators' steps with one
     ],
 )
@@ -56,6 +58,19 @@ def test_a_rise_changes_no_output_before_its_step() -> None:
     assert any(first[4] != second[4] for first, second in outputs)
 
 
+def test_a_swap_gives_the_operator_its_arguments_in_the_other_places_from_its_step_on() -> None:
+    """Step 2 reads digits 1 and y, and so does the swapped step 3: its output is that of step 2 for y and 1."""
+    plain, swapped = (random_circuit(f"random-local-{growth}-1") for growth in ("swaps4", "swaps3"))
+    table = {}
+    for x in product("012", repeat=3):
+        before, after = (task.generate((*x, "=")) for task in (plain, swapped))
+        assert before[:2] == after[:2]
+        table[x[2], before[1]] = before[2], after[2]
+    places = {(x, y): (y, x) for x, y in table if (y, x) in table}
+    assert len(places) > 3 and any(table[place][0] != table[place][1] for place in places)
+    assert all(table[place][1] == table[other][0] for place, other in places.items())
+
+
 def test_names_are_drawn_by_the_seed_from_all_kinds() -> None:
     names = [drawn_name(random.Random(seed), largest_rise=9) for seed in range(60)]
     assert names == [drawn_name(random.Random(seed), largest_rise=9) for seed in range(60)]
@@ -70,6 +85,7 @@ def test_names_are_drawn_by_the_seed_from_all_kinds() -> None:
         ("random-local-5", 3, "write random-WIRING-GROWTH-SEED"),
         ("random-circular-grows-5", 3, "WIRING one of local, reversed"),
         ("random-local-rises0-5", 3, "write random-WIRING"),
+        ("random-local-swaps-5", 3, "rises9, swaps9"),
         ("random-local-grows-5", 11, "the base must be 2 to 10"),
     ],
 )

@@ -1,5 +1,6 @@
 """Population of random tasks: drawn from a seed alone, without repetition, in strata that its SRC decides."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -90,6 +91,21 @@ def test_sources_of_languages_are_what_they_say(monkeypatch: pytest.MonkeyPatch)
         assert automaton.symbols == ("a", "b", "c") and task.formats == ("unaligned",)
         assert own_letter_decides(automaton, TRAIN + 1, TRAIN + 3) == (task.source == OWN_LETTER)
         assert task.source == OWN_LETTER or definiteness(automaton) is not None
+
+
+def test_arguments_are_swapped_beyond_training_and_src_stays() -> None:
+    drawn = draw(4, 4, ("local", "swapped local", "swapped rotated"), profiles=(INVARIANT,))
+    assert {task.source for task in drawn} == {"local", "swapped local", "swapped rotated"}
+    for task in drawn:
+        assert task.profile == INVARIANT and task.formats == ("aligned", "filled")
+        name = re.fullmatch(r"random-(local|rotated)-(?:invariant|swaps(\d+))-.*", task.name)
+        assert name and task.source == ("swapped " if name[2] else "") + name[1]
+        assert name[2] is None or TRAIN < int(name[2]) <= TEST
+
+
+def test_sources_without_one_of_the_profiles_are_named() -> None:
+    with pytest.raises(TaskError, match="no source of swapped local has a profile of grows"):
+        draw(1, 1, ("swapped local",), profiles=(GROWS,))
 
 
 def test_a_source_without_a_language_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from empirical.verdict.preregistration import Preregistration, load_preregistrat
 REGISTERED = load_preregistration("random-tasks")
 TEXT = (module.FOLDER / "random-tasks.toml").read_text(encoding="utf-8")
 
-LEFT_OUT = {"sources": ("language",), "letters": 3}
+LEFT_OUT = {"sources": ("language",), "letters": 3, "profiles": ("invariant",)}
 """Values of fields that a file may leave out."""
 
 
@@ -39,7 +39,7 @@ def variants(content: Any) -> list[tuple[str, Any]]:
 
 
 def test_the_first_preregistration_is_there_and_reads() -> None:
-    assert names() == ["random-languages", "random-tasks"]
+    assert names() == ["random-languages", "random-tasks", "swapped-arguments"]
     assert REGISTERED.train_scales == (1, 2, 3, 4, 5) and REGISTERED.test_scales == tuple(range(1, 21))
     assert REGISTERED.rule_pairs[1] == ("coverage", "name")
     assert REGISTERED.digest == "0f695bddde34929bbbf4b8fbabda478dc3693923fa5a0dfad70cfa77bfc2b529"
@@ -79,6 +79,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         ("seed = 2026\n", "", "seed"),
         ("seed = 2026", 'seed = "2026"', "seed"),
         ("seed = 2026", 'seed = 2026\nsources = ["circuits"]', "'circuits' is no source; choose among"),
+        ("seed = 2026", 'seed = 2026\nprofiles = ["shrinks"]', "'shrinks' is no profile; choose among grows"),
         ("seed = 2026", "seed = 2026\nletters = 5", "letters"),
         ("width = 32", "width = 32\ndepth = 3", "depth"),
         ("alpha = 0.05", "alpha = 0", "alpha"),

@@ -11,7 +11,7 @@ from circuits.theories.theory import SURE, Guess
 from empirical.court.freeze import guess_as_json, guess_from_json
 from empirical.verdict import rules
 from empirical.verdict.rules import RULES, answers, is_ideal
-from tests.circuits.small_random_tasks import CIRCUIT, LANGUAGE, OWN_LETTER, TEST, TRAIN, TWO_LETTERS
+from tests.circuits.small_random_tasks import CIRCUIT, LANGUAGE, OWN_LETTER, SWAPPED, TEST, TRAIN, TWO_LETTERS
 
 ENCODINGS = ("ipe-sh", "ipe", "rpe", "clipped", "nope")
 
@@ -96,6 +96,24 @@ def test_minimised_never_breaks_before_coverage(of_circuit: dict[str, dict[str, 
                 assert guesses[rule] == guesses[first]
             else:
                 assert after is None or after >= before
+
+
+def test_a_query_token_that_changes_its_place_is_a_no_of_the_rules_that_see_it() -> None:
+    """Another circuit cannot help, and the ideal labels say the places."""
+    guesses = answers(SWAPPED, ("ipe-sh",), TRAIN, TEST)["ipe-sh"]
+    for rule in ("literal", "coverage", "distractors", "selection", "own-token"):
+        assert guesses[rule].probability == SURE, rule
+    for rule in ("selection-with-token", "distractors-with-token"):
+        assert (guesses[rule].probability, guesses[rule].breaks_at) == (pytest.approx(1 - SURE), 6), rule
+
+
+def test_distractors_with_token_breaks_where_the_first_of_both_rules_does(
+    of_circuit: dict[str, dict[str, Guess]],
+) -> None:
+    for guesses in of_circuit.values():
+        both = [guesses[rule].breaks_at for rule in ("distractors", "selection-with-token")]
+        first = min((scale for scale in both if scale is not None), default=None)
+        assert guesses["distractors-with-token"].breaks_at == first
 
 
 def test_steps_that_need_the_own_token_alone_are_free_under_every_encoding() -> None:
