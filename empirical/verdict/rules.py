@@ -3,8 +3,8 @@
 The rules of circuits.prediction are asked with the circuit that the search finds first (mode free).  `minimised` asks
 the rule coverage with other right circuits too (`circuits.other_circuits`), since a task may have a circuit that serves
 an encoding better.  `minimised-distractors` is the same for the rule distractors, and `own-token` adds to it what a
-Transformer has without attention ([F]).  `distractors-with-token` asks for what both distractors and selection-with-token
-ask for: training must show what a model needs in its view, of which the query's own token is a part ([F]).
+Transformer has without attention ([F]).  `distractors-with-token` asks for all that distractors and
+selection-with-token do: training must show what a model needs in its view, the query's own token with it ([F]).
 
 Of the rivals, src-counts, k-sparse and encodings-order answer; src-counts uses the analysis of the cell.  Left out are
 rasp-l, depth, min-degree and c-rasp, which abstain on random circuits and on languages with states.
