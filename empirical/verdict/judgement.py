@@ -29,6 +29,8 @@ THRESHOLDS = (0.75, 0.9, 0.95, 0.99)
 """Shares of right samples that the multiverse uses in turn as the one from which on a scale is solved."""
 RESTS = (1, 2, 3)
 """Numbers of fitting runs that the multiverse asks of a cell."""
+NAME_SCALES = ("coverage", "distractors", "distractors-with-token", "minimised-distractors")
+"""Rules whose scales of a failure are compared with those observed."""
 PARTS = ("all", *HALVES)
 """Parts of the cells that are judged: the questions are answered by the half `judgement`."""
 
@@ -74,7 +76,7 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
         "rules": {rule: {part: _score(cells, rule) for part, cells in parts.items()} for rule in preregistration.rules},
         "pairs": [answer for part in PARTS for answer in pair_answers(preregistration, part, compared[part])],
         "decided": _decided(counting, preregistration),
-        "breaking": {rule: _breaking(sampled, rule) for rule in ("coverage", "distractors", "minimised-distractors")},
+        "breaking": {rule: _breaking(sampled, rule) for rule in NAME_SCALES if rule in preregistration.rules},
         "points": _counts(sampled, "format"),
         "strata": _counts(sampled, "stratum"),
         "formats": _formats(frozen, runs_of_sample),
