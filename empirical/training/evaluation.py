@@ -27,14 +27,29 @@ def teacher_forced(
 ) -> NDArray[np.bool_]:
     """Test which steps each model gets right, given all earlier right tokens.
 
+    Arguments as for `predicted`.
+
+    Returns:
+        True where the step is right, and after the end of a sample: bool [M, B, J].
+    """
+    each_data = [data] if isinstance(data, Examples) else data
+    is_step = each_data[0].is_step
+    steps = is_step.any(axis=0)
+    right = np.stack([each.tokens[:, steps] for each in each_data])
+    return (predicted(decoder, geometry, data, seed=seed) == right) | ~is_step[:, steps]
+
+
+@torch.no_grad()
+def predicted(
+    decoder: Decoder, geometry: Geometry, data: Examples | Sequence[Examples], *, seed: int = 0
+) -> NDArray[np.int64]:
+    """Return the token that each model gives at each step, given all earlier right tokens: int64 [M, B, J].
+
     Args:
         decoder: decoder of M models.
         geometry: geometry of the run.
         data: examples of one scale, for all models or for each; then they have the same steps.
         seed: determines the drawn positions, if positions are drawn; all models share them.
-
-    Returns:
-        True where the step is right, and after the end of a sample: bool [M, B, J].
     """
     first_data, *others = [data] if isinstance(data, Examples) else data
     tokens = _tokens([first_data, *others], geometry)
@@ -43,8 +58,7 @@ def teacher_forced(
     parts = []
     for rows in _blocks(decoder, geometry, tokens[0]):
         logits = _logits(decoder, geometry, tokens[:, rows, :-1], first_data, rows, first - 1, seed)
-        right = (logits.argmax(-1) == tokens[:, rows, first:]).cpu().numpy()
-        parts.append((right | ~first_data.is_step[rows, first:])[..., steps - first])
+        parts.append(logits.argmax(-1).cpu().numpy()[..., steps - first])
     return np.concatenate(parts, axis=1)
 
 

@@ -10,7 +10,7 @@ Shapes: M models, N scales, P parameters of a model.
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -59,60 +59,74 @@ def train_together(runs: Sequence[Run], setups: Sequence[Setup], check: Check, t
     Raises:
         ValueError: the sequences of the tasks have different lengths.
     """
-    ensemble = Ensemble(runs, setups, CPU)
-    tested = _Tested(copy.deepcopy(ensemble.decoder), ensemble.geometry, tuple(runs), tuple(setups))
-    tested.numbers_MP, steps, solved, losses = _trained(ensemble, check)
+    trained = train_models(runs, setups, check)
     exact_match = np.full((len(runs), len(runs[0].test)), np.nan)
     failures, near = np.zeros(len(runs), dtype=np.int64), np.ones(len(runs), dtype=np.bool_)
     for column, scale in enumerate(runs[0].test):
         models = np.flatnonzero(failures < test.failures)
-        shares = tested.exact_match(models, scale, test.samples)
+        shares = trained.exact_match(models, scale, test.samples)
         exact_match[models, column] = shares
         failures[models] = np.where(shares < test.threshold, failures[models] + 1, 0)
         near[models] &= shares >= test.near
     near &= ~np.isnan(exact_match).any(axis=1)
     for column, scale in enumerate(runs[0].test):
         models = np.flatnonzero(near & (exact_match[:, column] <= test.sure))
-        exact_match[models, column] = tested.exact_match(models, scale, test.samples_near)
+        exact_match[models, column] = trained.exact_match(models, scale, test.samples_near)
     return [
         Result(
-            steps=int(steps[model]),
-            solved=bool(solved[model]),
-            loss=float(losses[model]),
+            steps=int(trained.steps[model]),
+            solved=bool(trained.solved[model]),
+            loss=float(trained.losses[model]),
             exact_match=exact_match[model],
         )
         for model in range(len(runs))
     ]
 
 
-@dataclass
-class _Tested:
-    """Trained models, any of which can be tested at a scale."""
+@dataclass(frozen=True, kw_only=True)
+class TrainedModels:
+    """Models that were trained together, any of which can be tested at a scale.
+
+    Attributes:
+        decoder, geometry: those of all models; `held` gives the decoder the parameters of some.
+        setups: setup of each model.
+        numbers_MP: parameters of each model, float32 [M, P].
+        steps, solved, losses: of each run, as in `Result`: int64, bool, float64 [M].
+    """
 
     decoder: Decoder
     geometry: Geometry
-    runs: tuple[Run, ...]
     setups: tuple[Setup, ...]
-    numbers_MP: Tensor = field(default_factory=lambda: torch.empty(0))
+    numbers_MP: Tensor
+    steps: NDArray[np.int64]
+    solved: NDArray[np.bool_]
+    losses: NDArray[np.float64]
 
     def exact_match(self, models: NDArray[np.int64], scale: int, samples: int) -> NDArray[np.float64]:
         """Share of samples that each of these models generates without an error, float64 [models]."""
         if not len(models):
             return np.empty(0)
+        right_MBJ = teacher_forced(*self.held(models), self.examples(models, scale, samples))
+        return right_MBJ.all(axis=2).mean(axis=1)
+
+    def held(self, models: NDArray[np.int64]) -> tuple[Decoder, Geometry]:
+        """Return the decoder with the parameters of these models, for use until the next call, and their geometry."""
         hold(list(self.decoder.parameters()), self.numbers_MP[models])
         self.decoder.encoding.models = len(models)
+        return self.decoder.eval(), self.geometry.of_models(models.tolist())
+
+    def examples(self, models: NDArray[np.int64], scale: int, samples: int) -> list[Examples]:
+        """Return test samples of a scale for each of these models; models of one setup share theirs."""
         setups = [self.setups[model] for model in models]
         distinct = {id(setup): setup for setup in setups}
         drawn = {key: setup.examples([scale], samples, split=TEST, seed=0) for key, setup in distinct.items()}
-        data = [drawn[id(setup)] for setup in setups]
-        right_MBJ = teacher_forced(self.decoder.eval(), self.geometry.of_models(models.tolist()), data)
-        return right_MBJ.all(axis=2).mean(axis=1)
+        return [drawn[id(setup)] for setup in setups]
 
 
-def _trained(
-    ensemble: Ensemble, check: Check
-) -> tuple[Tensor, NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]:
-    """Train every model to its end; return parameters [M, P], steps, whether it was solved, and the last loss."""
+def train_models(runs: Sequence[Run], setups: Sequence[Setup], check: Check) -> TrainedModels:
+    """Train runs together, each to its end; arguments as for `train_together`."""
+    ensemble = Ensemble(runs, setups, CPU)
+    decoder, geometry = copy.deepcopy(ensemble.decoder), ensemble.geometry
     training, count = ensemble.runs[0].training, len(ensemble.runs)
     total = training.samples // training.batch
     validation = [
@@ -144,8 +158,15 @@ def _trained(
         if len(left) < len(active):
             ensemble.keep(left)
             active = [active[place] for place in left]
-    numbers = torch.stack([ended[model] for model in range(count)])
-    return numbers, steps, solved_before >= check.times, losses
+    return TrainedModels(
+        decoder=decoder,
+        geometry=geometry,
+        setups=tuple(setups),
+        numbers_MP=torch.stack([ended[model] for model in range(count)]),
+        steps=steps,
+        solved=solved_before >= check.times,
+        losses=losses,
+    )
 
 
 def _solves(ensemble: Ensemble, validation: Sequence[Sequence[Examples]], threshold: float) -> NDArray[np.bool_]:

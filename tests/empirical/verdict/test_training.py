@@ -97,7 +97,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, shares: dict[int, list[float]]) ->
             calls.append((scale, samples, len(models)))
         return np.array(shares[scale])[models]
 
-    monkeypatch.setattr(training._Tested, "exact_match", exact_match)
+    monkeypatch.setattr(training.TrainedModels, "exact_match", exact_match)
     return calls
 
 
