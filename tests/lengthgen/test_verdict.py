@@ -86,7 +86,14 @@ def test_bad_calls_end_with_one_line(run: Any, tmp_path: Path, arguments: list[s
     refused(run("verdict", *arguments, "--out", str(tmp_path)), says)
 
 
-@pytest.mark.parametrize(("name", "file"), [("random-tasks", "verdict.md"), ("random-languages", "own-token.md")])
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("random-tasks", "verdict.md"),
+        ("random-languages", "own-token.md"),
+        ("swapped-arguments", "swapped-arguments.md"),
+    ],
+)
 def test_a_page_of_the_project_is_what_its_record_says(
     run: Any, monkeypatch: pytest.MonkeyPatch, name: str, file: str
 ) -> None:
@@ -114,6 +121,24 @@ def test_the_record_has_what_own_token_says_on_random_tasks() -> None:
     task = next(cell.cell.task for cell in cells if stored[cell.cell.name] is None)
     of_task = [cell for cell in cells if cell.cell.task == task]
     assert script["asked"](of_task) == {cell.cell.name: stored[cell.cell.name] for cell in of_task}
+
+
+def test_the_record_has_what_models_answer_where_arguments_are_swapped() -> None:
+    """All stored answers are counted as the record says, and they are about all cells that are meant."""
+    script = runpy.run_path(str(RECORD / "swapped.py"))
+    stored = script["stored"]()
+    assert {*script["lines"](stored)} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
+    assert [each.cell for each in stored] == sorted(cell.name for cell in script["cells"]())
+
+
+def test_models_are_asked_at_the_first_swapped_step() -> None:
+    """One cell is trained again: nearly all its answers are the operator of its own token twice."""
+    script = runpy.run_path(str(RECORD / "swapped.py"))
+    cell = next(cell for cell in script["cells"]() if "local-swaps6" in cell.task and cell.format == "aligned")
+    (again,) = script["asked"]([cell])
+    (stored,) = (each for each in script["stored"]() if each.cell == cell.name)
+    assert again.samples == stored.samples > 50  # the samples are counter-based
+    assert again.right < 0.1 * again.samples and again.own_twice > 0.8 * again.samples
 
 
 def test_the_page_says_who_is_better_and_why_nobody_is(small: Path) -> None:
