@@ -1,6 +1,7 @@
-"""Figure of breaking scales over all random tasks: predicted by a rule against observed, a bubble for each pair."""
+"""Figures of breaking scales over all cells: predicted by a rule against observed, a bubble for each pair."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -11,18 +12,27 @@ from matplotlib.lines import Line2D
 from empirical.verdict.preregistration import Preregistration
 from paper_figs.saving import Drawing
 from paper_figs.style import context
-from paper_figs.verdict_evidence import Judgement, evidence, verdict_entry
+from paper_figs.verdict_evidence import SWAPPED_ARGUMENTS, Judgement, evidence, verdict_entry
 
-RULES = ("coverage", "distractors")
-"""Rules that predict a breaking scale, side by side."""
+RULES, SWAPPED_RULES = ("coverage", "distractors"), ("distractors", "distractors-with-token")
+"""Two rules that predict a breaking scale, side by side: on random tasks, and where arguments are swapped."""
 _LEFT, _BETWEEN, _RIGHT, _BELOW, _ABOVE = 0.45, 0.4, 0.08, 0.42, 0.55
 """Inches: space around and between the two square panels."""
 _COLOUR = "#004488"
 
 
-def drawing(judgement: Judgement, preregistration: Preregistration, width: float) -> Drawing:
-    """Draw predicted against observed breaking scales of the cells where the rule and most fitting runs break."""
-    breaking = {rule: judgement["breaking"][rule] for rule in RULES}
+def drawing(
+    judgement: Judgement, preregistration: Preregistration, width: float, *, rules: Sequence[str] = RULES
+) -> Drawing:
+    """Draw predicted against observed breaking scales of the cells where the rule and most fitting runs break.
+
+    Args:
+        judgement: judgement of the preregistration.
+        preregistration: the preregistration.
+        width: in inches.
+        rules: two rules that predict a breaking scale.
+    """
+    breaking = {rule: judgement["breaking"][rule] for rule in rules}
     rows: list[dict[str, object]] = [
         {"rule": rule, "predicted": predicted, "observed": observed, "cells": count}
         for rule, of_rule in breaking.items()
@@ -95,4 +105,11 @@ def _draw_rule(axes: Axes, counts: list[list[int]], scales: list[int], diameter:
 
 FIGURES = (
     verdict_entry("verdict-breaking", "Random tasks: predicted and observed breaking scale", drawing, place=410),
+    verdict_entry(
+        "verdict-swapped",
+        "Swapped arguments: predicted and observed breaking scale",
+        partial(drawing, rules=SWAPPED_RULES),
+        place=416,
+        verdict=SWAPPED_ARGUMENTS,
+    ),
 )

@@ -12,7 +12,7 @@ Judgement = Mapping[str, Any]
 """Judgement of a preregistration, as `empirical.verdict.judgement.judge` returns it."""
 Draw = Callable[[Judgement, Preregistration, float], Drawing]
 """Function (judgement, its preregistration, width in inches) -> drawing."""
-RANDOM_TASKS, RANDOM_LANGUAGES = "random-tasks", "random-languages"
+RANDOM_TASKS, RANDOM_LANGUAGES, SWAPPED_ARGUMENTS = "random-tasks", "random-languages", "swapped-arguments"
 """Preregistrations whose verdicts are drawn."""
 NARROWEST = 5.5
 """Least width in inches at which a figure of the verdict is legible."""

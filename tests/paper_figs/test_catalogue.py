@@ -24,7 +24,7 @@ NOT_OF_PROTOCOLS = [
     "reachable-volume", "src-by-scale", "circuit-parity", "circuit-addition", "circuit-multiplication",
     "induced-complexity", "score-laws", "interpolation-bound", "recovery-lattice", "text-losses", "ledger",
     "theories-by-results", "table-theories", "verdict-breaking", "verdict-rules", "verdict-formats",
-    "verdict-multiverse", "verdict-strata", "verdict-languages",
+    "verdict-multiverse", "verdict-strata", "verdict-languages", "verdict-swapped",
 ]  # fmt: skip
 KINDS = ("accuracy", "labels", "results", "coverage", "predicted", "success", "breaking", "disagreements")
 

@@ -65,6 +65,15 @@ def test_lines_of_formats_are_means_over_fitting_runs(sources: Sources) -> None:
     assert {row["runs"] for row in drawn.rows} == {54}  # 18 of 24 tasks keep their SRC; 3 of 4 runs fit
 
 
+def test_the_record_of_swapped_arguments_shows_what_only_the_rule_with_the_token_names() -> None:
+    sources = Sources(out=Path(__file__).parents[2] / "docs" / "results", profile="smoke", width=7.0)
+    (entry,) = (entry for entry in verdict_breaking.FIGURES if entry.name == "verdict-swapped")
+    figure = entry.make(sources).shown
+    assert isinstance(figure, Figure)
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["distractors: 12 of 12 cells exact", "distractors-with-token: 106 of 108 cells exact"]
+
+
 def test_every_universe_has_its_number(sources: Sources) -> None:
     preregistration, judgement = sources.verdict(RANDOM_TASKS)
     drawn = verdict_multiverse.drawing(judgement, preregistration, 7.0)
