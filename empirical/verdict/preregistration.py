@@ -141,14 +141,14 @@ class Preregistration:
         if self.stopping.first > self.stopping.most or self.stopping.fitting > self.stopping.most:
             raise ProfileError("stopping: first and fitting must be at most most")
         profiles = sorted({profile for of_source in SOURCES.values() for profile in of_source})
-        for name, given_names, known in (
+        for name, given_names, choices in (
             ("source", self.tasks.sources, [*SOURCES]),
             ("profile", self.tasks.profiles, profiles),
         ):
-            unknown_names = set(given_names or ()) - set(known)
+            unknown_names = set(given_names or ()) - set(choices)
             if unknown_names:
                 raise ProfileError(
-                    f"tasks, {name}s: '{min(unknown_names)}' is no {name}; choose among {', '.join(known)}"
+                    f"tasks, {name}s: '{min(unknown_names)}' is no {name}; choose among {', '.join(choices)}"
                 )
         foreign = set(self.rules) - set(RULES)
         if foreign:

@@ -23,7 +23,7 @@ from empirical.runs.protocol import Cell, checked_protocol
 from empirical.runs.run import Run, one_run
 from empirical.verdict.frozen import FrozenCell, FrozenCells, spec_of
 from empirical.verdict.pairs import hash_order
-from empirical.verdict.preregistration import Preregistration
+from empirical.verdict.preregistration import Check, Preregistration
 from empirical.verdict.seeds import derived_seed
 from empirical.verdict.tables import TableError, read_rows, write_rows
 from theory.system.memory import keep_freed_memory
@@ -182,15 +182,23 @@ def _train(preregistration: Preregistration, piece: Sequence[Wanted], folder: Pa
     return len(rows)
 
 
-def train_piece(preregistration: Preregistration, piece: Sequence[Wanted]) -> list[dict[str, Any]]:
-    """Train the runs of one piece together; return a row for each."""
+def train_piece(
+    preregistration: Preregistration, piece: Sequence[Wanted], check: Check | None = None
+) -> list[dict[str, Any]]:
+    """Train the runs of one piece together; return a row for each.
+
+    Args:
+        preregistration: that of the runs.
+        piece: runs of one shape and encoding.
+        check: when training ends; None for the check of the preregistration.
+    """
     from empirical.model.setup import Setup
     from empirical.verdict.training import train_together
 
     runs = [run_of(preregistration, cell, index) for cell, index in piece]
     setups = {cell.name: Setup.of(run, "cpu") for (cell, _), run in reversed(list(zip(piece, runs, strict=True)))}
     results = train_together(
-        runs, [setups[cell.name] for cell, _ in piece], preregistration.check, preregistration.testing
+        runs, [setups[cell.name] for cell, _ in piece], check or preregistration.check, preregistration.testing
     )
     return [
         {

@@ -132,7 +132,7 @@ def test_the_record_has_what_models_answer_where_arguments_are_swapped() -> None
 
 
 def test_models_are_asked_at_the_first_swapped_step() -> None:
-    """One cell is trained again: nearly all its answers are the operator of its own token twice."""
+    """A cell that is trained again: nearly all its answers are the operator of its own token twice."""
     script = runpy.run_path(str(RECORD / "swapped.py"))
     cell = next(cell for cell in script["cells"]() if "local-swaps6" in cell.task and cell.format == "aligned")
     (again,) = script["asked"]([cell])
