@@ -1,7 +1,7 @@
 """Last stage of the search: the circuit of a `Served`, with as few templates as possible."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from circuits.circuit import Circuit, Wiring
 from circuits.operators import Operators, missing
@@ -16,15 +16,19 @@ def circuit_of(
     """Return the circuit of some scales, all of whose steps are served, and the template combinations of its wiring.
 
     Operators are in order of their first use, with only the entries in use. In mode "declared" there are no templates.
+    Where an operator serves a step with its arguments in another order too, the query's own token keeps the slot that
+    it has at the first step of this operator: a Transformer reads that token without attention, and does not follow
+    labels that move it ([F], docs/theory/circuits.md).
     """
     used = Operators(problem.symbols)
     numbers: dict[int, int] = {}
+    own_slots: dict[int, int] = {}
     wirings: dict[int, list[Wiring]] = {scale: [] for scale in scales}
     for place in problem.places(scales):
-        wiring = _simplest(place, served, problem, combinations)
-        step = problem.step_entries(place, wiring)
-        serving = next(i for i, table in enumerate(served.operators) if missing(table, step, problem.symbols) == 0)
-        numbers[serving] = used.give(numbers.get(serving), step)
+        wiring, serving = _simplest(place, served, problem, combinations, own_slots)
+        if place[1] - 1 in wiring:
+            own_slots.setdefault(serving, wiring.index(place[1] - 1))
+        numbers[serving] = used.give(numbers.get(serving), problem.step_entries(place, wiring))
         wirings[place[0]].append(Wiring(position=place[1], arguments=wiring, operator=numbers[serving]))
     circuit = Circuit(
         task=problem.task,
@@ -35,22 +39,54 @@ def circuit_of(
     return circuit, () if problem.mode == "declared" else _combinations_in_use(circuit.wirings, problem, combinations)
 
 
-def _simplest(place: Place, served: Served, problem: Problem, combinations: Sequence[Combination]) -> tuple[int, ...]:
-    """Return the simplest wiring of a step.
+def _simplest(
+    place: Place, served: Served, problem: Problem, combinations: Sequence[Combination], own_slots: Mapping[int, int]
+) -> tuple[tuple[int, ...], int]:
+    """Return the simplest wiring of a step, and the index of the operator that serves it.
 
-    This is the first wiring given by templates through which the operators serve the step; else its present wiring.
+    This is the first wiring given by templates through which the operators serve the step; else its present wiring. Of
+    the orders of one combination, the first that leaves the query's own token in its slot comes before others.
+
+    Args:
+        place: the step.
+        served: operators, and the present wiring of each step.
+        problem: the problem.
+        combinations: template combinations, in order.
+        own_slots: operator -> slot of the query's own token at earlier steps.
     """
-    trace, position = problem.traces[place[0]], place[1]
     for combination in combinations:
-        for order in itertools.permutations(combination):
-            located = located_wiring(order, trace, position)
-            if HOLE in located and _agree(served.wirings[place], located):
-                return served.wirings[place]  # its filling was chosen to suit the operators
-            if HOLE not in located and is_wiring(located, trace, position, problem.arity, exact=problem.exact):
-                step = problem.step_entries(place, located)
-                if any(missing(table, step, problem.symbols) == 0 for table in served.operators):
-                    return located
-    return served.wirings[place]
+        first = None
+        for wiring in _located(place, served, problem, combination):
+            serving = _serving(place, wiring, served, problem)
+            if serving is None:
+                continue
+            query = place[1] - 1
+            if query not in wiring or own_slots.get(serving) in (None, wiring.index(query)):
+                return wiring, serving
+            first = first or (wiring, serving)
+        if first:
+            return first
+    present = served.wirings[place]
+    serving = _serving(place, present, served, problem)
+    assert serving is not None
+    return present, serving
+
+
+def _located(place: Place, served: Served, problem: Problem, combination: Combination) -> Iterator[tuple[int, ...]]:
+    """Yield the wirings of a step that templates give, slots in any order."""
+    trace, position = problem.traces[place[0]], place[1]
+    for order in itertools.permutations(combination):
+        located = located_wiring(order, trace, position)
+        if HOLE in located and _agree(served.wirings[place], located):
+            yield served.wirings[place]  # its filling was chosen to suit the operators
+        if HOLE not in located and is_wiring(located, trace, position, problem.arity, exact=problem.exact):
+            yield located
+
+
+def _serving(place: Place, wiring: tuple[int, ...], served: Served, problem: Problem) -> int | None:
+    """Return the index of the first operator that serves a step through a wiring; None if none does."""
+    step = problem.step_entries(place, wiring)
+    return next((i for i, table in enumerate(served.operators) if missing(table, step, problem.symbols) == 0), None)
 
 
 def _combinations_in_use(

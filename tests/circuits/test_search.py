@@ -19,7 +19,7 @@ from circuits.partition import fewest_operators
 from circuits.search import rounds, stages
 from circuits.src import Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
-from circuits.tasks import load
+from circuits.tasks import load, parse_task
 from circuits.tasks.counter import parity
 from circuits.trace import of_prompts, trace
 from circuits.wirings import determining_sets
@@ -197,6 +197,22 @@ def test_declared_needs_a_reference_circuit_of_the_arity(task: Task, arity: int,
 def test_an_unknown_mode_is_refused() -> None:
     with pytest.raises(ValueError, match="no mode 'loose': choose one of free, declared, typed"):
         _src(parity(), 2, 2, "loose")
+
+
+@pytest.mark.parametrize(
+    ("task", "slots"),
+    [
+        ("random-rotated-invariant-728532005[base=2]", {1}),  # xnor: either order would do at each step
+        ("random-local-swaps4-2[base=2]", {0, 1}),  # the operator distinguishes its arguments
+    ],
+)
+def test_the_query_token_keeps_its_slot_where_the_operator_allows_it(task: str, slots: set[int]) -> None:
+    aligned = in_format(parse_task(task).plain(), "aligned", largest_scale=8)
+    result = src(aligned, traces_up_to(aligned, 8), 2)
+    assert result.circuit is not None and result.values[8] == 1
+    result.circuit.check(result.traces)
+    wirings = [wiring for steps in result.circuit.wirings.values() for wiring in steps]
+    assert {wiring.arguments.index(wiring.position - 1) for wiring in wirings} == slots
 
 
 def test_a_circuit_that_fresh_prompts_refute_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,12 @@ def test_the_record_counts_the_errors_of_distractors_as_its_script_does() -> Non
     }
 
 
+@pytest.mark.parametrize("experiment", ["longer", "circuits"])
+def test_the_record_counts_runs_that_were_trained_again_as_its_script_does(experiment: str) -> None:
+    script = runpy.run_path(str(RECORD / "again.py"))
+    assert {*script["lines"](experiment)} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
+
+
 def test_the_record_has_what_own_token_says_on_random_tasks() -> None:
     """All stored answers are counted as the record says, and one task is asked again."""
     script = runpy.run_path(str(RECORD / "own_token.py"))
