@@ -77,10 +77,10 @@ EXPERIMENTS: Mapping[str, Experiment] = {
 }
 
 
-def chosen(experiment: str) -> dict[str, SeenCell]:
-    """Return the cells of an experiment by name."""
-    with_majority = runpy.run_path(str(RECORD / "languages.py"))["with_majority"]
-    return {cell.cell.name: cell for cell in EXPERIMENTS[experiment].cells(with_majority(NAME))}
+def judged() -> list[SeenCell]:
+    """Return the cells of the record that count and have a majority."""
+    cells: list[SeenCell] = runpy.run_path(str(RECORD / "languages.py"))["with_majority"](NAME)
+    return cells
 
 
 def recorded() -> dict[tuple[str, int], CellRun]:
@@ -92,7 +92,8 @@ def recorded() -> dict[tuple[str, int], CellRun]:
 
 def train(experiment: str) -> None:
     """Train the fitting runs of an experiment that are not stored yet, and store them after each piece."""
-    path, cells = stored_in(experiment), chosen(experiment)
+    path = stored_in(experiment)
+    cells = {cell.cell.name: cell for cell in EXPERIMENTS[experiment].cells(judged())}
     rows = read_rows(path) if path.exists() else []
     done = {(row["cell"], row["index"]) for row in rows}
     wanted = [
@@ -108,7 +109,7 @@ def train(experiment: str) -> None:
 
 def lines(experiment: str) -> list[str]:
     """Return a line for each kind of cell: tasks, runs, how many generalized, do now, and changed in each direction."""
-    cells, before = chosen(experiment), recorded()
+    cells, before = {cell.cell.name: cell for cell in judged()}, recorded()
     tasks: dict[str, set[str]] = defaultdict(set)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for again in map(run_from, read_rows(stored_in(experiment))):
