@@ -59,7 +59,7 @@ def test_a_rise_changes_no_output_before_its_step() -> None:
 
 
 def test_a_swap_gives_the_operator_its_arguments_in_the_other_places_from_its_step_on() -> None:
-    """Step 2 reads digits 1 and y, and so does the swapped step 3: its output is that of step 2 for y and 1."""
+    """Step 3 gives for x and y, if it is swapped, what the plain step gives for y and x."""
     plain, swapped = (random_circuit(f"random-local-{growth}-1") for growth in ("swaps4", "swaps3"))
     table = {}
     for x in product("012", repeat=3):

@@ -135,6 +135,7 @@ def test_the_record_has_what_models_answer_where_arguments_are_swapped() -> None
     stored = script["stored"]()
     assert {*script["lines"](stored)} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
     assert [each.cell for each in stored] == sorted(cell.name for cell in script["cells"]())
+    assert script["at_the_swap"]() == (282, 288)
 
 
 def test_models_are_asked_at_the_first_swapped_step() -> None:

@@ -1,7 +1,8 @@
 """What do models answer where a circuit's arguments are swapped first? A line of a table for each format.
 
 PYTHONPATH=. python docs/results/verdict/swapped.py, at the root of the project: trains the first run of each swapped
-cell to which "distractors" says yes again (a few seconds a run), writes swapped.json, and prints the lines.
+cell to which "distractors" says yes again (a few seconds a run), writes swapped.json, and prints the lines and how many
+recorded runs fail first at the swap.
 
 At the step of the swap, y = f(own, other): the query's own token y_(t-1) has the label that x had until then, and the
 other token x the label of y.
@@ -19,7 +20,7 @@ from empirical.model.setup import Setup
 from empirical.training.evaluation import predicted
 from empirical.verdict.frozen import FrozenCell, load_frozen
 from empirical.verdict.preregistration import load_preregistration
-from empirical.verdict.runs import pieces, run_of
+from empirical.verdict.runs import load_runs, pieces, run_of
 from empirical.verdict.training import TrainedModels, train_models
 from theory.system.files import read_json, write_json
 
@@ -58,6 +59,13 @@ def cells() -> list[FrozenCell]:
     ]
 
 
+def first_swapped(cell: FrozenCell) -> int:
+    """Return the first swapped step, which is the first scale that has one."""
+    named = NAME.match(cell.task)
+    assert named is not None
+    return int(named[4])
+
+
 def asked(wanted: list[FrozenCell]) -> Iterator[Answers]:
     """Train the first run of each cell, and yield what it answers."""
     preregistration = load_preregistration(REGISTERED)
@@ -70,9 +78,7 @@ def asked(wanted: list[FrozenCell]) -> Iterator[Answers]:
 
 def answers_of(trained: TrainedModels, model: int, cell: FrozenCell) -> Answers:
     """Return what a trained model answers at the first swapped step."""
-    named = NAME.match(cell.task)
-    assert named is not None
-    step, circuit = int(named[4]), trained.setups[model].analysis.circuit
+    step, circuit = first_swapped(cell), trained.setups[model].analysis.circuit
     wiring = circuit.wirings[step][step - 1]
     operator = circuit.operators[wiring.operator].reshape(len(circuit.task.alphabet), -1)
     models = np.array([model])
@@ -104,6 +110,16 @@ def lines(answers: Iterable[Answers]) -> list[str]:
     ]
 
 
+def at_the_swap() -> tuple[int, int]:
+    """Return how many recorded runs of the cells fail first at the scale of the swap, and the number of these runs."""
+    preregistration, folder = load_preregistration(REGISTERED), RECORD / REGISTERED
+    by_cell = load_runs(load_frozen(preregistration, folder), folder)
+    at_swap = [
+        run.first_failure(preregistration) == first_swapped(cell) for cell in cells() for run in by_cell[cell.name]
+    ]
+    return sum(at_swap), len(at_swap)
+
+
 def stored() -> list[Answers]:
     """Return the stored answers."""
     return [Answers(**content) for content in read_json(STORED)]
@@ -112,3 +128,4 @@ def stored() -> list[Answers]:
 if __name__ == "__main__":
     write_json(STORED, [asdict(each) for each in sorted(asked(cells()), key=lambda each: each.cell)])
     print("\n".join(lines(stored())))
+    print("{} of {} runs fail first at the scale of the swap".format(*at_the_swap()))
