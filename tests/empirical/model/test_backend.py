@@ -8,12 +8,11 @@ import pytest
 import torch
 
 from empirical.model.backend import CPU, Backend, BackendError
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
 from empirical.runs.store import RunStore
 from empirical.training import train as train_module
 from empirical.training.testing import load_trained
 from empirical.training.train import train
+from tests.empirical.model.steps import gradients
 
 COMPILED = Backend(compiled=True)
 BATCH = 8
@@ -55,15 +54,6 @@ def shallow(small_run):
         return replace(deep, model=replace(deep.model, layers=1))
 
     return run
-
-
-def gradients(runs, backend):
-    """Losses [M] and gradients [M, numbers] of the first step."""
-    ensemble = Ensemble(runs, Setup.of(runs[0], "cpu"), backend)
-    samples = torch.arange(BATCH) + runs[0].training.samples * torch.arange(len(runs))[:, None]
-    losses = ensemble.losses(samples, 0)
-    parts = torch.autograd.grad(losses.sum(), ensemble.optimizer.parameters, materialize_grads=True)
-    return losses.detach(), torch.cat([part.flatten(1) for part in parts], dim=1)
 
 
 @compiler

@@ -1,0 +1,93 @@
+"""On a GPU: every encoding trains with the CPU's numbers, and with the same bits each time. Else all is skipped."""
+
+import os
+
+import pytest
+import torch
+
+from circuits.encodings import ENCODINGS
+from empirical.model.backend import CPU, Backend
+from empirical.runs.buildable import training_refusal
+from empirical.runs.data import TEST
+from empirical.runs.store import RunStore
+from empirical.training import train as train_module
+from empirical.training.evaluation import free_running, predicted, teacher_forced
+from empirical.training.testing import load_trained
+from empirical.training.train import train
+from tests.empirical.conftest import smoke_run
+from tests.empirical.model.steps import gradients
+
+if not torch.cuda.is_available():
+    pytest.skip("no GPU", allow_module_level=True)
+
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as training sets it, before the first product
+GPU, COMPILED = Backend("cuda"), Backend("cuda", compiled=True)
+FILES = ("checkpoint.safetensors", "metrics.parquet")
+TRAINED = [
+    f"{name}[longest=64]" if encoding.drawn_from else name
+    for name, encoding in ENCODINGS.items()
+    if not training_refusal(name, causal=encoding.causal, has_structure=encoding.has_structure)
+]
+
+
+@pytest.fixture
+def deterministic():
+    """Refuse operations whose result differs from call to call, as training does."""
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("error")
+    yield
+    torch.set_deterministic_debug_mode(before)
+
+
+@pytest.mark.usefixtures("deterministic")
+@pytest.mark.parametrize("encoding", TRAINED)
+def test_a_step_is_that_of_the_cpu_and_the_same_each_time(encoding):
+    runs = [smoke_run(encoding, seed=seed, batch=8) for seed in (0, 1)]
+    (on_cpu, slope), (losses, gradient), again = gradients(runs, CPU), gradients(runs, GPU), gradients(runs, GPU)
+    assert torch.allclose(losses, on_cpu, rtol=1e-5)
+    assert torch.all((gradient - slope).norm(dim=1) < 1e-5 * slope.norm(dim=1))
+    assert torch.equal(losses, again[0])
+    assert torch.equal(gradient, again[1])
+
+
+@pytest.mark.usefixtures("deterministic")
+def test_a_compiled_step_is_the_plain_one():
+    runs = [smoke_run(seed=seed, batch=8) for seed in (0, 1)]
+    (plain, slope), (losses, gradient) = gradients(runs, GPU), gradients(runs, COMPILED)
+    assert torch.allclose(losses, plain, rtol=1e-5)
+    assert torch.all((gradient - slope).norm(dim=1) < 1e-5 * slope.norm(dim=1))
+
+
+@pytest.mark.parametrize("backend", [GPU, COMPILED], ids=["plain", "compiled"])
+def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, monkeypatch, backend):
+    monkeypatch.setattr(train_module, "seconds_of_step", lambda *_: {"together": 1.0, "alone": 1.0})
+
+    def stop(done, _):
+        if done == 3:
+            raise InterruptedError
+
+    runs = [smoke_run(seed=seed, evaluate_every=2) for seed in (0, 1)]
+    uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
+    train(runs, uninterrupted, backend=backend)
+    with pytest.raises(InterruptedError):
+        train(runs, broken, backend=backend, progress=stop)
+    train(runs, broken, backend=backend)
+    for run in runs:
+        assert uninterrupted.environment(run)["device"] == torch.cuda.get_device_name()
+        for name in FILES:
+            assert (uninterrupted.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
+
+
+@pytest.mark.parametrize("encoding", ["ipe", "ipe-sh", "rope", "random-rpe[longest=64]"])
+def test_a_model_trained_on_the_gpu_answers_there_as_on_the_cpu(tmp_path, encoding):
+    run, store = smoke_run(encoding), RunStore(tmp_path)
+    train([run], store, backend=GPU)
+    answers = []
+    for device in ("cpu", "cuda"):
+        setup, decoder = load_trained(run, store, [4], device)
+        data = setup.examples([4], 200, split=TEST, seed=0)
+        answers.append(predicted(decoder, setup.geometry, data))
+        right = teacher_forced(decoder, setup.geometry, data).all(2)
+        assert (free_running(decoder, setup.geometry, data) == right).all()
+    # Two logits may be equal but for rounding.
+    assert (answers[0] != answers[1]).mean() < 0.01
