@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.func import functional_call, vmap
 
-from empirical.encodings import blocks
+from empirical.encodings import blocks, relational
 from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.fire import FIRE
 from empirical.encodings.lbpe import LBPE
@@ -41,6 +41,13 @@ def outputs(encoding: PositionEncoding, labels: torch.Tensor | None = None) -> t
     return bias, values
 
 
+@pytest.fixture(params=["by index", "by products"])
+def ways(request, monkeypatch):
+    """Compute as on a CPU, and as on a GPU."""
+    monkeypatch.setattr(relational, "_takes_products", lambda *_: request.param == "by products")
+
+
+@pytest.mark.usefixtures("ways")
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize(("labels", "used"), [(4, 4), (MANY - 1, 6), (MANY, 6), (MANY + 100, MANY + 100)])
 def test_it_is_its_definition_pair_by_pair_with_its_gradients(labels, used, shared):
@@ -70,6 +77,7 @@ class Hooks(torch.nn.Module):
         return outputs(self.encoding, labels)
 
 
+@pytest.mark.usefixtures("ways")
 def test_models_with_labels_of_their_own_are_mapped_at_once():
     encoding = Relational(labels=MANY, layers=2, head_dim=C).double()
     numbers = {f"encoding.{name}": parameter.detach() for name, parameter in encoding.named_parameters()}

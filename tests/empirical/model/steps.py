@@ -18,4 +18,4 @@ def gradients(runs: Sequence[Run], backend: Backend) -> tuple[Tensor, Tensor]:
     samples = torch.arange(training.batch) + training.samples * torch.arange(len(runs))[:, None]
     losses = ensemble.losses(samples.to(backend.device), 0)
     parts = torch.autograd.grad(losses.sum(), ensemble.optimizer.parameters, materialize_grads=True)
-    return losses.detach().cpu(), torch.cat([part.flatten(1) for part in parts], dim=1).cpu()
+    return losses.detach().cpu(), torch.cat([part.reshape(len(runs), -1) for part in parts], dim=1).cpu()

@@ -21,6 +21,10 @@ if not torch.cuda.is_available():
     pytest.skip("no GPU", allow_module_level=True)
 
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as training sets it, before the first product
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning"),  # of PyTorch's own compiler
+    pytest.mark.filterwarnings("ignore:Specified kernel cache directory"),  # the tests' cache is not made yet
+]
 GPU, COMPILED = Backend("cuda"), Backend("cuda", compiled=True)
 FILES = ("checkpoint.safetensors", "metrics.parquet")
 TRAINED = [

@@ -453,3 +453,15 @@ def test_a_checkpoint_of_another_model_is_named(small_run, tmp_path):
             StoreError, match=rf"checkpoint.safetensors holds no weights of this model .*: remove {run.id}"
         ):
             load_trained(run, store, [1, 2], "cpu")
+
+
+@pytest.mark.parametrize("encoding", SEVERAL)
+def test_a_loaded_model_does_what_was_measured_when_it_was_trained(small_run, tmp_path, encoding):
+    run, store = small_run(encoding), RunStore(tmp_path)
+    train([run], store)
+    setup, decoder = load_trained(run, store, [4], "cpu")
+    data = setup.examples([4], run.evaluation.samples, split=TEST, seed=0)
+    [right] = teacher_forced(decoder, setup.geometry, data)
+    [measured] = [row for row in store.metrics(run) if (row.epoch, row.scale) == (run.training.epochs, 4)]
+    assert right.all(1).mean() == measured.exact_match
+    assert right[data.exists].mean() == measured.token_accuracy
