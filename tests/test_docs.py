@@ -4,6 +4,7 @@ import ast
 import doctest
 import json
 import re
+import runpy
 import string
 from collections import Counter
 from functools import cache
@@ -288,6 +289,16 @@ def test_the_table_of_the_published_budget_is_its_trial() -> None:
         if name == "published-copy":
             sentence = {"ipe": "ideal encoding in {}", "rpe": "on padded Copy in {}"}[encoding].format(counts[1])
             assert sentence in " ".join(TEXTS["README.md"].split())
+
+
+def test_the_table_of_the_published_budget_on_a_gpu_is_printed_by_its_script() -> None:
+    folder = ROOT / "docs" / "results" / "published-budget"
+    rows = runpy.run_path(str(folder / "gpu.py"))["lines"]()
+    assert len(rows) == 6
+    assert "\n".join(rows) in TEXTS["docs/results/published-budget/README.md"]
+    for name in ("ten-parity", "ten-copy", "ten-addition", "ten-addition-filled"):
+        [*_, last] = json.loads((folder / "gpu" / name / "frozen.json").read_text(encoding="utf-8"))["frozen"]
+        assert last["hash"] in TEXTS["docs/results/published-budget/README.md"]
 
 
 def test_the_tables_of_learned_labels_are_their_trials() -> None:

@@ -1,4 +1,4 @@
-"""On a GPU: every encoding trains with the CPU's numbers, and with the same bits each time. Else all is skipped."""
+"""Training on a GPU, skipped where there is none: every step has the CPU's numbers, and the same bits each time."""
 
 import os
 
@@ -23,6 +23,7 @@ if not torch.cuda.is_available():
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as training sets it, before the first product
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning"),  # of PyTorch's own compiler
+    pytest.mark.filterwarnings("ignore:TensorFloat32 tensor cores"),
     pytest.mark.filterwarnings("ignore:Specified kernel cache directory"),  # the tests' cache is not made yet
 ]
 GPU, COMPILED = Backend("cuda"), Backend("cuda", compiled=True)
