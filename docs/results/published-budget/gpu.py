@@ -1,9 +1,9 @@
 """Verdicts on the runs of the published budget that a GPU finished: the lines of their table in README.md.
 
-PYTHONPATH=. python docs/results/published-budget/gpu.py, at the root of the project. The time on the GPU ended before all
-planned runs did, and weights were left behind. Kept are the metrics at every checkpoint and scale (gpu/metrics.parquet),
-when and with what each run was trained (gpu/runs.json), and for each protocol what was frozen before. A run counts only
-if its seed derives from what was frozen.
+PYTHONPATH=. python docs/results/published-budget/gpu.py, at the root of the project. The time on the GPU ended before
+all planned runs did, and weights were left behind. Kept are the metrics at every checkpoint and scale
+(gpu/metrics.parquet), when and with what each run was trained (gpu/runs.json), and for each protocol what was frozen
+before. A run counts only if its seed derives from what was frozen.
 """
 
 from collections import defaultdict
