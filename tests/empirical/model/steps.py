@@ -1,7 +1,9 @@
-"""The first training step of runs, for comparisons of one backend with another."""
+"""Training steps of one backend, for comparisons with another and with themselves."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -9,6 +11,10 @@ from empirical.model.backend import Backend
 from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
 from empirical.runs.run import Run
+from empirical.runs.store import RunStore
+from empirical.training.train import train
+
+FILES = ("checkpoint.safetensors", "metrics.parquet")
 
 
 def gradients(runs: Sequence[Run], backend: Backend) -> tuple[Tensor, Tensor]:
@@ -19,3 +25,21 @@ def gradients(runs: Sequence[Run], backend: Backend) -> tuple[Tensor, Tensor]:
     losses = ensemble.losses(samples.to(backend.device), 0)
     parts = torch.autograd.grad(losses.sum(), ensemble.optimizer.parameters, materialize_grads=True)
     return losses.detach().cpu(), torch.cat([part.reshape(len(runs), -1) for part in parts], dim=1).cpu()
+
+
+def train_with_and_without_a_break(runs: Sequence[Run], folder: Path, backend: Backend) -> RunStore:
+    """Train runs without a break, and again with one after three epochs; compare the files; return the first store."""
+
+    def stop(done: int, _: int) -> None:
+        if done == 3:
+            raise InterruptedError
+
+    uninterrupted, broken = RunStore(folder / "whole"), RunStore(folder / "broken")
+    train(runs, uninterrupted, backend=backend)
+    with pytest.raises(InterruptedError):
+        train(runs, broken, backend=backend, progress=stop)
+    train(runs, broken, backend=backend)
+    for run in runs:
+        for name in FILES:
+            assert (uninterrupted.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
+    return uninterrupted

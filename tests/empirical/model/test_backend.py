@@ -12,11 +12,10 @@ from empirical.runs.store import RunStore
 from empirical.training import train as train_module
 from empirical.training.testing import load_trained
 from empirical.training.train import train
-from tests.empirical.model.steps import gradients
+from tests.empirical.model.steps import gradients, train_with_and_without_a_break
 
 COMPILED = Backend(compiled=True)
 BATCH = 8
-FILES = ("checkpoint.safetensors", "metrics.parquet")
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # of PyTorch's own compiler
 compiler = pytest.mark.skipif(not shutil.which(os.environ.get("CXX") or "g++"), reason="no C++ compiler")
 
@@ -71,22 +70,11 @@ def test_compiled_losses_and_gradients_are_the_plain_ones_and_all_seeds_share_a_
 @pytest.mark.usefixtures("like_training")
 def test_an_interrupted_compiled_ensemble_ends_with_the_bits_of_an_uninterrupted_one(shallow, tmp_path, monkeypatch):
     monkeypatch.setattr(train_module, "seconds_of_step", lambda *_: {"together": 1.0, "alone": 1.0})
-
-    def stop(done, _):
-        if done == 3:
-            raise InterruptedError
-
     runs = [shallow(seed, evaluate_every=2) for seed in (0, 1)]
-    uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
-    train(runs, uninterrupted, backend=COMPILED)
-    with pytest.raises(InterruptedError):
-        train(runs, broken, backend=COMPILED, progress=stop)
-    train(runs, broken, backend=COMPILED)
+    store = train_with_and_without_a_break(runs, tmp_path, COMPILED)
     for run in runs:
-        assert uninterrupted.environment(run)["compiled"] is True
-        assert uninterrupted.environment(run)["trained_together"] == 2
-        for name in FILES:
-            assert (uninterrupted.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
+        assert store.environment(run)["compiled"] is True
+        assert store.environment(run)["trained_together"] == 2
 
 
 def test_cuda_is_refused_where_there_is_none(small_run, tmp_path):

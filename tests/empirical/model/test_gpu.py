@@ -15,7 +15,7 @@ from empirical.training.evaluation import free_running, predicted, teacher_force
 from empirical.training.testing import load_trained
 from empirical.training.train import train
 from tests.empirical.conftest import smoke_run
-from tests.empirical.model.steps import gradients
+from tests.empirical.model.steps import gradients, train_with_and_without_a_break
 
 if not torch.cuda.is_available():
     pytest.skip("no GPU", allow_module_level=True)
@@ -27,7 +27,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Specified kernel cache directory"),  # the tests' cache is not made yet
 ]
 GPU, COMPILED = Backend("cuda"), Backend("cuda", compiled=True)
-FILES = ("checkpoint.safetensors", "metrics.parquet")
 TRAINED = [
     f"{name}[longest=64]" if encoding.drawn_from else name
     for name, encoding in ENCODINGS.items()
@@ -66,21 +65,9 @@ def test_a_compiled_step_is_the_plain_one():
 @pytest.mark.parametrize("backend", [GPU, COMPILED], ids=["plain", "compiled"])
 def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, monkeypatch, backend):
     monkeypatch.setattr(train_module, "seconds_of_step", lambda *_: {"together": 1.0, "alone": 1.0})
-
-    def stop(done, _):
-        if done == 3:
-            raise InterruptedError
-
     runs = [smoke_run(seed=seed, evaluate_every=2) for seed in (0, 1)]
-    uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
-    train(runs, uninterrupted, backend=backend)
-    with pytest.raises(InterruptedError):
-        train(runs, broken, backend=backend, progress=stop)
-    train(runs, broken, backend=backend)
-    for run in runs:
-        assert uninterrupted.environment(run)["device"] == torch.cuda.get_device_name()
-        for name in FILES:
-            assert (uninterrupted.folder(run) / name).read_bytes() == (broken.folder(run) / name).read_bytes()
+    store = train_with_and_without_a_break(runs, tmp_path, backend)
+    assert store.environment(runs[0])["device"] == torch.cuda.get_device_name()
 
 
 @pytest.mark.parametrize("encoding", ["ipe", "ipe-sh", "rope", "random-rpe[longest=64]"])
