@@ -28,9 +28,9 @@ from empirical.runs.run import Run, one_run, plan, saturations
 from empirical.runs.store import RunStore
 from empirical.training.cluster import ray
 from empirical.training.sweep import local, train_all
-from empirical.trial.conjecture import FEWEST, RULES, CellEvidence, CellKey, Criteria, judge
+from empirical.trial.conjecture import FEWEST, CellEvidence, CellKey, Criteria, judge
 from empirical.trial.frozen import FILE as FROZEN
-from empirical.trial.frozen import Frozen, rule_name
+from empirical.trial.frozen import Frozen
 from empirical.trial.outcomes import History, outcome
 from empirical.trial.trial import as_json
 from lengthgen.announcement import announce_runs, offer
@@ -280,9 +280,7 @@ def _evidence(
         predictions=expected,
         runs=[(run, store.metrics(run)) for run in runs],
         predicted_before_training=all(run.seed == frozen.cells[key].seed(index) for index, run in enumerate(runs)),
-        frozen_rules=frozenset(
-            (mode, rule) for mode in predictions for rule in RULES if rule_name(mode, rule) in frozen.cells[key].rules
-        ),
+        frozen_rules=frozen.cells[key].answered,
         not_frozen=_other_runs(store, runs),
     )
 

@@ -20,6 +20,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from scipy.stats import fisher_exact
 
+from empirical.statistics.e_values import Estimand
+
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [
     ROOT / "README.md",
@@ -291,14 +293,27 @@ def test_the_table_of_the_published_budget_is_its_trial() -> None:
             assert sentence in " ".join(TEXTS["README.md"].split())
 
 
-def test_the_table_of_the_published_budget_on_a_gpu_is_printed_by_its_script() -> None:
+def test_the_tables_of_the_published_budget_on_a_gpu_are_printed_by_its_script() -> None:
     folder = ROOT / "docs" / "results" / "published-budget"
-    rows = runpy.run_path(str(folder / "gpu.py"))["lines"]()
-    assert len(rows) == 6
-    assert "\n".join(rows) in TEXTS["docs/results/published-budget/README.md"]
+    script = runpy.run_path(str(folder / "gpu.py"))
+    for rows, count in ((script["lines"](), 6), (script["addition"](), 2)):
+        assert len(rows) == count
+        assert "\n".join(rows) in TEXTS["docs/results/published-budget/README.md"]
     for name in ("ten-parity", "ten-copy", "ten-addition", "ten-addition-filled"):
         [*_, last] = json.loads((folder / "gpu" / name / "frozen.json").read_text(encoding="utf-8"))["frozen"]
         assert last["hash"] in TEXTS["docs/results/published-budget/README.md"]
+
+
+def test_the_runs_of_rope_that_were_added_say_what_their_trial_does() -> None:
+    text = TEXTS["docs/results/quick-until-decided/README.md"]
+    [new], fig2 = (cells_of(f"quick-until-decided/{name}")["rope", "filled"] for name in ("rope-addition", "fig2"))
+    counts = new["generalizes_given_fit"]
+    assert f"Of 60 runs {counts['trials']} fit, and {counts['successes']} of these generalize." in text
+    assert f"(e = {new['e_against']:.2f} against the prediction)" in text
+    [old] = [cell["generalizes_given_fit"] for cell in fig2 if cell["task"] == new["task"]]
+    successes, trials = (old[part] + counts[part] for part in ("successes", "trials"))
+    evidence = Estimand.MAJORITY.evidence(successes, trials)
+    assert f"stands at {evidence.below:.1f} after {successes} of {trials}." in " ".join(text.split())
 
 
 def test_the_tables_of_learned_labels_are_their_trials() -> None:

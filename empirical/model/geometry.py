@@ -130,7 +130,8 @@ class Geometry:
         labels_MJI = self.labels_MSJI[:, row]
         if self.longest is not None:
             models = torch.arange(len(labels_MJI), device=labels_MJI.device)[:, None, None]
-            return labels_MJI[models, positions[:, :, None], positions[:, None, :]][:, None]
+            positions_ML = torch.atleast_2d(positions)
+            return labels_MJI[models, positions_ML[:, :, None], positions_ML[:, None, :]][:, None]
         labels_MJI = labels_MJI[:, : len(positions), : len(positions)]
         return labels_MJI if len(labels_MJI) == 1 else labels_MJI[:, None]
 

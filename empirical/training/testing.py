@@ -80,7 +80,6 @@ def same_labels(first: Geometry, second: Geometry, scales: Sequence[int]) -> boo
     if first.labels_MSJI is None or second.labels_MSJI is None:
         return first.labels_MSJI is second.labels_MSJI
     positions = torch.arange(min(first.length, second.length), device=first.device)
-    positions = positions[None] if first.longest else positions  # drawn ones have a model axis
     labels = [[each.labels_of_scale(scale, positions) for scale in scales] for each in (first, second)]
     return all(
         torch.equal(of_first, of_second)

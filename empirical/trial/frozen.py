@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from circuits.modes import Mode
 from circuits.prediction_record import VARIANTS, Prediction
 from empirical.runs.profile import Model
 from empirical.runs.protocol import Cell, Protocol
@@ -52,6 +53,11 @@ class FrozenCell:
     def name(self) -> str:
         """Name of the cell in its seeds."""
         return "/".join(str(self.cell[key]) for key in ("task", "base", "format", "encoding", "model"))
+
+    @property
+    def answered(self) -> frozenset[tuple[str, str]]:
+        """Rules with a frozen answer, as (mode, rule)."""
+        return frozenset((mode, rule) for mode in Mode for rule in RULES if rule_name(mode, rule) in self.rules)
 
     def seed(self, index: int) -> int:
         """Seed of the run with this index, from 0."""

@@ -1,4 +1,4 @@
-"""Verdicts on the runs of the published budget that a GPU finished: the lines of their table in README.md.
+"""Verdicts on the runs of the published budget that a GPU finished: the lines of their tables in README.md.
 
 PYTHONPATH=. python docs/results/published-budget/gpu.py, at the root of the project. The time on the GPU ended before
 all planned runs did, and weights were left behind. Kept are the metrics at every checkpoint and scale
@@ -7,18 +7,19 @@ before. A run counts only if its seed derives from what was frozen.
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
+from statistics import fmean, median
 
 import pyarrow.parquet as pq
 
-from circuits.modes import Mode
 from circuits.prediction_record import Prediction
 from empirical.runs.measurement import Measurement
 from empirical.runs.protocol import Cell, load_protocol
 from empirical.runs.run import plan
-from empirical.trial.conjecture import RULES, CellEvidence, CellKey, Criteria, JudgedCell, judge
-from empirical.trial.frozen import frozen_cells, rule_name
+from empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
+from empirical.trial.frozen import frozen_cells
 from theory.system.files import read_sealed_json
 
 HERE = Path(__file__).parent
@@ -62,9 +63,7 @@ def evidence() -> list[CellEvidence]:
                         predictions=predictions[cell],
                         runs=finished,
                         predicted_before_training=True,
-                        frozen_rules=frozenset(
-                            (mode, rule) for mode in Mode for rule in RULES if rule_name(mode, rule) in frozen.rules
-                        ),
+                        frozen_rules=frozen.answered,
                     )
                 )
     if rows:
@@ -72,17 +71,17 @@ def evidence() -> list[CellEvidence]:
     return cells
 
 
-def judged(rule: str) -> list[JudgedCell]:
+def judged(cells: Sequence[CellEvidence], rule: str) -> list[JudgedCell]:
     """Return the cells as one rule of prediction has them judged, all as one family."""
-    cells = evidence()
     [threshold] = {run.evaluation.threshold for cell in cells for run, _ in cell.runs}
     [size] = {cell.key.size for cell in cells}
     return judge(cells, Criteria(threshold=threshold, size=size, rule=rule))
 
 
 def lines() -> list[str]:
-    """Return a line of the table for each cell."""
-    return [_line(*cell) for cell in zip(judged("coverage"), judged("distractors"), strict=True)]
+    """Return a line of the first table for each cell."""
+    cells = evidence()
+    return [_line(*cell) for cell in zip(judged(cells, "coverage"), judged(cells, "distractors"), strict=True)]
 
 
 def _line(coverage: JudgedCell, distractors: JudgedCell) -> str:
@@ -91,7 +90,7 @@ def _line(coverage: JudgedCell, distractors: JudgedCell) -> str:
     answers = (f"{'yes' if cell.predicted else 'no'}: {cell.verdict}" for cell in (coverage, distractors))
     failures = sorted(outcome.first_failure for outcome in coverage.outcomes if outcome.first_failure is not None)
     parts = (
-        key.task.replace("addition base 10", "addition"),
+        key.task,
         OPERANDS[key.format],
         ENCODINGS[key.encoding],
         *answers,
@@ -102,5 +101,41 @@ def _line(coverage: JudgedCell, distractors: JudgedCell) -> str:
     return f"| {' | '.join(parts)} |"
 
 
+def addition() -> list[str]:
+    """Return a line of the second table for each cell of Addition: how its runs fail.
+
+    Exact match at scale 20 after 30 and after all 300 epochs (medians), and its mean and largest value; least exact
+    match up to scales 6 and 16; share of the steps of scale 20 whose operator entry was in the training set, and share
+    of right tokens among these steps and among the others.
+    """
+    return [
+        _how_it_fails(OPERANDS[cell.key.format], [rows for _, rows in cell.runs])
+        for cell in evidence()
+        if cell.key.task == "addition"
+    ]
+
+
+def _how_it_fails(operands: str, runs: Sequence[Sequence[Measurement]]) -> str:
+    """Line of one cell, from the rows of each run."""
+    end = max(row.epoch for row in runs[0])
+    last = [[row for row in rows if row.epoch == end] for rows in runs]
+    at_20 = [[row for row in rows if row.scale == 20] for rows in runs]
+    early, late = ([row for rows in at_20 for row in rows if row.epoch == epoch] for epoch in (30, end))
+    seen = fmean(row.seen_steps for row in late)
+    right_of_seen = fmean(row.token_accuracy_seen * row.seen_steps for row in late)
+    right_of_others = fmean(row.token_accuracy for row in late) - right_of_seen
+    parts = (
+        f"{median(row.exact_match for row in early):.3f}",
+        f"{median(row.exact_match for row in late):.3f}",
+        f"{fmean(row.exact_match for row in late):.3f}",
+        f"{max(row.exact_match for row in late):.3f}",
+        *(f"{min(row.exact_match for rows in last for row in rows if row.scale <= scale):.3f}" for scale in (6, 16)),
+        f"{seen:.0%}",
+        f"{right_of_seen / seen:.1%}",
+        f"{right_of_others / (1 - seen):.1%}",
+    )
+    return f"| {operands} | {' | '.join(parts)} |"
+
+
 if __name__ == "__main__":
-    print("\n".join(lines()))
+    print("\n".join([*lines(), *addition()]))
