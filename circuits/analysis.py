@@ -1,17 +1,17 @@
 """Analysis of a task in one format: traces, SRC and a circuit, on which predictions and experiments are based."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from circuits.circuit import Circuit, Wiring
 from circuits.clock import Clock
 from circuits.formats import FilledTask, in_format, searched
-from circuits.induced import Induced
 from circuits.modes import Mode
 from circuits.sat import SolverFailed
 from circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.trace import Trace
-from theory.relation import Relation
 
 
 class SearchStopped(TaskError):
@@ -38,10 +38,8 @@ class Analysis:
     traces: tuple[Trace, ...]
     result: SRCResult | None
     searched: tuple[Trace, ...]
-    induced: dict[tuple[Relation, tuple[int, ...], tuple[int, ...], bool, tuple[int, ...]], Induced] = field(
-        default_factory=dict, compare=False, repr=False
-    )
-    """Operators induced by relations over some scales, kept for encodings with the same relation."""
+    memory: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What predictions computed before, by key: most of it is the same for many encodings."""
 
     @property
     def circuit(self) -> Circuit:

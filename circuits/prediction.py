@@ -11,8 +11,9 @@ no step: they may show no (label, token) that training did not show.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from circuits.src import MAX_ARITY, minimal_arity
 from circuits.task import Task, TaskError
 from circuits.trace import Trace, extended
 from theory.relation import Relation
+
+T = TypeVar("T")
 
 MORE_PROMPTS = (1 << 16, 1 << 18, 1 << 20)
 """Numbers of prompts of a sampled training scale that are tried before an entry counts as never shown in training."""
@@ -82,19 +85,14 @@ def predict(
     seen = [analysis.traces[scale - 1] for scale in sorted(set(train))]
     later = [analysis.traces[scale - 1] for scale in sorted(set(test) - set(train))]
 
+    scales = tuple(tuple(trace.scale for trace in part) for part in (seen, later))
+
     def induced_by(labels: Relation, own_token: bool = False) -> Induced:
-        key = (
-            labels,
-            tuple(trace.scale for trace in seen),
-            tuple(trace.scale for trace in later),
-            own_token,
-            (*more_prompts,),
+        return _remembered(
+            analysis,
+            ("induced", labels, scales, own_token, (*more_prompts,)),
+            lambda: _induced(circuit, labels, seen, later, own_token=own_token, more_prompts=more_prompts),
         )
-        if key not in analysis.induced:
-            analysis.induced[key] = _induced(
-                circuit, labels, seen, later, own_token=own_token, more_prompts=more_prompts
-            )
-        return analysis.induced[key]
 
     induced = induced_by(relation)
     low, high = (induced.complexity[part[-1].scale] for part in (seen, [*seen, *later]))
@@ -102,7 +100,11 @@ def predict(
         low = high = math.inf
     breaks = _breaks(induced, [trace.scale for trace in later], change)
     first, breaks_at = _first(breaks)
-    distractors_by_scale = unseen_distractors(circuit, relation, seen, later)
+    distractors_by_scale = _remembered(
+        analysis,
+        ("unseen distractors", relation, scales),
+        lambda: unseen_distractors(circuit, relation, seen, later),
+    )
     token_relation, token_change = relation, change
     if change:
         try:
@@ -124,6 +126,13 @@ def predict(
         selection_with_token=_selected(induced_by(token_relation, own_token=True), seen, later, token_change),
         distractors=_undistracted(induced, seen, low, high, breaks, distractors_by_scale),
     )
+
+
+def _remembered(analysis: Analysis, key: Hashable, compute: Callable[[], T]) -> T:
+    """Return what was computed for another encoding under this key, or else compute it now."""
+    if key not in analysis.memory:
+        analysis.memory[key] = compute()
+    return cast(T, analysis.memory[key])
 
 
 def _selected(
@@ -200,10 +209,8 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
         NoRelation: the encoding is the relation of a circuit.
     """
     relation = relation_of(spec, None)
-    arity = minimal_arity(analysis.searched[: max(train)])
-    enough = arity or MAX_ARITY
-    minimal_arities = ((n, minimal_arity([analysis.searched[n - 1]])) for n in sorted(test))
-    breaks_at = next(n for n, slots in minimal_arities if slots is None or slots > enough)
+    key = ("beyond any arity", max(train), (*test,))
+    arity, breaks_at = _remembered(analysis, key, lambda: _arity_and_break(analysis, max(train), test))
     needs = "" if arity is None else f"; in training {arity} are enough, and at scale {breaks_at} they are not"
     why = f"some step needs more than {MAX_ARITY} arguments, so that no operators compute the task{needs}"
     variant = VariantPrediction(complexity_train=math.inf, complexity_test=math.inf, breaks_at=breaks_at, why=why)
@@ -220,6 +227,14 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
         why=why,
         **dict.fromkeys(VARIANTS, variant),
     )
+
+
+def _arity_and_break(analysis: Analysis, last: int, test: Sequence[int]) -> tuple[int | None, int]:
+    """Return the arity up to the last scale of training, if any is enough, and the first scale that needs more."""
+    arity = minimal_arity(analysis.searched[:last])
+    enough = arity or MAX_ARITY
+    minimal_arities = ((n, minimal_arity([analysis.searched[n - 1]])) for n in sorted(test))
+    return arity, next(n for n, slots in minimal_arities if slots is None or slots > enough)
 
 
 def _induced(

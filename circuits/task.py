@@ -220,7 +220,7 @@ class Task:
         for tokens, allowed in zip(combinations.T, self.choices(scale), strict=True):
             are &= np.isin(tokens, allowed)
         if self.valid is not None:
-            are[are] = [self.valid(self._symbols_of(combination)) for combination in combinations[are]]
+            are[are] = [self.valid(self._symbols_of(combination)) for combination in combinations[are].tolist()]
         return are
 
     def sample_prompts(self, scale: int, count: int, rng: np.random.Generator) -> Tokens:
@@ -382,7 +382,7 @@ class Task:
     def _plain_outputs(self, prompts: Tokens) -> Tokens:
         """Return the outputs computed by `generate`, prompt by prompt: uint8 [count, output length]."""
         outputs = np.empty((0, 0), dtype=np.uint8)
-        for row, prompt in enumerate(prompts):
+        for row, prompt in enumerate(prompts.tolist()):
             output = self.generate(self._symbols_of(prompt))
             if not output:
                 raise TaskError(f"task '{self.name}': generate appends nothing to prompt {self.text(prompt)}")
@@ -406,9 +406,9 @@ class Task:
             outputs[row, : len(output)] = self._numbers(output, "the output")
         return outputs
 
-    def _symbols_of(self, tokens: Tokens) -> tuple[str, ...]:
+    def _symbols_of(self, tokens: Sequence[int]) -> tuple[str, ...]:
         """Return token numbers as symbols."""
-        return tuple(self.alphabet[token] for token in tokens)
+        return tuple(map(self.alphabet.__getitem__, tokens))
 
     def require_size(self, sequences: int, positions: int) -> None:
         """Raise TaskError if `sequences` sequences of `positions` positions are more than memory may hold."""
@@ -424,12 +424,17 @@ class Task:
         return {}
 
     @cached_property
+    def traces(self) -> dict[int, Any]:
+        """Small traces of scales asked for before (`circuits.trace.trace`)."""
+        return {}
+
+    @cached_property
     def _number(self) -> dict[str, int]:
         return {symbol: number for number, symbol in enumerate(self.alphabet)}
 
     def _numbers(self, symbols: Sequence[str], where: str) -> list[int]:
         try:
-            return [self._number[symbol] for symbol in symbols]
+            return list(map(self._number.__getitem__, symbols))
         except Exception:  # not only KeyError: a value that is no symbol may be unhashable
             unknown = next(symbol for symbol in symbols if not isinstance(symbol, str) or symbol not in self.alphabet)
             raise TaskError(
@@ -502,7 +507,9 @@ class Task:
         return [self._read_output(output) for output in outputs]
 
     def _read_output(self, answer: Any) -> list[str]:
-        return [_plain(symbol) for symbol in self._as_list(answer, "symbols that generate appends to a prompt")]
+        symbols = self._as_list(answer, "symbols that generate appends to a prompt")
+        # A call for each of a million symbols that are plain already would take most of the time.
+        return [symbol if type(symbol) is str else _plain(symbol) for symbol in symbols]
 
     def _read_vectorised(self, answer: Any) -> NDArray[Any]:
         outputs = np.asarray(answer)

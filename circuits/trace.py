@@ -16,6 +16,8 @@ MAX_EXHAUSTIVE = 20_000
 """Largest number of prompts of one scale for which a trace holds all of them."""
 SAMPLE = 4_096
 """Approximate number of prompts in a trace of a scale with more than MAX_EXHAUSTIVE."""
+KEPT = 1 << 20
+"""Largest number of tokens of a trace that its task keeps."""
 CLIMBING = 8
 """Number of prompts that are changed at once in the search for longer outputs."""
 
@@ -120,9 +122,23 @@ def trace(task: Task, scale: int) -> Trace:
     A sample holds random prompts and all their neighbours at distance one: two inputs that differ little tell most
     about which earlier positions a step needs.
 
+    It is the same each time, and a task keeps its small traces, without what is computed about them.
+
     Raises:
         TaskError: the task breaks its contract.
     """
+    if scale in task.traces:
+        kept: Trace = task.traces[scale]
+        return replace(kept, memory={})
+    computed = _trace(task, scale)
+    if computed.tokens.size <= KEPT:
+        computed.tokens.flags.writeable = False
+        task.traces[scale] = replace(computed, memory={})
+    return computed
+
+
+def _trace(task: Task, scale: int) -> Trace:
+    """Return the trace of one scale, computed."""
     choices = task.choices(scale)
     operands = sum(len(symbols) > 1 for symbols in choices)
     count = math.prod(len(symbols) for symbols in choices)

@@ -55,7 +55,7 @@ Cells = Mapping[tuple[Cell, Model], Sequence[Run]]
 """Runs by cell and model size."""
 
 
-ROUND, MOST = 4, 30
+ROUND, MOST = 6, 30
 """Runs that an undecided cell gets in one round, and usual largest number of its runs."""
 GIVE_UP = 6
 """Number of runs after which a cell with fewer than FEWEST fitting ones gets no more."""

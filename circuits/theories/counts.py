@@ -11,8 +11,9 @@ then checked exactly.  That none exist is what the program of the linear solver 
 counts and different outputs prove it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ from scipy.sparse import csr_array
 
 from circuits.analysis import Analysis
 from circuits.encodings import NoRelation, parse_encoding, relation_of
-from circuits.theories.scaled import Unanswered, analysis_of, scales_of
+from circuits.task import Task
+from circuits.theories.scaled import Scales, Unanswered, analysis_of, analysis_up_to, scales_of
 from circuits.theories.src_rules import DOMAIN, coverage
 from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 from circuits.trace import Trace
@@ -74,8 +76,15 @@ def guess(question: Question) -> Guess:
         analysis = analysis_of(question)
     except Unanswered as reason:
         return abstain(str(reason))
-    scales = scales_of(question)
-    window = window_of(question.encoding, analysis)
+    assert question.subject.task is not None
+    return _of_window(question.subject.task, scales_of(question), window_of(question.encoding, analysis))
+
+
+@cache
+def _of_window(make: Callable[[], Task], scales: Scales, window: int) -> Guess:
+    """Return the answer for all encodings that tell the last positions of a window apart."""
+    analysis = analysis_up_to(make, scales.test)
+    assert isinstance(analysis, Analysis)
     return by_counts(analysis.traces, window, scales.train, words=scales.words)
 
 

@@ -172,46 +172,62 @@ def program(sample: Examples, values: Mapping[str, Values]) -> tuple[str, ...] |
         sample: the examples.
         values: name of a feature -> its values at the steps (`features`).
     """
-    last = sample.tokens[sample.text, sample.query]
-    few = np.unique(np.linspace(0, len(last) - 1, FIRST_TRIED).astype(np.int64))
+    tokens = [sample.tokens[sample.text, sample.query], *values.values()]
+    few = np.unique(np.linspace(0, len(sample.target) - 1, FIRST_TRIED).astype(np.int64))
+    tokens_few, target_few, names = np.stack([each[few] for each in tokens]), sample.target[few], list(values)
     for count in range(HEADS + 1):
-        for names in itertools.combinations(values, count):
-            read = [last, *(values[name] for name in names)]
-            first = [part[few] for part in read]
-            for pattern in (False, True):
-                keys = _keys(first, sample, pattern=pattern)
-                if _is_table(keys, first, sample.target[few]):
-                    keys = _keys(read, sample, pattern=pattern)
-                    if np.isin(keys, keys[sample.trained]).all() and _is_table(keys, read, sample.target):
-                        return names
+        combinations = itertools.combinations(range(1, len(tokens)), count)
+        # Combinations that differ in their last feature alone are tried at once.
+        for _, alike in itertools.groupby(combinations, key=lambda places: places[:-1]):
+            chosen = np.array([(0, *places) for places in alike])
+            read = tokens_few[chosen]
+            promising = [_are_tables(_keys(read, sample, pattern=each), read, target_few) for each in (False, True)]
+            for row, pattern in np.argwhere(np.stack(promising, axis=1)):
+                every = np.stack([tokens[place] for place in chosen[row]])[None]
+                keys = _keys(every, sample, pattern=bool(pattern))
+                trained = np.isin(keys, keys[:, sample.trained]).all()
+                if trained and _are_tables(keys, every, sample.target).all():
+                    return tuple(names[place - 1] for place in chosen[row, 1:])
     return None
 
 
-def _keys(read: Sequence[Values], sample: Examples, *, pattern: bool) -> Values:
-    """Return the key of a table for each step as a number.
+def _keys(read: Values, sample: Examples, *, pattern: bool) -> Values:
+    """Return the key of a table for each step as a number, int64 [combinations, steps].
 
     Args:
-        read: tokens that are read, int64 [steps] each.
+        read: tokens that are read, int64 [combinations, tokens, steps].
         sample: the examples.
         pattern: True if the key holds which of the tokens are which marks, and which are equal; False for their names.
     """
-    parts = [sample.classes[part + 1] for part in read] if pattern else [part + 1 for part in read]
+    parts = [*np.moveaxis(sample.classes[read + 1] if pattern else read + 1, 1, 0)]
     if pattern:
-        parts += [(first == second).astype(np.int64) for first, second in itertools.combinations(read, 2)]
-    keys = np.zeros_like(read[0])
+        pairs = itertools.combinations(np.moveaxis(read, 1, 0), 2)
+        parts += [(first == second).astype(np.int64) for first, second in pairs]
+    keys: Values = np.zeros_like(parts[0])
     for part in parts:
         keys = keys * (len(sample.classes) + 1) + part
     return keys
 
 
-def _is_table(keys: Values, read: Sequence[Values], target: Values) -> bool:
-    """True if each key has one symbol, or one of the tokens read, that is always the target."""
-    row = np.unique(keys, return_inverse=True)[1]
-    size = int(row.max()) + 1
-    smallest, largest = np.full(size, np.iinfo(np.int64).max), np.full(size, NOTHING)
-    np.minimum.at(smallest, row, target)
-    np.maximum.at(largest, row, target)
-    right = smallest == largest
-    for part in read:
-        right |= np.bincount(row[part != target], minlength=size) == 0
-    return bool(right.all())
+def _are_tables(keys: Values, read: Values, target: Values) -> NDArray[np.bool_]:
+    """Return for which combinations each key has one symbol, or one of the tokens read, that is always the target.
+
+    Args:
+        keys: key of each step, int64 [combinations, steps].
+        read: tokens that are read, int64 [combinations, tokens, steps].
+        target: tokens to write, int64 [steps].
+
+    Returns:
+        bool [combinations].
+    """
+    order = np.argsort(keys, axis=1)
+    ordered, written = np.take_along_axis(keys, order, axis=1), target[order]
+    begins = np.ones(keys.shape, dtype=np.bool_)
+    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    entries = np.flatnonzero(begins)  # where the entries of the tables begin, over all combinations
+    entry = np.cumsum(begins) - 1
+    right = np.logical_and.reduceat(written.ravel() == written.ravel()[entries][entry], entries)
+    for part in np.moveaxis(read, 1, 0):
+        same = np.take_along_axis(part, order, axis=1) == written
+        right |= np.logical_and.reduceat(same.ravel(), entries)
+    return np.logical_and.reduceat(right, entry[:: keys.shape[1]])

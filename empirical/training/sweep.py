@@ -25,6 +25,8 @@ Engine = Callable[[Sequence[Group], Path, Backend, Provenance], Iterator[tuple[G
 
 MOST_PARAMETERS_TOGETHER = 200_000_000
 """Largest number of trainable parameters of models trained together: 5 GB with their optimiser."""
+FEW = 3
+"""Largest number of runs that a worker gets as one group although they are its whole share; alone each takes longer."""
 
 
 class SweepError(LengthgenError):
@@ -80,7 +82,7 @@ def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
             for run in group:
                 remaining.pop(run.id, None)
     alike = [tuple(group_runs) for _, group_runs in groupby(remaining.values(), key=lambda run: run.group)]
-    largest = max(1, math.ceil(len(remaining) / (2 * workers)))
+    largest = max(math.ceil(len(remaining) / (2 * workers)), min(FEW, len(remaining) // workers), 1)
     return resumed + [
         part for group_runs in alike for part in _split_evenly(group_runs, min(largest, _most_together(group_runs[0])))
     ]

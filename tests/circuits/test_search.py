@@ -228,13 +228,13 @@ def test_a_circuit_that_fresh_prompts_refute_is_mended(monkeypatch: pytest.Monke
     monkeypatch.setattr(rounds, "MAX_ROUNDS", 1)
     first = _src(rare, 1, 8)
     monkeypatch.setattr(rounds, "MAX_ROUNDS", 8)
-    mended = _src(rare, 1, 8)
+    mended = _src(replace(rare), 1, 8)
     assert first.circuit is not None
     assert mended.circuit is not None
     assert mended.inputs > first.inputs, "the prompts that refuted the first circuit are among the inputs"
     assert first.circuit.wirings != mended.circuit.wirings
     monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 300)
-    assert determining_sets(trace(rare, 1), 9, 8).sets == (frozenset(range(1, 9)),)
+    assert determining_sets(trace(replace(rare), 1), 9, 8).sets == (frozenset(range(1, 9)),)
     assert {step.arguments for step in mended.circuit.wirings[1]} <= set(permutations(range(1, 9)))
 
 

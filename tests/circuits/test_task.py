@@ -217,3 +217,14 @@ def test_as_many_tokens_are_admitted_as_memory_may_hold_and_no_more():
     task.require_size(MAX_TOKENS // 100, 100)
     with pytest.raises(TaskError, match="are more than 200,000,000 tokens"):
         task.require_size(MAX_TOKENS // 100, 101)
+
+
+def test_a_task_keeps_its_small_traces_and_not_what_was_computed_about_them() -> None:
+    task = parity()
+    first = trace(task, 5)
+    first.memory["arity"] = 2
+    again = trace(task, 5)
+    assert again.tokens is first.tokens and not again.memory
+    assert np.array_equal(trace(parity(), 5).tokens, first.tokens)
+    with pytest.raises(ValueError, match="read-only"):
+        first.tokens[0] = 1

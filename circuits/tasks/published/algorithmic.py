@@ -119,10 +119,10 @@ def unique_bigram_copy() -> Task:
 
     def draw(n: int, source: random.Random) -> list[str]:
         while True:
-            left = [source.sample(range(BIGRAM_VOCABULARY), BIGRAM_VOCABULARY) for _ in range(BIGRAM_VOCABULARY)]
+            left: dict[int, list[int]] = {}
             word = [source.randrange(BIGRAM_VOCABULARY)]
-            while len(word) < n and left[word[-1]]:
-                word.append(left[word[-1]].pop())
+            while len(word) < n and (following := left.setdefault(word[-1], [*range(BIGRAM_VOCABULARY)])):
+                word.append(following.pop(source.randrange(len(following))))
             if len(word) == n:
                 return [*map(str, word), "="]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from circuits.task import Task
@@ -33,6 +34,12 @@ class Subject:
     why_not: str = ""
     language: "str | Automaton | None" = None
     with_states: Callable[[], Task] | None = None
+
+    def __post_init__(self) -> None:
+        """Have each task made once: it keeps its traces, which all theories ask for."""
+        for name in ("task", "with_states"):
+            if (make := getattr(self, name)) is not None:
+                object.__setattr__(self, name, cache(make))
 
     @property
     def automaton(self) -> "Automaton | None":

@@ -7,7 +7,7 @@ from circuits.task import Task
 from circuits.tasks.published.catalogue import SUBJECTS
 from circuits.theories.cited import classification
 from circuits.theories.rasp_l import guess
-from circuits.theories.rasp_l_programs import TESTS, Examples, Head, examples, features, program
+from circuits.theories.rasp_l_programs import TESTS, Examples, Head, _are_tables, examples, features, program
 from circuits.theories.theory import SURE, Question
 from tests.circuits.theories.questions import about
 
@@ -96,3 +96,20 @@ def test_a_subject_without_a_task_is_not_answered() -> None:
     answer = guess(about("nope"))
     assert answer.probability is None
     assert "a test" in answer.reason
+
+
+def test_a_table_is_right_where_each_key_has_one_symbol_or_one_token_read() -> None:
+    rng = np.random.default_rng(0)
+    answers = []
+    for _ in range(300):
+        keys, read = rng.integers(0, 4, (5, 8)), rng.integers(0, 3, (5, 2, 8))
+        target = read[rng.integers(5), rng.integers(2)]
+        for answer, its_keys, its_read in zip(_are_tables(keys, read, target), keys, read, strict=True):
+            entries = [its_keys == key for key in set(its_keys.tolist())]
+            plain = all(
+                len(set(target[entry])) == 1 or any((part[entry] == target[entry]).all() for part in its_read)
+                for entry in entries
+            )
+            assert answer == plain
+            answers.append(plain)
+    assert 0.05 < np.mean(answers) < 0.95

@@ -170,8 +170,16 @@ def test_every_waiting_run_is_in_exactly_one_group_and_begun_groups_stay(drawn, 
     new = [group for group in all_groups if group not in stay]
     left = set(waiting) - {run for group in stay for run in group}
     assert {run for group in new for run in group} == left
-    assert all(len(group) <= max(1, ceil(len(left) / (2 * workers))) for group in new)
+    assert all(len(group) <= max(3, ceil(len(left) / (2 * workers))) for group in new)
     assert len(new) >= min(len(left), workers), "a worker has nothing to do"
+
+
+@pytest.mark.parametrize(
+    ("count", "workers", "sizes"), [(4, 2, [2, 2]), (6, 2, [3, 3]), (6, 4, 6 * [1]), (6, 1, [3, 3])]
+)
+def test_few_runs_are_not_trained_alone(tmp_path, count, workers, sizes):
+    runs = [RUNS["rpe", seed] for seed in range(count)]
+    assert [len(group) for group in groups(runs, RunStore(tmp_path), workers)] == sizes
 
 
 def test_a_note_without_a_state_binds_nothing(tmp_path):
