@@ -159,7 +159,8 @@ def _breaking(cells: Sequence[SeenCell], rule: str) -> dict[str, Any]:
         if cell.breaks_at is not None and (predicted := cell.cell.answers[rule][1]) is not None
     ]
     exact = sum(predicted == observed for predicted, observed in pairs)
-    late = [pair for pair in pairs if pair[0] > min((p for p, _ in pairs), default=0)]
+    first = min((predicted for predicted, _ in pairs), default=0)
+    late = [pair for pair in pairs if pair[0] > first]
     return {
         "cells": len(pairs),
         "exact": asdict(share(exact, len(pairs))),

@@ -292,9 +292,9 @@ def missing_runs(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]], cou
 
 def trainable(cells: Iterable[FrozenCell]) -> list[FrozenCell]:
     """Return the cells whose models can be made: `ipe` needs roles that do not change with the scale."""
-    return [
-        cell for cell in cells if parse_encoding(cell.encoding).name != "ipe" or cell.answers["coverage"][0] is not None
-    ]
+    cells = list(cells)
+    ideal = {text for text in {cell.encoding for cell in cells} if parse_encoding(text).name == "ipe"}
+    return [cell for cell in cells if cell.encoding not in ideal or cell.answers["coverage"][0] is not None]
 
 
 def run_from(row: Mapping[str, Any]) -> CellRun:
