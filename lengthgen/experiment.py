@@ -6,6 +6,7 @@ OUT/PROTOCOL/frozen.json                           answers from which the seeds 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -27,7 +28,7 @@ from empirical.runs.protocol import names as protocol_names
 from empirical.runs.run import Run, one_run, plan, saturations
 from empirical.runs.store import RunStore
 from empirical.training.cluster import ray
-from empirical.training.sweep import local, train_all
+from empirical.training.sweep import Engine, local, staying, train_all
 from empirical.trial.conjecture import FEWEST, CellEvidence, CellKey, Criteria, judge
 from empirical.trial.frozen import FILE as FROZEN
 from empirical.trial.frozen import Frozen
@@ -55,7 +56,7 @@ Cells = Mapping[tuple[Cell, Model], Sequence[Run]]
 """Runs by cell and model size."""
 
 
-ROUND, MOST = 6, 30
+ROUND, MOST = 4, 30
 """Runs that an undecided cell gets in one round, and usual largest number of its runs."""
 GIVE_UP = 6
 """Number of runs after which a cell with fewer than FEWEST fitting ones gets no more."""
@@ -170,7 +171,7 @@ def sweep_all(experiment: Experiment, backend: Backend, engine: str) -> list[Run
     predictions, frozen = frozen_predictions(experiment)
     cells = frozen.runs()
     _announce(experiment, predictions, cells, backend, engine)
-    _train(experiment, predictions, cells, backend, engine)
+    _train(experiment, predictions, cells, backend, ENGINES[engine])
     return [run for cell_runs in cells.values() for run in cell_runs]
 
 
@@ -187,14 +188,12 @@ def _announce(experiment: Experiment, predictions: Predictions, cells: Cells, ba
     return bool(missing)
 
 
-def _train(experiment: Experiment, predictions: Predictions, cells: Cells, backend: Backend, engine: str) -> None:
+def _train(experiment: Experiment, predictions: Predictions, cells: Cells, backend: Backend, engine: Engine) -> None:
     """Train every unfinished run of the cells and show the progress. Raise as `train_all` does."""
     runs = [run for cell_runs in cells.values() for run in cell_runs]
     provenance = {run.id: _digests(predictions[cell]) for (cell, _), cell_runs in cells.items() for run in cell_runs}
     with watching(experiment.store, runs) as on_done:
-        train_all(
-            runs, experiment.store, backend=backend, provenance=provenance, engine=ENGINES[engine], on_done=on_done
-        )
+        train_all(runs, experiment.store, backend=backend, provenance=provenance, engine=engine, on_done=on_done)
 
 
 def _free_mode(predictions: Predictions) -> Iterator[Prediction | None]:
@@ -216,26 +215,33 @@ def run_conjecture(
     criteria = Criteria(threshold=profile.evaluation.threshold, size=str(profile.models[0]))
     if _announce(experiment, predictions, cells, backend, engine) and until_decided is None:
         offer(experiment.protocol.cli_name, MOST, ROUND)
-    while True:
-        missing = sum(not experiment.store.finished(run) for runs in cells.values() for run in runs)
-        round_begun = monotonic()
-        _train(experiment, predictions, cells, backend, engine)
-        evidence = [_evidence(experiment, frozen, key, runs, predictions[key[0]]) for key, runs in cells.items()]
-        if until_decided is None:
-            break
-        now = monotonic()
-        pace = (now - round_begun) / missing if missing else 0.0
-        more = _more_runs(dict(zip(cells, evidence, strict=True)), criteria, until_decided, frozen)
-        new = sum(map(len, more.values())) - sum(len(cells[key]) for key in more)
-        if not more or now - begun + pace * new > until_decided.seconds:
-            if more:
-                tell(f"the budget ends with {len(more)} undecided cells: run the same command again to add runs")
-            break
-        tell(f"{len(more)} cells are undecided: {new} more runs")
-        cells |= more
+    with _engine_of_rounds(engine, backend, experiment.store.root) as train_groups:
+        while True:
+            missing = sum(not experiment.store.finished(run) for runs in cells.values() for run in runs)
+            round_begun = monotonic()
+            _train(experiment, predictions, cells, backend, train_groups)
+            evidence = [_evidence(experiment, frozen, key, runs, predictions[key[0]]) for key, runs in cells.items()]
+            if until_decided is None:
+                break
+            now = monotonic()
+            pace = (now - round_begun) / missing if missing else 0.0
+            more = _more_runs(dict(zip(cells, evidence, strict=True)), criteria, until_decided, frozen)
+            new = sum(map(len, more.values())) - sum(len(cells[key]) for key in more)
+            if not more or now - begun + pace * new > until_decided.seconds:
+                if more:
+                    tell(f"the budget ends with {len(more)} undecided cells: run the same command again to add runs")
+                break
+            tell(f"{len(more)} cells are undecided: {new} more runs")
+            cells |= more
     trial = as_json(evidence, criteria, frozen.digest)
     write_sealed_json(experiment.folder / "conjecture.json", trial)
     return trial
+
+
+def _engine_of_rounds(name: str, backend: Backend, root: Path) -> AbstractContextManager[Engine]:
+    """Return a context manager for the engine of this name; processes of this machine stay for all rounds."""
+    engine = ENGINES[name]
+    return staying(backend, root) if engine is local else nullcontext(engine)
 
 
 def _more_runs(

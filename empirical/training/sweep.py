@@ -3,8 +3,9 @@
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 
@@ -104,20 +105,43 @@ def local(
 ) -> Iterator[tuple[Group, str | None]]:
     """Engine that trains by processes of this machine. Raises BackendError if it lacks the backend."""
     backend.require()
-    if not groups:
-        return
-    with pool(min(workers(backend), len(groups))) as processes:
-        with interrupts_left():
-            futures = {
-                processes.submit(train_group, group, root, backend, part(provenance, group)): group for group in groups
-            }
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        except BrokenProcessPool as error:
-            raise SweepError(
-                "a training process was killed (out of memory?): run the same command again to go on"
-            ) from error
+    if groups:
+        with pool(min(workers(backend), len(groups))) as processes:
+            yield from _trained_by(processes, groups, root, backend, provenance)
+
+
+@contextmanager
+def staying(backend: Backend, root: Path) -> Iterator[Engine]:
+    """Context manager for the engine `local` whose processes stay from one call to the next, as they start slowly."""
+    try:
+        with pool(workers(backend)) as processes:
+
+            def engine(
+                groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
+            ) -> Iterator[tuple[Group, str | None]]:
+                backend.require()
+                return _trained_by(processes, groups, root, backend, provenance)
+
+            yield engine
+    finally:
+        sweep_partial(root)  # half-written files of killed processes
+
+
+def _trained_by(
+    processes: ProcessPoolExecutor, groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
+) -> Iterator[tuple[Group, str | None]]:
+    """Yield each group when a process has trained it, with an error message or None."""
+    with interrupts_left():
+        futures = {
+            processes.submit(train_group, group, root, backend, part(provenance, group)): group for group in groups
+        }
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    except BrokenProcessPool as error:
+        raise SweepError(
+            "a training process was killed (out of memory?): run the same command again to go on"
+        ) from error
 
 
 def part(provenance: Provenance, group: Group) -> dict[str, dict[str, str]]:
