@@ -1,6 +1,7 @@
 """A sweep trains every run once and to its end, whatever else fails, is killed or trains at the same time."""
 
 import fcntl
+import multiprocessing
 import os
 import pickle
 import signal
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 
 from empirical.model.backend import CPU
 from empirical.runs.store import RunStore
-from empirical.training.sweep import SweepError, groups, local, train_all
+from empirical.training.sweep import SweepError, groups, local, staying, train_all
 from empirical.training.train import train
 from tests.empirical.conftest import smoke_run
 from tests.processes import PATIENCE, is_alive, started, wait_until
@@ -186,6 +187,18 @@ def test_a_note_without_a_state_binds_nothing(tmp_path):
     store, runs = RunStore(tmp_path), [RUNS["rpe", seed] for seed in range(4)]
     store.note_progress(tuple(runs[1:3]), 1)
     assert groups(runs, store, 1) == [tuple(runs[:2]), tuple(runs[2:])]
+
+
+def test_processes_that_stay_are_there_for_the_next_groups_and_end_with_the_block(small_run, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    store, processes = RunStore(tmp_path), []
+    with staying(CPU, store.root) as engine:
+        for run in (small_run(), small_run(seed=1)):
+            train_all([run], store, backend=CPU, provenance={}, engine=engine)
+            assert store.finished(run)
+            processes.append({process.pid for process in multiprocessing.active_children()})
+    assert processes[0] == processes[1] != set()
+    assert not any(map(is_alive, processes[0]))
 
 
 def test_a_run_that_fails_is_named_and_stops_no_other(tmp_path, monkeypatch):
