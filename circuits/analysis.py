@@ -1,8 +1,8 @@
 """Analysis of a task in one format: traces, SRC and a circuit, on which predictions and experiments are based."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from circuits.circuit import Circuit, Wiring
 from circuits.clock import Clock
@@ -12,6 +12,8 @@ from circuits.sat import SolverFailed
 from circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.trace import Trace
+
+T = TypeVar("T")
 
 
 class SearchStopped(TaskError):
@@ -39,7 +41,13 @@ class Analysis:
     result: SRCResult | None
     searched: tuple[Trace, ...]
     memory: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
-    """What predictions computed before, by key: most of it is the same for many encodings."""
+    """Results that the predictions of several encodings share, such as induced operators, by what they depend on."""
+
+    def remembered(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the result that was computed under this key before, or else compute it now."""
+        if key not in self.memory:
+            self.memory[key] = compute()
+        return cast(T, self.memory[key])
 
     @property
     def circuit(self) -> Circuit:

@@ -11,9 +11,8 @@ no step: they may show no (label, token) that training did not show.
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar, cast
 
 import numpy as np
 
@@ -28,8 +27,6 @@ from circuits.src import MAX_ARITY, minimal_arity
 from circuits.task import Task, TaskError
 from circuits.trace import Trace, extended
 from theory.relation import Relation
-
-T = TypeVar("T")
 
 MORE_PROMPTS = (1 << 16, 1 << 18, 1 << 20)
 """Numbers of prompts of a sampled training scale that are tried before an entry counts as never shown in training."""
@@ -84,12 +81,10 @@ def predict(
         relation, change = replace(ideal_relation(circuit, scale_hint=True), name="ideal"), error.change
     seen = [analysis.traces[scale - 1] for scale in sorted(set(train))]
     later = [analysis.traces[scale - 1] for scale in sorted(set(test) - set(train))]
-
     scales = tuple(tuple(trace.scale for trace in part) for part in (seen, later))
 
     def induced_by(labels: Relation, own_token: bool = False) -> Induced:
-        return _remembered(
-            analysis,
+        return analysis.remembered(
             ("induced", labels, scales, own_token, (*more_prompts,)),
             lambda: _induced(circuit, labels, seen, later, own_token=own_token, more_prompts=more_prompts),
         )
@@ -100,8 +95,7 @@ def predict(
         low = high = math.inf
     breaks = _breaks(induced, [trace.scale for trace in later], change)
     first, breaks_at = _first(breaks)
-    distractors_by_scale = _remembered(
-        analysis,
+    distractors_by_scale = analysis.remembered(
         ("unseen distractors", relation, scales),
         lambda: unseen_distractors(circuit, relation, seen, later),
     )
@@ -126,13 +120,6 @@ def predict(
         selection_with_token=_selected(induced_by(token_relation, own_token=True), seen, later, token_change),
         distractors=_undistracted(induced, seen, low, high, breaks, distractors_by_scale),
     )
-
-
-def _remembered(analysis: Analysis, key: Hashable, compute: Callable[[], T]) -> T:
-    """Return what was computed for another encoding under this key, or else compute it now."""
-    if key not in analysis.memory:
-        analysis.memory[key] = compute()
-    return cast(T, analysis.memory[key])
 
 
 def _selected(
@@ -210,7 +197,7 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
     """
     relation = relation_of(spec, None)
     key = ("beyond any arity", max(train), (*test,))
-    arity, breaks_at = _remembered(analysis, key, lambda: _arity_and_break(analysis, max(train), test))
+    arity, breaks_at = analysis.remembered(key, lambda: _arity_and_break(analysis, max(train), test))
     needs = "" if arity is None else f"; in training {arity} are enough, and at scale {breaks_at} they are not"
     why = f"some step needs more than {MAX_ARITY} arguments, so that no operators compute the task{needs}"
     variant = VariantPrediction(complexity_train=math.inf, complexity_test=math.inf, breaks_at=breaks_at, why=why)

@@ -11,9 +11,8 @@ then checked exactly.  That none exist is what the program of the linear solver 
 counts and different outputs prove it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,7 @@ from scipy.sparse import csr_array
 
 from circuits.analysis import Analysis
 from circuits.encodings import NoRelation, parse_encoding, relation_of
-from circuits.task import Task
-from circuits.theories.scaled import Scales, Unanswered, analysis_of, analysis_up_to, scales_of
+from circuits.theories.scaled import Unanswered, analysis_of, scales_of
 from circuits.theories.src_rules import DOMAIN, coverage
 from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 from circuits.trace import Trace
@@ -76,16 +74,11 @@ def guess(question: Question) -> Guess:
         analysis = analysis_of(question)
     except Unanswered as reason:
         return abstain(str(reason))
-    assert question.subject.task is not None
-    return _of_window(question.subject.task, scales_of(question), window_of(question.encoding, analysis))
-
-
-@cache
-def _of_window(make: Callable[[], Task], scales: Scales, window: int) -> Guess:
-    """Return the answer for all encodings that tell the last positions of a window apart."""
-    analysis = analysis_up_to(make, scales.test)
-    assert isinstance(analysis, Analysis)
-    return by_counts(analysis.traces, window, scales.train, words=scales.words)
+    scales = scales_of(question)
+    window = window_of(question.encoding, analysis)
+    return analysis.remembered(
+        ("counts", window, scales), lambda: by_counts(analysis.traces, window, scales.train, words=scales.words)
+    )
 
 
 def by_counts(traces: Sequence[Trace], window: int, train: int, *, words: str = "") -> Guess:

@@ -75,7 +75,7 @@ def analysis_of(question: Question, *, with_states: bool = False) -> Analysis:
     Raises:
         Unanswered: the task is not expressible or has no such reading, or no circuit is found within MAX_STEPS.
     """
-    return _required(analysis_up_to(_make(question, with_states=with_states), scales_of(question).test))
+    return _required(_analysis(_make(question, with_states=with_states), scales_of(question).test))
 
 
 def prediction_of(question: Question, *, with_states: bool = False) -> Prediction:
@@ -107,7 +107,7 @@ def _required(answer: Answer | str) -> Answer:
 @cache
 def _prediction(make: Callable[[], Task], encoding: str, scales: Scales) -> Prediction | str:
     """Return the prediction for an encoding, or the reason why there is none."""
-    analysis = analysis_up_to(make, scales.test)
+    analysis = _analysis(make, scales.test)
     if isinstance(analysis, str):
         return analysis
     train, test = range(1, scales.train + 1), range(scales.train + 1, scales.test + 1)
@@ -119,7 +119,7 @@ def _prediction(make: Callable[[], Task], encoding: str, scales: Scales) -> Pred
 
 
 @cache
-def analysis_up_to(make: Callable[[], Task], largest_scale: int) -> Analysis | str:
+def _analysis(make: Callable[[], Task], largest_scale: int) -> Analysis | str:
     """Return the analysis of a task, or the reason why there is none."""
     task = make()
     mode = Mode.DECLARED if task.reference else Mode.FREE

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -104,25 +105,16 @@ def local(
     groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
 ) -> Iterator[tuple[Group, str | None]]:
     """Engine that trains by processes of this machine. Raises BackendError if it lacks the backend."""
-    backend.require()
-    if groups:
-        with pool(min(workers(backend), len(groups))) as processes:
-            yield from _trained_by(processes, groups, root, backend, provenance)
+    with staying(backend, root) as engine:
+        yield from engine(groups, root, backend, provenance)
 
 
 @contextmanager
 def staying(backend: Backend, root: Path) -> Iterator[Engine]:
     """Context manager for the engine `local` whose processes stay from one call to the next, as they start slowly."""
     try:
-        with pool(workers(backend)) as processes:
-
-            def engine(
-                groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
-            ) -> Iterator[tuple[Group, str | None]]:
-                backend.require()
-                return _trained_by(processes, groups, root, backend, provenance)
-
-            yield engine
+        with pool(workers(backend)) as processes:  # each starts when there is work for it
+            yield partial(_trained_by, processes)
     finally:
         sweep_partial(root)  # half-written files of killed processes
 
@@ -130,7 +122,8 @@ def staying(backend: Backend, root: Path) -> Iterator[Engine]:
 def _trained_by(
     processes: ProcessPoolExecutor, groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
 ) -> Iterator[tuple[Group, str | None]]:
-    """Yield each group when a process has trained it, with an error message or None."""
+    """Yield each group when a process has trained it, as an engine does. Raises BackendError as `local`."""
+    backend.require()
     with interrupts_left():
         futures = {
             processes.submit(train_group, group, root, backend, part(provenance, group)): group for group in groups
