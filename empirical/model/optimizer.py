@@ -17,11 +17,11 @@ class ModelwiseAdamW:
 
     def __init__(self, module: nn.Module, settings: Training) -> None:
         """Gather the parameters of the module; each has the model axis first."""
-        self.parameters = list(module.parameters())
+        self.module = module
         self.settings = settings
         self.rate = settings.learning_rate
-        self.numbers = torch.cat([_rows(parameter.detach()) for parameter in self.parameters], dim=1)
-        hold(self.parameters, self.numbers)
+        self.numbers = torch.cat([_rows(parameter.detach()) for parameter in module.parameters()], dim=1)
+        self.parameters = hold(module, self.numbers)
         self.moments = {
             "step": torch.zeros((), device=self.numbers.device),
             "exp_avg": torch.zeros_like(self.numbers),
@@ -31,7 +31,7 @@ class ModelwiseAdamW:
     def keep(self, models: Sequence[int]) -> None:
         """Go on with some of the models only, by number."""
         self.numbers = self.numbers.detach()[list(models)]
-        hold(self.parameters, self.numbers)
+        self.parameters = hold(self.module, self.numbers)
         self.moments = {name: moment[list(models)] if moment.dim() else moment for name, moment in self.moments.items()}
 
     def set_rate(self, rate: float) -> None:
@@ -76,9 +76,15 @@ def _rows(tensor: Tensor) -> Tensor:
     return tensor.reshape(len(tensor), -1)
 
 
-def hold(parameters: Sequence[nn.Parameter], numbers_MP: Tensor) -> None:
-    """Make the parameters of M models views of the rows of one matrix, float [M, parameters of a model]."""
-    start = 0
-    for parameter in parameters:
-        shape, columns = parameter.shape[1:], slice(start, start := start + parameter[0].numel())
-        parameter.data = numbers_MP[:, columns].view(len(numbers_MP), *shape)
+def hold(module: nn.Module, numbers_MP: Tensor) -> list[nn.Parameter]:
+    """Give a module new parameters, those of M models: views of the rows of one matrix, float [M, P].
+
+    They are new, because PyTorch keeps the shape of a parameter as long as anything holds a loss that depends on it.
+    """
+    start, held = 0, []
+    for name, parameter in list(module.named_parameters()):
+        columns = slice(start, start := start + parameter[0].numel())
+        owner, _, own_name = name.rpartition(".")
+        held.append(nn.Parameter(numbers_MP[:, columns].view(len(numbers_MP), *parameter.shape[1:])))
+        module.get_submodule(owner).register_parameter(own_name, held[-1])
+    return held

@@ -111,7 +111,7 @@ class TrainedModels:
 
     def held(self, models: NDArray[np.int64]) -> tuple[Decoder, Geometry]:
         """Return the decoder with the parameters of these models, for use until the next call, and their geometry."""
-        hold(list(self.decoder.parameters()), self.numbers_MP[models])
+        hold(self.decoder, self.numbers_MP[models])
         self.decoder.encoding.models = len(models)
         return self.decoder.eval(), self.geometry.of_models(models.tolist())
 

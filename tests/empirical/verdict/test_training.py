@@ -71,6 +71,20 @@ def test_the_others_go_on_as_before_if_a_model_is_left_out() -> None:
     assert [run.id for run in part.runs] == [runs[0].id, runs[2].id]
 
 
+@pytest.mark.parametrize("encoding", ["rpe", "nope"])
+def test_a_model_is_left_out_though_something_still_holds_an_earlier_step(encoding: str) -> None:
+    """As a debugger does, or an encoding of a user's that remembers its last scores."""
+    runs, setups = planned(encoding)
+    rows = torch.arange(8)[None]
+    ensemble, other = (Ensemble(runs, setups, CPU) for _ in range(2))
+    remembered = ensemble.losses(rows + runs[0].training.samples * torch.arange(3)[:, None], 0)
+    for each in (ensemble, other):
+        each.keep([0, 2])
+    losses = [each.step(rows + runs[0].training.samples * torch.arange(2)[:, None], 0) for each in (ensemble, other)]
+    assert torch.equal(*losses) and torch.equal(ensemble.optimizer.numbers, other.optimizer.numbers)
+    assert len(remembered) == 3
+
+
 def test_sequences_of_different_lengths_are_not_trained_together() -> None:
     runs, setups = planned("nope")
     longer = replace(runs[1], test=(1, 2, 3, 4, 5))
