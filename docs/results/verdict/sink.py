@@ -1,8 +1,11 @@
 """Is padding an attention sink, which models miss where long operands leave none? Lines of two tables.
 
-PYTHONPATH=. python docs/results/verdict/sink.py, at the root of the project: trains runs of random tasks under ideal
-encodings on padded operands again (a few seconds a run), tests each on samples that are changed as CHANGES says, writes
-sink.parquet, and prints the lines. Ended after any piece, it goes on from there.
+PYTHONPATH=. python docs/results/verdict/sink.py EXPERIMENT, at the root of the project: trains runs of random tasks
+under ideal encodings on padded operands, writes sink-EXPERIMENT.parquet, and prints the lines. Ended after any piece,
+it goes on from there. Experiments:
+
+changed   the runs of the record again (a few seconds a run), tested on samples that are changed as CHANGES says.
+wider     a run of each cell with operands padded to WIDE places, a test at all scales to WIDE, and another seed.
 
 Ideal labels say which keys a step needs and nothing else about a place. So keys that no step needs can be added and
 left out, and neither the right answers nor the labels of other keys change.
@@ -10,8 +13,9 @@ left out, and neither the right answers nor the labels of other keys change.
 
 import copy
 import runpy
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,21 +28,25 @@ from empirical.model.setup import Setup
 from empirical.runs.data import Examples
 from empirical.statistics.e_values import Estimand
 from empirical.training.evaluation import teacher_forced
-from empirical.verdict.frozen import load_frozen
+from empirical.verdict.frozen import FrozenCell, load_frozen
 from empirical.verdict.preregistration import load_preregistration
-from empirical.verdict.runs import load_runs, pieces, run_of
+from empirical.verdict.runs import CellRun, load_runs, pieces, run_from, run_of, train_piece
 from empirical.verdict.seen import SeenCell
 from empirical.verdict.tables import read_rows, write_rows
 from empirical.verdict.training import TrainedModels, train_models
 
+Piece = list[tuple[FrozenCell, int]]
+"""Runs that are trained together: cells and indices."""
 RECORD = Path(__file__).parent
-STORED = RECORD / "sink.parquet"
 NAME = "random-tasks"
 HALF = "judgement"
 """Half of the tasks; the changes and the predictions were thought of on the other one."""
 REGISTERED = load_preregistration(NAME)
 SHORT, LONG = REGISTERED.train[1], REGISTERED.test[1]
 """Largest scales of training and of the test."""
+WIDE = 40
+"""Places to which operands are padded in the second experiment, and its largest scale."""
+WIDER = replace(REGISTERED, test=(1, WIDE))
 SAMPLES = 500
 ADDED = 16
 """Number of keys that are added; a sample of scale SHORT has 16 or 17 PADs that no step needs."""
@@ -124,27 +132,49 @@ def tested(trained: TrainedModels, model: int) -> dict[str, float]:
     return shares
 
 
-def train() -> None:
-    """Train the fitting runs that are not stored yet, test them, and store them after each piece."""
-    by_name = {cell.cell.name: cell.cell for cell in cells()}
-    rows = read_rows(STORED) if STORED.exists() else []
+def train(experiment: str) -> None:
+    """Train the runs of an experiment that are not stored yet, and store them after each piece."""
+    path, trained_rows = stored_in(experiment), EXPERIMENTS[experiment]
+    rows = read_rows(path) if path.exists() else []
     done = {(row["cell"], row["index"]) for row in rows}
-    recorded = load_runs(load_frozen(REGISTERED, RECORD / NAME), RECORD / NAME)
-    wanted = [
-        (cell, run.index)
-        for name, cell in by_name.items()
-        for run in recorded[name]
-        if run.fits(REGISTERED) and (name, run.index) not in done
+    wanted = [(cell, run.index) for cell, run in recorded() if experiment == "changed" or run.index == 0]
+    for piece in pieces([(cell, index) for cell, index in wanted if (cell.name, index) not in done]):
+        rows += trained_rows(piece)
+        write_rows(path, rows)
+        print(f"{len(rows)} of {len(wanted)} runs", flush=True)
+
+
+def recorded() -> Iterator[tuple[FrozenCell, CellRun]]:
+    """Yield the recorded runs of the cells that fit."""
+    by_cell = load_runs(load_frozen(REGISTERED, RECORD / NAME), RECORD / NAME)
+    for cell in cells():
+        yield from ((cell.cell, run) for run in by_cell[cell.cell.name] if run.fits(REGISTERED))
+
+
+def trained_and_changed(piece: Piece) -> list[dict[str, Any]]:
+    """Train runs again, and return a row for each, with the shares of `tested`."""
+    runs = [run_of(REGISTERED, cell, index) for cell, index in piece]
+    trained = train_models(runs, [Setup.of(run, "cpu") for run in runs], REGISTERED.check)
+    return [
+        {"cell": cell.name, "task": cell.task, "index": index} | tested(trained, model)
+        for model, (cell, index) in enumerate(piece)
     ]
-    for piece in pieces(wanted):
-        runs = [run_of(REGISTERED, cell, index) for cell, index in piece]
-        trained = train_models(runs, [Setup.of(run, "cpu") for run in runs], REGISTERED.check)
-        rows += [
-            {"cell": cell.name, "task": cell.task, "index": index} | tested(trained, model)
-            for model, (cell, index) in enumerate(piece)
-        ]
-        write_rows(STORED, rows)
-        print(f"{len(rows)} of {len(done) + len(wanted)} runs", flush=True)
+
+
+def trained_wider(piece: Piece) -> list[dict[str, Any]]:
+    """Train runs on wider operands, and return a row for each."""
+    return train_piece(WIDER, piece)
+
+
+EXPERIMENTS: Mapping[str, Callable[[Piece], list[dict[str, Any]]]] = {
+    "changed": trained_and_changed,
+    "wider": trained_wider,
+}
+
+
+def stored_in(experiment: str) -> Path:
+    """Return the file of an experiment."""
+    return RECORD / f"sink-{experiment}.parquet"
 
 
 def solves(row: Mapping[str, Any], change: str) -> bool:
@@ -162,22 +192,46 @@ def change_lines(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def predicted_lines(rows: list[dict[str, Any]]) -> list[str]:
-    """Return a line for each prediction: runs that solve one change alone, tasks on each side, and the e-value."""
+    """Return a line for each prediction on changed samples: both changes, and what `compared` gives."""
+    return [
+        f"| {first} | {second} | {compared((row['task'], solves(row, first), solves(row, second)) for row in rows)} |"
+        for first, second in PREDICTED
+    ]
+
+
+def compared(pairs: Iterable[tuple[str, bool, bool]]) -> str:
+    """Count runs, (task, solved in the first way, in the second): alone in one way, tasks on each side, e-value."""
+    alone: Counter[bool] = Counter()
+    by_task: dict[str, int] = defaultdict(int)
+    for task, first, second in pairs:
+        by_task[task] += first - second
+        if first != second:
+            alone[first] += 1
+    for_it, against = (sum(sign * more > 0 for more in by_task.values()) for sign in (1, -1))
+    evidence = Estimand.MAJORITY.evidence(for_it, for_it + against)
+    return f"{alone[True]} | {alone[False]} | {for_it} | {against} | {evidence.above:.3g}"
+
+
+def wider_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """Return a line for each width: runs that solve scales 1-20, and how many fail first at which scales.
+
+    The last line is what `compared` gives for the wider operands against the others, over scales 1-20.
+    """
+    wide = {run.cell: run.first_failure(WIDER) for run in map(run_from, rows)}
+    narrow = {cell.name: (cell.task, run.first_failure(REGISTERED)) for cell, run in recorded() if run.index == 0}
+    both = [(task, wide[name], before) for name, (task, before) in narrow.items()]
     lines = []
-    for first, second in PREDICTED:
-        runs = Counter((solves(row, first), solves(row, second)) for row in rows)
-        by_task: dict[str, int] = defaultdict(int)
-        for row in rows:
-            by_task[row["task"]] += solves(row, first) - solves(row, second)
-        for_it, against = (sum(sign * more > 0 for more in by_task.values()) for sign in (1, -1))
-        evidence = Estimand.MAJORITY.evidence(for_it, for_it + against)
-        lines.append(
-            f"| {first} | {second} | {runs[True, False]} | {runs[False, True]} | {for_it} | {against} "
-            f"| {evidence.above:.3g} |"
-        )
-    return lines
+    for width, failures in ((LONG, [before for _, _, before in both]), (WIDE, [after for _, after, _ in both])):
+        counts = [
+            sum(first <= failure < end for failure in failures)
+            for first, end in ((1, SHORT + 1), (SHORT + 1, 16), (16, LONG + 1), (LONG + 1, 36), (36, WIDE + 1))
+        ]
+        solved = sum(failure > width for failure in failures)
+        lines.append(f"| {width} | {len(failures)} | {' | '.join(map(str, counts))} | {solved} |")
+    return [*lines, f"| {compared((task, after > LONG, before > LONG) for task, after, before in both)} |"]
 
 
 if __name__ == "__main__":
-    train()
-    print("\n".join([*change_lines(read_rows(STORED)), *predicted_lines(read_rows(STORED))]))
+    train(sys.argv[1])
+    stored = read_rows(stored_in(sys.argv[1]))
+    print("\n".join(wider_lines(stored) if sys.argv[1] == "wider" else change_lines(stored) + predicted_lines(stored)))
