@@ -15,8 +15,9 @@ import copy
 import runpy
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -144,11 +145,11 @@ def train(experiment: str) -> None:
         print(f"{len(rows)} of {len(wanted)} runs", flush=True)
 
 
-def recorded() -> Iterator[tuple[FrozenCell, CellRun]]:
-    """Yield the recorded runs of the cells that fit."""
+@cache
+def recorded() -> tuple[tuple[FrozenCell, CellRun], ...]:
+    """Return the recorded runs of the cells that fit."""
     by_cell = load_runs(load_frozen(REGISTERED, RECORD / NAME), RECORD / NAME)
-    for cell in cells():
-        yield from ((cell.cell, run) for run in by_cell[cell.cell.name] if run.fits(REGISTERED))
+    return tuple((cell.cell, run) for cell in cells() for run in by_cell[cell.cell.name] if run.fits(REGISTERED))
 
 
 def trained_and_changed(piece: Piece) -> list[dict[str, Any]]:
