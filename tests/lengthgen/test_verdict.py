@@ -5,12 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 import lengthgen.tables.verdict_page as module_page
 import lengthgen.verdict as module
+from circuits.formats import PAD
+from empirical.model.geometry import Geometry
+from empirical.model.setup import Setup
+from empirical.runs.data import TEST, Examples
 from empirical.verdict.frozen import load_frozen
-from empirical.verdict.runs import RUNS
+from empirical.verdict.runs import RUNS, run_of
 from empirical.verdict.tables import read_rows, write_rows
 from lengthgen.verdict import VerdictError, rerun_answer, train_answer, verdict_answer
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes, preregistration, store_cells
@@ -146,6 +152,62 @@ def test_models_are_asked_at_the_first_swapped_step() -> None:
     (stored,) = (each for each in script["stored"]() if each.cell == cell.name)
     assert again.samples == stored.samples > 50  # the samples are counter-based
     assert again.right < 0.1 * again.samples and again.own_twice > 0.8 * again.samples
+
+
+@pytest.fixture(scope="module")
+def sink() -> dict[str, Any]:
+    """The script on padding; it reads all runs of the record once."""
+    return runpy.run_path(str(RECORD / "sink.py"))
+
+
+@pytest.mark.parametrize("experiment", ["changed", "wider"])
+def test_the_record_has_what_padding_does_as_its_script_says(sink: dict[str, Any], experiment: str) -> None:
+    rows = read_rows(sink["stored_in"](experiment))
+    lines = ["wider_lines"] if experiment == "wider" else ["change_lines", "predicted_lines"]
+    assert {line for name in lines for line in sink[name](rows)} <= {
+        *(RECORD / "README.md").read_text(encoding="utf-8").splitlines()
+    }
+    meant = {(cell.name, run.index) for cell, run in sink["recorded"]() if experiment == "changed" or run.index == 0}
+    assert {(row["cell"], row["index"]) for row in rows} == meant, "about all runs that are meant, and no others"
+
+
+@pytest.mark.parametrize(
+    ("name", "pads", "symbols"),
+    [
+        ("long", 1, 0),
+        ("long, PADs added", 17, 0),
+        ("long, symbols added", 1, 16),
+        ("short", 16, 0),
+        ("short, symbols added", 16, 16),
+        ("short, symbols in place of PADs", 0, 16),
+        ("short, PADs left out", 0, 0),
+    ],
+)
+def test_keys_that_no_step_needs_change_and_nothing_else(
+    sink: dict[str, Any], name: str, pads: int, symbols: int
+) -> None:
+    """A task whose step n + 1 reads the first of the two PADs after the operand: the other one is not needed."""
+    change = sink["CHANGES"][name]
+    cell = next(cell for cell, _ in sink["recorded"]() if "local-invariant" in cell.task)
+    setup = Setup.of(run_of(sink["REGISTERED"], cell, 0), "cpu")
+    data = setup.examples([change.scale], 20, split=TEST, seed=0)
+    pad = setup.task.alphabet.index(PAD)
+    unneeded = list(range(change.scale + 1, sink["LONG"] + 2))
+    labels, after = sink["changed"](setup.geometry, data, change, unneeded)
+
+    places = np.flatnonzero(~after.is_step[0])[change.scale + 1 : -1]
+    assert (after.tokens[:, places] == pad).sum(axis=1).tolist() == [pads] * 20 and len(places) == pads + symbols
+    assert (np.delete(after.tokens, places, axis=1) == np.delete(data.tokens, unneeded, axis=1)).all()
+
+    def of_steps(geometry: Geometry, examples: Examples) -> np.ndarray:
+        """Labels that the steps of a sample see: steps by keys."""
+        matrix = geometry.labels_of_scale(change.scale, torch.arange(examples.tokens.shape[1] - 1))
+        assert matrix is not None
+        return matrix[0].numpy()[examples.is_step[0][1:]]
+
+    before, now = of_steps(setup.geometry, data), of_steps(labels, after)
+    assert (np.delete(now, places, axis=1) == np.delete(before, unneeded, axis=1)).all()
+    assert not now[:, places].any() and before.any(), "label 0: no step needs them"
 
 
 def test_the_page_says_who_is_better_and_why_nobody_is(small: Path) -> None:

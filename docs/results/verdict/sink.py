@@ -214,21 +214,21 @@ def compared(pairs: Iterable[tuple[str, bool, bool]]) -> str:
 
 
 def wider_lines(rows: list[dict[str, Any]]) -> list[str]:
-    """Return a line for each width: runs that solve scales 1-20, and how many fail first at which scales.
+    """Return a line for each number of places: runs, how many fail first at which scales, and how many nowhere.
 
-    The last line is what `compared` gives for the wider operands against the others, over scales 1-20.
+    The last line is what `compared` gives for wide operands against the others, at scales 1-20.
     """
     wide = {run.cell: run.first_failure(WIDER) for run in map(run_from, rows)}
     narrow = {cell.name: (cell.task, run.first_failure(REGISTERED)) for cell, run in recorded() if run.index == 0}
     both = [(task, wide[name], before) for name, (task, before) in narrow.items()]
     lines = []
-    for width, failures in ((LONG, [before for _, _, before in both]), (WIDE, [after for _, after, _ in both])):
+    for places, failures in ((LONG, [before for _, _, before in both]), (WIDE, [after for _, after, _ in both])):
         counts = [
-            sum(first <= failure < end for failure in failures)
-            for first, end in ((1, SHORT + 1), (SHORT + 1, 16), (16, LONG + 1), (LONG + 1, 36), (36, WIDE + 1))
+            str(sum(failure in scales for failure in failures)) if scales[-1] <= places else ""
+            for scales in (range(1, 6), range(6, 16), range(16, 21), range(21, 36), range(36, 41))
         ]
-        solved = sum(failure > width for failure in failures)
-        lines.append(f"| {width} | {len(failures)} | {' | '.join(map(str, counts))} | {solved} |")
+        solved = sum(failure > places for failure in failures)
+        lines.append(f"| {places} | {len(failures)} | {' | '.join(counts)} | {solved} |")
     return [*lines, f"| {compared((task, after > LONG, before > LONG) for task, after, before in both)} |"]
 
 
