@@ -73,7 +73,7 @@ def test_the_others_go_on_as_before_if_a_model_is_left_out() -> None:
 
 @pytest.mark.parametrize("encoding", ["rpe", "nope"])
 def test_a_model_is_left_out_though_something_still_holds_an_earlier_step(encoding: str) -> None:
-    """As a debugger does, or an encoding of a user's that remembers its last scores."""
+    """A debugger does so, or an encoding of a user's that remembers its last scores."""
     runs, setups = planned(encoding)
     rows = torch.arange(8)[None]
     ensemble, other = (Ensemble(runs, setups, CPU) for _ in range(2))
