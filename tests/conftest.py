@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 # Tests run side by side, a process on each core: threads of one would only wait for those of the others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Tests make tens of thousands of small files that wait for the disk: on some machines milliseconds to write each, and as
-# long to remove it.
+# Tests make tens of thousands of small files that wait for the disk: on some machines milliseconds to write each, and
+# as long to remove it.
 MEMORY = Path("/dev/shm")
 if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
