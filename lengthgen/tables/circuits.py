@@ -189,6 +189,11 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
             notes.append(f"{encoding}, selecting: {prediction['selection']['why']}")
         if prediction["generalizes"] is False and variants[1]:
             notes.append(f"{encoding}, with token: {prediction['selection_with_token']['why']}")
+    largest = max(train[-1], test[-1])
+    padding = (
+        "padding: no rule asks how much is left; models use it as an attention sink and may fail where it ends, at "
+        f"scale {largest} (--test {test[0]}-{2 * largest} pads further) [F]"
+    )
     return titled(
         title,
         table,
@@ -200,4 +205,5 @@ def prediction_table(answer: Mapping[str, Any]) -> Group:
         "distractors: training must also have shown every label and token of keys that are no arguments [F]",
         "own token: the same, but any of several circuits may serve, and the query's own token has a label of its own "
         "and costs no attention; on random languages models bear this rule out best [F]",
+        *([padding] if answer["format"] == "aligned" else []),
     )

@@ -51,6 +51,15 @@ def test_the_table_tells_the_conjecture_from_our_rule_and_shows_what_is_not_pred
     assert len(notes) == 1 and "anew for each batch" in notes[0]
 
 
+@pytest.mark.parametrize(("form", "notes"), [("aligned", 1), ("unaligned", 0), ("filled", 0)])
+def test_padding_is_said_to_end_where_there_is_any(form, notes):
+    answer = prediction_answer(analyse(load("parity"), form, 4), parse_encodings("rpe"), [1, 2], range(1, 5))
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(prediction_table(answer))
+    lines = [line for line in console.export_text().splitlines() if line.startswith("padding: ")]
+    assert len(lines) == notes and all("at scale 4 (--test 1-8 pads further)" in line for line in lines)
+
+
 def test_the_table_says_which_steps_cannot_select_their_operator():
     analysis = analyse(load("permutation", base=2), "aligned", 5)
     answer = prediction_answer(analysis, parse_encodings("ipe-sh,rpe"), [1, 2, 3], range(1, 6))
