@@ -326,6 +326,18 @@ def test_the_runs_of_rope_that_were_added_say_what_their_trials_do() -> None:
     assert e_bh([below, *others])[0], "the prediction is refuted among all cells"
 
 
+def test_the_table_of_wider_operands_is_that_of_its_trials() -> None:
+    for name, places in (("fig3", 20), ("wider-operands", 40)):
+        cells = cells_of(f"quick-until-decided/{name}")["ipe", "aligned"]
+        for cell in (cell for cell in cells if cell["task"] in ("division base 4", "addition base 4")):
+            failures = [run["first_failure"] for run in cell["outcomes"] if run["fits"]]
+            solved = sum(failure is None or failure > 20 for failure in failures)
+            evidence = Estimand.MAJORITY.evidence(solved, len(failures)).above
+            listed = ", ".join(str(failure) for failure in sorted(filter(None, failures)))
+            line = f"| {cell['task']} | {places} | {solved} of {len(failures)} | {evidence:.2g} | {listed} |"
+            assert line in TEXTS["docs/results/quick-until-decided/README.md"].splitlines()
+
+
 def test_the_tables_of_learned_labels_are_their_trials() -> None:
     text = TEXTS["docs/results/learned-labels/README.md"]
     rows, counted, served = [], [], []
