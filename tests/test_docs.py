@@ -231,7 +231,7 @@ def test_the_numbers_of_recorded_trials_are_theirs() -> None:
 
 
 def test_what_is_said_of_fig3_and_fig4_is_their_trial() -> None:
-    text = TEXTS["docs/results/quick-until-decided/README.md"].partition("## fig3")[2]
+    text = TEXTS["docs/results/quick-until-decided/README.md"].partition("## fig3")[2].partition("\n## ")[0]
     rows, counted = [], []
     for name in ("fig3", "fig4"):
         path = ROOT / f"docs/results/quick-until-decided/{name}/conjecture.json"
