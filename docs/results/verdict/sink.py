@@ -17,7 +17,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +55,19 @@ ADDED = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """How the samples of a scale are changed: PADs that no step needs stay or are left out, and keys are added."""
+    """How samples are changed.
+
+    Attributes:
+        scale: scale of the samples.
+        pads: True if the PADs that no step needs stay, False if they are left out.
+        added: number of keys that are added.
+        symbols: True if they are random symbols, False if they are PADs.
+    """
 
     scale: int
     pads: bool = True
     added: int = 0
     symbols: bool = False
-    """True if random symbols are added, False if PADs are."""
 
 
 CHANGES: Mapping[str, Change] = {
@@ -162,14 +168,9 @@ def trained_and_changed(piece: Piece) -> list[dict[str, Any]]:
     ]
 
 
-def trained_wider(piece: Piece) -> list[dict[str, Any]]:
-    """Train runs on wider operands, and return a row for each."""
-    return train_piece(WIDER, piece)
-
-
 EXPERIMENTS: Mapping[str, Callable[[Piece], list[dict[str, Any]]]] = {
     "changed": trained_and_changed,
-    "wider": trained_wider,
+    "wider": partial(train_piece, WIDER),
 }
 
 
