@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Tests make tens of thousands of small files that wait for the disk: on some machines milliseconds to write each, and
 # as long to remove it.
 MEMORY = Path("/dev/shm")
-if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:
+if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 1 << 30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 # A signal ignored here, as Ctrl-C in a background job or a hangup under nohup, would be ignored by all processes that

@@ -1,5 +1,6 @@
 """The material to damage: everything the project stores, made once, small, and the commands that read it."""
 
+import errno
 import json
 import os
 import shutil
@@ -139,8 +140,19 @@ def _must(folder: Path, *arguments: str) -> Ending:
 
 
 def copied(material: Path, to: Path, without: Sequence[str] = ()) -> Path:
-    """Make a copy whose files are links to those of the material: a file is replaced, never changed."""
-    shutil.copytree(
-        material, to, copy_function=os.link, ignore=shutil.ignore_patterns(".lock", ".locks", "*.lock", *without)
-    )
+    """Make a copy whose files are links to those of the material where both are on one disk.
+
+    A file is replaced, never changed.
+    """
+    ignored = shutil.ignore_patterns(".lock", ".locks", "*.lock", *without)
+    shutil.copytree(material, to, copy_function=_link_or_copy, ignore=ignored)
     return to
+
+
+def _link_or_copy(source: str, to: str) -> None:
+    try:
+        os.link(source, to)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        shutil.copy2(source, to)
