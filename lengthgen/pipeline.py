@@ -16,11 +16,12 @@ from empirical.runs.environment import environment
 from empirical.runs.protocol import Protocol, load_protocol
 from lengthgen.complexity import Question, compute
 from lengthgen.court import court_answer
-from lengthgen.experiment import Experiment, UntilDecided, run_conjecture
+from lengthgen.experiment import Experiment
 from lengthgen.explanation import lrc_answer
 from lengthgen.gallery import draw_catalogue
 from lengthgen.progress import Progress
 from lengthgen.reporting import write_report
+from lengthgen.training import UntilDecided, run_conjecture
 from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH
 from theory.pattern import from_formula

@@ -93,7 +93,8 @@ def train(
 ) -> None:
     """Train one model and test it at every scale. An interrupted run continues; a finished run is not trained again."""
     from circuits.encodings import parse_encoding
-    from lengthgen.experiment import task_experiment, train_one
+    from lengthgen.experiment import task_experiment
+    from lengthgen.training import train_one
 
     backend = Backend(device, compile)
     pair = format, parse_encoding(IDEAL.get(format, "ipe") if encoding is None else encoding)
@@ -119,8 +120,9 @@ def sweep(
     """
     from empirical.runs.protocol import load_protocol
     from lengthgen.curves import write_curves
-    from lengthgen.experiment import Experiment, sweep_all
+    from lengthgen.experiment import Experiment
     from lengthgen.stored import runs_answer
+    from lengthgen.training import sweep_all
 
     backend = Backend(device, compile)
     experiment = Experiment(protocol=load_protocol(protocol, profile), out=out)
@@ -186,8 +188,9 @@ def conjecture(
 ) -> None:
     """Store predictions, train every cell over several seeds, and judge each prediction."""
     from lengthgen.budget import BudgetError, parse_budget
-    from lengthgen.experiment import MOST, UntilDecided, chosen, run_conjecture
+    from lengthgen.experiment import chosen
     from lengthgen.tables.trials import conjecture_table, sensitivity_table
+    from lengthgen.training import MOST, UntilDecided, run_conjecture
 
     if not until_decided and (budget is not None or max_seeds is not None):
         raise BudgetError("--budget and --max-seeds limit the rounds of --until-decided: add that option")

@@ -81,7 +81,7 @@ def _training(wanted: bool) -> Iterator[None]:
 
     with ExitStack() as patches:
         if not wanted:
-            patches.enter_context(mock.patch.dict("lengthgen.experiment.ENGINES", {"local": refuse}))
+            patches.enter_context(mock.patch.dict("lengthgen.training.ENGINES", {"local": refuse}))
         yield
 
 

@@ -97,7 +97,7 @@ def _make(folder: Path, *, complete: bool) -> None:
         shutil.rmtree(folder / "many")
         _must(folder, "sweep", "randomized", *SMOKE)
         _must(folder, "reproduce", *SMOKE)
-    with mock.patch.dict("lengthgen.experiment.ENGINES", local=_in_the_same_process):
+    with mock.patch.dict("lengthgen.training.ENGINES", local=_in_the_same_process):
         _must(folder, "conjecture", "small.toml", *SMOKE)
     _leave_unfinished(folder)
     _must(folder, "figures", "--protocol", "small.toml", *SMOKE, *small_figures(folder))

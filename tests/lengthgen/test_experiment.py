@@ -10,16 +10,11 @@ from empirical.model.backend import CPU
 from empirical.runs.profile import ProfileError
 from empirical.runs.protocol import load_protocol
 from empirical.training import cost
-from lengthgen import experiment
+from lengthgen import freezing, training
 from lengthgen.budget import BudgetError, parse_budget
-from lengthgen.experiment import (
-    Experiment,
-    UntilDecided,
-    run_conjecture,
-    stored_predictions,
-    sweep_all,
-    task_experiment,
-)
+from lengthgen.experiment import Experiment, task_experiment
+from lengthgen.freezing import stored_predictions
+from lengthgen.training import UntilDecided, run_conjecture, sweep_all
 from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file
 from theory.system.errors import LengthgenError
 
@@ -40,7 +35,7 @@ def test_every_mode_of_a_task_with_a_reference_circuit_has_a_prediction(tmp_path
 
 
 def test_a_mode_that_takes_too_many_steps_is_left_out_with_a_message(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(experiment, "MODE_STEPS", 0)
+    monkeypatch.setattr(freezing, "MODE_STEPS", 0)
     for by_mode in predictions(tmp_path).values():
         assert by_mode[Mode.FREE] is not None and by_mode[Mode.DECLARED] is None and by_mode[Mode.TYPED] is None
     lines = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
@@ -53,7 +48,7 @@ def test_a_mode_that_takes_too_many_steps_is_left_out_with_a_message(tmp_path, m
 
 def sweep(folder, monkeypatch, text=PROTOCOL):
     """Predict a protocol, and go on to where its runs would be trained."""
-    monkeypatch.setattr(experiment, "train_all", lambda *arguments, **options: print("training begins"))
+    monkeypatch.setattr(training, "train_all", lambda *arguments, **options: print("training begins"))
     protocol = load_protocol(str(protocol_file(folder, text)), "smoke")
     sweep_all(Experiment(protocol=protocol, out=folder / "out"), CPU, "local")
 
@@ -114,7 +109,7 @@ def world(tmp_path, monkeypatch):
                     cell.append(run)
                     fill(store, run, lambda run, epoch, scale, solved=solved: 1.0 if solved or scale <= 2 else 0.0)
 
-        monkeypatch.setattr(experiment, "train_all", train_all)
+        monkeypatch.setattr(training, "train_all", train_all)
         until = UntilDecided(seconds=seconds, most=most)
         trial = run_conjecture(Experiment(protocol=protocol, out=tmp_path / "out"), CPU, until_decided=until)
         return {name: len(runs) for name, runs in trained.items()}, trial

@@ -13,7 +13,8 @@ from empirical.model.backend import CPU
 from empirical.runs.store import RunStore
 from empirical.training.train import train
 from empirical.trial.frozen import stored_runs
-from lengthgen.experiment import chosen, run_conjecture
+from lengthgen.experiment import chosen
+from lengthgen.training import run_conjecture
 from tests.empirical.conftest import smoke_run
 
 SCALES = ("--train", "1-2", "--test", "1-4", "--profile", "smoke")
@@ -214,7 +215,7 @@ def test_a_sweep_that_ends_with_a_broken_run_says_so_in_its_status(run, stored, 
     monkeypatch.chdir(out)
     cells = '[[cells]]\ntasks = ["select-first"]\nformats = ["unaligned"]\nencodings = ["lbpe-sh"]\n'
     (out / "small.toml").write_text(f'title = ""\nsource = ""\ntrain = [1, 2]\ntest = [1, 4]\n{cells}')
-    monkeypatch.setattr("lengthgen.experiment.train_all", lambda *_, **options: None)
+    monkeypatch.setattr("lengthgen.training.train_all", lambda *_, **options: None)
     status = {}
     for state in ("finished", "broken"):
         status[state], shown, err = run("sweep", "small.toml", "--profile", "smoke", "--out", str(out), "--json")

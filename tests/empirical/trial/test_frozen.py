@@ -15,8 +15,9 @@ from empirical.runs.store import RunStore
 from empirical.trial import conjecture
 from empirical.trial import frozen as frozen_module
 from empirical.trial.frozen import FILE, Frozen, stored_runs
-from lengthgen import experiment as experiment_module
-from lengthgen.experiment import Experiment, run_conjecture
+from lengthgen import training
+from lengthgen.experiment import Experiment
+from lengthgen.training import run_conjecture
 from tests.empirical.trial.trials import NO, YES, rows_of
 from theory.system.files import read_json, read_sealed_json, write_json, write_sealed_json
 
@@ -118,7 +119,7 @@ def trained(tmp_path, monkeypatch):
                 rows = [replace(row, exact_match=1.0, exact_match_seen=1.0) for row in rows_of(run)]
                 store.finish(run, metrics=rows, checkpoint=b"", environment=provenance[run.id])
 
-    monkeypatch.setattr(experiment_module, "train_all", train_all)
+    monkeypatch.setattr(training, "train_all", train_all)
     return Experiment(protocol=protocol(), out=tmp_path), done
 
 
@@ -172,13 +173,13 @@ def test_runs_stored_before_predictions_were_frozen_are_shown_and_decide_nothing
 
 def test_the_hash_is_said_before_training_and_stored(trained, capsys, monkeypatch):
     experiment, _ = trained
-    train_all, said_before = experiment_module.train_all, []
+    train_all, said_before = training.train_all, []
 
     def listen(*runs, **options):
         said_before.append(capsys.readouterr().err)
         train_all(*runs, **options)
 
-    monkeypatch.setattr(experiment_module, "train_all", listen)
+    monkeypatch.setattr(training, "train_all", listen)
     trial = run_conjecture(experiment, CPU)
     assert f"frozen predictions: {trial['frozen']}; publish it before training" in said_before[0]
     [record] = json.loads((experiment.folder / FILE).read_text())["frozen"]

@@ -1,0 +1,94 @@
+"""Predictions for the cells of an experiment, in every operator mode, stored and frozen before anything is trained."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from circuits.analysis import Analysis, SearchStopped, analyse
+from circuits.clock import Clock
+from circuits.encodings import HintNeeded, parse_encoding
+from circuits.modes import Mode
+from circuits.prediction import predict
+from circuits.prediction_record import Prediction
+from circuits.task import TaskError
+from empirical.runs.protocol import Cell, Protocol
+from empirical.runs.run import plan
+from empirical.trial.frozen import FILE, Frozen
+from lengthgen.experiment import Experiment
+from lengthgen.progress import Progress
+from theory.system.cache import cached
+from theory.system.digests import source_digest
+from theory.system.messages import tell
+
+MODE_STEPS = 120_000_000_000
+"""Limit in counted steps (`circuits.clock`) for circuits of operator modes whose predictions are only compared."""
+Predictions = Mapping[Cell, Mapping[str, Prediction | None]]
+"""Prediction by cell and operator mode; None if there is none."""
+
+
+def stored_predictions(experiment: Experiment) -> Predictions:
+    """Return the predictions for every cell, computed and stored before anything is trained."""
+    protocol = experiment.protocol
+
+    def compute() -> list[dict[str, Any]]:
+        task_specs = list(dict.fromkeys(cell.task for cell in protocol.cells))
+        progress = Progress("predictions", len(task_specs), "tasks")
+        records = []
+        for task in task_specs:
+            cells = [cell for cell in protocol.cells if cell.task == task]
+            for mode in Mode:
+                records += [
+                    {"cell": cell.as_json(), "mode": mode.value, "prediction": answer}
+                    for cell, answer in _predictions_of_mode(protocol, cells, mode)
+                ]
+            progress.step(f"{task.words}, {task.format}")
+        return records
+
+    digests = [run.digest for [run] in plan(protocol, count=1).values()]
+    cells_json = [cell.as_json() for cell in protocol.cells]
+    key = [source_digest("theory", "circuits"), cells_json, protocol.train, protocol.test, digests]
+    answer = cached(experiment.folder / "predictions.json", key, compute)
+    predictions: dict[Cell, dict[str, Prediction | None]] = {cell: {} for cell in protocol.cells}
+    for record in answer:
+        content = record["prediction"]
+        predictions[Cell.from_json(record["cell"])][record["mode"]] = (
+            None if content is None else Prediction.from_json(content)
+        )
+    return predictions
+
+
+def _predictions_of_mode(
+    protocol: Protocol, cells: Sequence[Cell], mode: Mode
+) -> list[tuple[Cell, dict[str, Any] | None]]:
+    """Return the predictions for cells of one task and format; None if a mode does not apply to the task."""
+    task, steps = cells[0].task, None if mode is Mode.FREE else MODE_STEPS
+    try:
+        analysis = analyse(task.plain(), task.format, protocol.test[-1], mode=mode, clock=Clock(steps=steps))
+    except TaskError as error:
+        if mode is Mode.FREE:
+            raise
+        if isinstance(error, SearchStopped):
+            tell(f"predictions of mode {mode} are left out: {error}")
+        return [(cell, None) for cell in cells]
+    return [(cell, _prediction(analysis, cell, protocol)) for cell in cells]
+
+
+def _prediction(analysis: Analysis, cell: Cell, protocol: Protocol) -> dict[str, Any] | None:
+    """Return one prediction as JSON.
+
+    None if the circuit of a mode that is only compared has no ideal relation without scale hint.
+    """
+    try:
+        prediction = predict(analysis, parse_encoding(cell.encoding), train=protocol.train, test=protocol.test)
+    except HintNeeded:
+        if analysis.mode == Mode.FREE:
+            raise
+        return None
+    return prediction.as_json()
+
+
+def frozen_predictions(experiment: Experiment) -> tuple[Predictions, Frozen]:
+    """Return the predictions, frozen before anything is trained, and say their hash."""
+    predictions = stored_predictions(experiment)
+    frozen = Frozen.of(experiment.protocol, predictions, experiment.folder / FILE)
+    tell(f"frozen predictions: {frozen.digest}; publish it before training")
+    return predictions, frozen
