@@ -163,10 +163,7 @@ def sink() -> dict[str, Any]:
 @pytest.mark.parametrize("experiment", ["changed", "wider"])
 def test_the_record_has_what_padding_does_as_its_script_says(sink: dict[str, Any], experiment: str) -> None:
     rows = read_rows(sink["stored_in"](experiment))
-    lines = ["wider_lines"] if experiment == "wider" else ["change_lines", "predicted_lines"]
-    assert {line for name in lines for line in sink[name](rows)} <= {
-        *(RECORD / "README.md").read_text(encoding="utf-8").splitlines()
-    }
+    assert {*sink["LINES"][experiment](rows)} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
     meant = {(cell.name, run.index) for cell, run in sink["recorded"]() if experiment == "changed" or run.index == 0}
     assert {(row["cell"], row["index"]) for row in rows} == meant, "about all runs that are meant, and no others"
 
@@ -208,6 +205,14 @@ def test_keys_that_no_step_needs_change_and_nothing_else(
     before, now = of_steps(setup.geometry, data), of_steps(labels, after)
     assert (np.delete(now, places, axis=1) == np.delete(before, unneeded, axis=1)).all()
     assert not now[:, places].any() and before.any(), "label 0: no step needs them"
+
+
+def test_a_sink_that_never_ends_takes_what_no_key_gets(sink: dict[str, Any]) -> None:
+    """One of three keys is hidden; logits ln 2 and ln 5 beside the 0 of the sink: weights 2/8 and 5/8, and 1/8 unused."""
+    logits = torch.tensor([[[[2.0, 5.0, 0.0]]]]).log()
+    positions = torch.arange(3)
+    weights = sink["off_by_one"](None, logits, positions[-1:], positions)
+    assert weights.flatten().tolist() == pytest.approx([2 / 8, 5 / 8, 0])
 
 
 def test_the_page_says_who_is_better_and_why_nobody_is(small: Path) -> None:

@@ -1,11 +1,12 @@
-"""Is padding an attention sink, which models miss where long operands leave none? Lines of two tables.
+"""Is padding an attention sink, which models miss where long operands leave none? Lines of three tables.
 
 PYTHONPATH=. python docs/results/verdict/sink.py EXPERIMENT, at the root of the project: trains runs of random tasks
 under ideal encodings on padded operands, writes sink-EXPERIMENT.parquet, and prints the lines. Ended after any piece,
 it goes on from there. Experiments:
 
-changed   the runs of the record again (a few seconds a run), tested on samples that are changed as CHANGES says.
-wider     a run of each cell with operands padded to WIDE places, a test at all scales to WIDE, and another seed.
+changed     the runs of the record again (a few seconds a run), tested on samples that are changed as CHANGES says.
+wider       a run of each cell with operands padded to WIDE places, a test at all scales to WIDE, and another seed.
+off-by-one  as changed, but trained and tested with a sink that never ends, a key without a value that all queries see.
 
 Ideal labels say which keys a step needs and nothing else about a place. So keys that no step needs can be added and
 left out, and neither the right answers nor the labels of other keys change.
@@ -20,10 +21,14 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from circuits.formats import PAD
+from empirical.encodings.relational import Relational
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
 from empirical.runs.data import Examples
@@ -85,6 +90,8 @@ PREDICTED = (
     ("short, symbols added", "short, symbols in place of PADs"),
 )
 """Pairs of changes; predicted is that of most tasks on which they differ more runs solve the first."""
+PREDICTED_OFF_BY_ONE = ("long", "short, PADs left out")
+"""Changes; predicted is that of most tasks on which they differ more runs solve them with a sink that never ends."""
 
 
 def cells() -> list[SeenCell]:
@@ -144,7 +151,7 @@ def train(experiment: str) -> None:
     path, trained_rows = stored_in(experiment), EXPERIMENTS[experiment]
     rows = read_rows(path) if path.exists() else []
     done = {(row["cell"], row["index"]) for row in rows}
-    wanted = [(cell, run.index) for cell, run in recorded() if experiment == "changed" or run.index == 0]
+    wanted = [(cell, run.index) for cell, run in recorded() if experiment != "wider" or run.index == 0]
     for piece in pieces([(cell, index) for cell, index in wanted if (cell.name, index) not in done]):
         rows += trained_rows(piece)
         write_rows(path, rows)
@@ -168,9 +175,22 @@ def trained_and_changed(piece: Piece) -> list[dict[str, Any]]:
     ]
 
 
+def off_by_one(_: Relational, logits_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+    """Attention weights exp(l_i) / (1 + sum over j of exp(l_j)), as if a further key had logit 0 and value 0."""
+    sink_BHJ1 = logits_BHJI.new_zeros(*logits_BHJI.shape[:-1], 1)
+    return torch.cat([logits_BHJI, sink_BHJ1], dim=-1).softmax(-1)[..., :-1]
+
+
+def trained_off_by_one(piece: Piece) -> list[dict[str, Any]]:
+    """Return the rows of `trained_and_changed` for models with the weights of `off_by_one`."""
+    with patch.object(Relational, "normalise", off_by_one):
+        return trained_and_changed(piece)
+
+
 EXPERIMENTS: Mapping[str, Callable[[Piece], list[dict[str, Any]]]] = {
     "changed": trained_and_changed,
     "wider": partial(train_piece, WIDER),
+    "off-by-one": trained_off_by_one,
 }
 
 
@@ -193,11 +213,21 @@ def change_lines(rows: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def predicted_lines(rows: list[dict[str, Any]]) -> list[str]:
-    """Return a line for each prediction on changed samples: both changes, and what `compared` gives."""
-    return [
+def changed_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the lines of `change_lines`, and one for each prediction: both changes, and what `compared` gives."""
+    return change_lines(rows) + [
         f"| {first} | {second} | {compared((row['task'], solves(row, first), solves(row, second)) for row in rows)} |"
         for first, second in PREDICTED
+    ]
+
+
+def off_by_one_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the lines of `change_lines`, and one for each prediction: the change, and what `compared` gives."""
+    twins = {(row["cell"], row["index"]): row for row in read_rows(stored_in("changed"))}
+    both = [(row, twins[row["cell"], row["index"]]) for row in rows]
+    return change_lines(rows) + [
+        f"| {name} | {compared((row['task'], solves(row, name), solves(twin, name)) for row, twin in both)} |"
+        for name in PREDICTED_OFF_BY_ONE
     ]
 
 
@@ -233,7 +263,14 @@ def wider_lines(rows: list[dict[str, Any]]) -> list[str]:
     return [*lines, f"| {compared((task, after > LONG, before > LONG) for task, after, before in both)} |"]
 
 
+LINES: Mapping[str, Callable[[list[dict[str, Any]]], list[str]]] = {
+    "changed": changed_lines,
+    "wider": wider_lines,
+    "off-by-one": off_by_one_lines,
+}
+
+
 if __name__ == "__main__":
     train(sys.argv[1])
     stored = read_rows(stored_in(sys.argv[1]))
-    print("\n".join(wider_lines(stored) if sys.argv[1] == "wider" else change_lines(stored) + predicted_lines(stored)))
+    print("\n".join(LINES[sys.argv[1]](stored)))
