@@ -9,9 +9,8 @@ output may end early; prompt tokens may come after outputs; several outputs may 
 
 import itertools
 import math
-import operator
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import EllipsisType
@@ -20,20 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from circuits.answers import Answers
 from theory.system.errors import LengthgenError
-from theory.system.userfile import Guarded, require_name, shown
+from theory.system.userfile import require_name, shown
 
 Tokens = NDArray[np.uint8]
 
 
-MAX_SYMBOLS = 254
-"""Largest size of an alphabet. Token numbers are uint8, and UNDEFINED is none of them."""
 UNDEFINED = 255
 """Number that stands for no token: after the end of a sequence, or where an operator has no value."""
-LONGEST_SYMBOL = 50
-"""Largest number of characters of a symbol."""
-LONGEST = 100_000
-"""Largest number of positions of a prompt, and of symbols appended to it."""
 MAX_TOKENS = 200_000_000
 """Largest number of tokens of a trace, and of the prompts or outputs that are computed at once."""
 MAX_SLOTS = 64
@@ -42,8 +36,6 @@ MAX_COMBINATIONS = 1 << 16
 """Largest number of combinations of symbols from which the valid prompts of a scale are all picked out."""
 MAX_REJECTED = 1_000
 """Largest number of random combinations that are drawn for one valid prompt."""
-MAX_RIGHT = 10_000
-"""Largest number of right outputs of one prompt."""
 
 
 class TaskError(LengthgenError):
@@ -111,25 +103,24 @@ class Task:
 
     def __post_init__(self) -> None:
         require_name(self.name, "name of a task", TaskError)
-        object.__setattr__(self, "alphabet", self._symbols(self.alphabet))
+        object.__setattr__(self, "alphabet", self._answers.alphabet(self.alphabet))
         if self.end is not None and self.end not in self.alphabet:
             raise TaskError(f"task '{self.name}': the end {shown(self.end)} is not in the alphabet {self.alphabet}")
+        read = self._answers
         guarded: dict[str, Any] = {
-            "prompt": self._guarded(self.prompt, self._read_prompt, "prompt", "at scale {}"),
-            "generate": self._guarded(self.generate, self._read_output, "generate", "on prompt {}"),
+            "prompt": read.guarded(self.prompt, read.prompt, "prompt", "at scale {}"),
+            "generate": read.guarded(self.generate, read.output, "generate", "on prompt {}"),
         }
         if self.vectorised is not None:
-            guarded["vectorised"] = self._guarded(
-                self.vectorised, self._read_vectorised, "the vectorised function", "on {}"
-            )
+            guarded["vectorised"] = read.guarded(self.vectorised, read.vectorised, "the vectorised function", "on {}")
         if self.reference is not None:
             guarded["reference"] = self._guarded_reference(self.reference)
         if self.valid is not None:
-            guarded["valid"] = self._guarded(self.valid, self._read_valid, "valid", "on {}")
+            guarded["valid"] = read.guarded(self.valid, read.valid, "valid", "on {}")
         if self.draw is not None:
-            guarded["draw"] = self._guarded(self.draw, self._read_output, "draw", "at scale {}")
+            guarded["draw"] = read.guarded(self.draw, read.output, "draw", "at scale {}")
         if self.right is not None:
-            guarded["right"] = self._guarded(self.right, self._read_right, "right", "on prompt {}")
+            guarded["right"] = read.guarded(self.right, read.right, "right", "on prompt {}")
         for name, function in guarded.items():
             object.__setattr__(self, name, function)
 
@@ -419,6 +410,11 @@ class Task:
             )
 
     @cached_property
+    def _answers(self) -> Answers:
+        """Reader of what the functions of this task answer."""
+        return Answers(f"task '{self.name}'", TaskError)
+
+    @cached_property
     def _layouts(self) -> dict[int, tuple[tuple[int, ...] | None, ...]]:
         """Layout of each scale asked for before."""
         return {}
@@ -441,35 +437,6 @@ class Task:
                 f"task '{self.name}': symbol {shown(unknown)} in {where} is not in the alphabet {self.alphabet}"
             ) from None
 
-    def _symbols(self, alphabet: Any) -> tuple[str, ...]:
-        """Return the alphabet as a tuple of plain strings."""
-        if not isinstance(alphabet, tuple | list | str):
-            raise TaskError(f"task '{self.name}': the alphabet must be a tuple of symbols, not {shown(alphabet)}")
-        if len(alphabet) > MAX_SYMBOLS:
-            raise TaskError(f"task '{self.name}': at most {MAX_SYMBOLS} symbols, not {len(alphabet):,}")
-        for symbol in alphabet:
-            if not isinstance(symbol, str) or not 0 < len(symbol) <= LONGEST_SYMBOL or not symbol.isprintable():
-                raise TaskError(
-                    f"task '{self.name}': a symbol is a text of 1 to {LONGEST_SYMBOL} printable characters, "
-                    f"not {shown(symbol)}"
-                )
-        if not alphabet or len(set(alphabet)) != len(alphabet):
-            raise TaskError(f"task '{self.name}': the alphabet must hold different symbols, at least one")
-        return tuple(str.__str__(symbol) for symbol in alphabet)
-
-    def _guarded(
-        self, function: Any, read: Callable[[Any], Any], what: str, where: str, **options: Any
-    ) -> Guarded[Any]:
-        """Return a function of the task whose failures are one line: "task 'NAME': WHAT fails WHERE: ..."."""
-        if not callable(function):
-            raise TaskError(f"task '{self.name}': {what} must be a function, not {shown(function)}")
-
-        def fails(*arguments: Any) -> str:
-            last = next(each for each in reversed(arguments) if not isinstance(each, random.Random))
-            return f"task '{self.name}': {what} fails {where.format(_argument_text(last))}"
-
-        return Guarded(function, read=read, fails=fails, error=TaskError, **options)
-
     def _guarded_reference(self, reference: Any) -> Reference:
         if not isinstance(reference, Reference):
             raise TaskError(f"task '{self.name}': reference must be a Reference or None, not {shown(reference)}")
@@ -478,64 +445,14 @@ class Task:
                 f"task '{self.name}': the reference circuit's arity must be 1 to {MAX_SLOTS}, "
                 f"not {shown(reference.arity)}"
             )
+        read = self._answers
         return Reference(
             arity=reference.arity,
-            steps=self._guarded(reference.steps, self._read_steps, "the reference circuit's steps", "at scale {}"),
-            apply=self._guarded(
-                reference.apply, self._read_symbol, "the reference circuit's apply", "on {}", expected=(ValueError,)
+            steps=read.guarded(reference.steps, read.steps, "the reference circuit's steps", "at scale {}"),
+            apply=read.guarded(
+                reference.apply, read.symbol, "the reference circuit's apply", "on {}", expected=(ValueError,)
             ),
         )
-
-    def _read_prompt(self, answer: Any) -> list[tuple[str, ...] | EllipsisType]:
-        positions = self._as_list(answer, "positions of a prompt")
-        if any(isinstance(symbols, set | frozenset) for symbols in positions):
-            raise TaskError(f"task '{self.name}': prompt allows a set of symbols, which has no order; give a tuple")
-        return [
-            ... if symbols is ... else tuple(map(_plain, itertools.islice(symbols, MAX_SYMBOLS + 1)))
-            for symbols in positions
-        ]
-
-    def _read_valid(self, answer: Any) -> bool:
-        if not isinstance(answer, bool | np.bool_):
-            raise TaskError(f"task '{self.name}': valid must give True or False, not {shown(answer)}")
-        return bool(answer)
-
-    def _read_right(self, answer: Any) -> list[list[str]]:
-        outputs = list(itertools.islice(answer, MAX_RIGHT + 1))
-        if len(outputs) > MAX_RIGHT:
-            raise TaskError(f"task '{self.name}': more than {MAX_RIGHT:,} right outputs of one prompt")
-        return [self._read_output(output) for output in outputs]
-
-    def _read_output(self, answer: Any) -> list[str]:
-        symbols = self._as_list(answer, "symbols that generate appends to a prompt")
-        # A call for each of a million symbols that are plain already would take most of the time.
-        return [symbol if type(symbol) is str else _plain(symbol) for symbol in symbols]
-
-    def _read_vectorised(self, answer: Any) -> NDArray[Any]:
-        outputs = np.asarray(answer)
-        if outputs.dtype.kind not in "biu":
-            raise TaskError(f"task '{self.name}': the vectorised function must give integers, not {outputs.dtype}")
-        return outputs
-
-    def _read_steps(self, answer: Any) -> list[tuple[str, tuple[int, ...]]]:
-        steps = []
-        for name, arguments in self._as_list(answer, "steps of the reference circuit"):
-            if not isinstance(name, str):
-                raise TaskError(f"task '{self.name}': a reference circuit's operator has a name, not {shown(name)}")
-            steps.append((_plain(name), tuple(map(operator.index, self._as_list(arguments, "arguments of a step")))))
-        return steps
-
-    def _read_symbol(self, answer: Any) -> str:
-        if not isinstance(answer, str):
-            raise TaskError(f"task '{self.name}': the reference circuit's apply gives {shown(answer)}, not a symbol")
-        return str.__str__(answer)
-
-    def _as_list(self, answer: Iterable[Any], what: str) -> list[Any]:
-        """Return an answer as a list. Raise TaskError if it is longer than LONGEST."""
-        items = list(itertools.islice(answer, LONGEST + 1))
-        if len(items) > LONGEST:
-            raise TaskError(f"task '{self.name}': more than {LONGEST:,} {what}")
-        return items
 
 
 def _equal_outputs(first: NDArray[Any], second: NDArray[Any]) -> bool:
@@ -543,15 +460,3 @@ def _equal_outputs(first: NDArray[Any], second: NDArray[Any]) -> bool:
     width = min(first.shape[1], second.shape[1])
     rest = [each[:, width:] == UNDEFINED for each in (first, second)]
     return bool((first[:, :width] == second[:, :width]).all() and all(each.all() for each in rest))
-
-
-def _plain(symbol: Any) -> Any:
-    """Return a text as a plain str, without methods of a user's subclass; anything else unchanged."""
-    return str.__str__(symbol) if isinstance(symbol, str) else symbol
-
-
-def _argument_text(argument: Any) -> str:
-    """Return an argument of a task's function as text for a message."""
-    if isinstance(argument, np.ndarray):
-        return f"{len(argument):,} prompts"
-    return " ".join(argument) if isinstance(argument, tuple) else str(argument)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from circuits.task import LONGEST_SYMBOL, MAX_SYMBOLS, Task, TaskError
+from circuits.answers import LONGEST_SYMBOL, MAX_SYMBOLS
+from circuits.task import Task, TaskError
 from theory.system.userfile import require_name, shown
 
 EQUALS = "="
@@ -37,7 +38,7 @@ class Transducer:
 
     Raises:
         TaskError: a field is not as described, a transition is missing, a symbol is '=' or '$', or there are more than
-            MAX_STATES states or, with both of these, more than circuits.task.MAX_SYMBOLS symbols.
+            MAX_STATES states or, with both of these, more than circuits.answers.MAX_SYMBOLS symbols.
     """
 
     name: str

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import MAX_SYMBOLS, Reference, Task, TaskError, Tokens
+from circuits.answers import MAX_SYMBOLS
+from circuits.task import Reference, Task, TaskError, Tokens
 
 Numbers = NDArray[np.uint16]
 """Digits of many inputs, [positions, inputs].

@@ -23,8 +23,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Self
 
+from circuits.answers import MAX_SYMBOLS
 from circuits.encodings import EncodingError, parse_encoding
-from circuits.task import MAX_SYMBOLS
 from circuits.tasks import TaskSpec
 from empirical.runs.limits import SCALE, Entries, Range, Text
 from empirical.runs.profile import Profile, ProfileError, load_profile, read, read_toml, read_value

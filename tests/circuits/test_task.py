@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from circuits import trace as trace_module
-from circuits.task import MAX_SYMBOLS, MAX_TOKENS, Task, TaskError
+from circuits.answers import MAX_SYMBOLS
+from circuits.task import MAX_TOKENS, Task, TaskError
 from circuits.tasks import TASKS
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity

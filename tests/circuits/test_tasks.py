@@ -8,11 +8,12 @@ from itertools import pairwise, takewhile
 import numpy as np
 import pytest
 
+from circuits.answers import MAX_SYMBOLS
 from circuits.circuit import CircuitError
 from circuits.formats import FORMATS, aligned, in_format
 from circuits.reference import reference_circuit, reference_complexity
 from circuits.src import minimal_arity, src, traces_up_to
-from circuits.task import MAX_SYMBOLS, UNDEFINED, Reference, Task, TaskError
+from circuits.task import UNDEFINED, Reference, Task, TaskError
 from circuits.tasks import TASKS, load
 from circuits.trace import trace
 from circuits.wirings import keys_of

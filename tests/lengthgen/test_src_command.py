@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from circuits import src as src_module
+from circuits.answers import MAX_SYMBOLS
 from circuits.search import rounds
 from circuits.search.stages import Searched
-from circuits.task import MAX_SYMBOLS
 from tests.lengthgen.refusal import refused
 from tests.processes import wait_until
 

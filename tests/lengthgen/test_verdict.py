@@ -208,7 +208,7 @@ def test_keys_that_no_step_needs_change_and_nothing_else(
 
 
 def test_a_sink_that_never_ends_takes_what_no_key_gets(sink: dict[str, Any]) -> None:
-    """One of three keys is hidden; the others have logits ln 2 and ln 5 beside the 0 of the sink."""
+    """Logits ln 2 and ln 5 beside the 0 of the sink; a third key is hidden."""
     logits = torch.tensor([[[[2.0, 5.0, 0.0]]]]).log()
     positions = torch.arange(3)
     weights = sink["off_by_one"](None, logits, positions[-1:], positions)
