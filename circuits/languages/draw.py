@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from functools import lru_cache
 
 from automata.fa.dfa import DFA
 
@@ -25,12 +26,17 @@ def draw_languages(states: int, symbols: int, seed: int) -> Iterator[Automaton]:
         seed: seed of the draw; equal seeds give equal automata.
     """
     source = random.Random(f"{states} {symbols} {seed}")
-    letters = [chr(ord("a") + index) for index in range(symbols)]
+    letters = tuple(chr(ord("a") + index) for index in range(symbols))
+    tried: set[tuple[object, ...]] = set()
     seen: set[tuple[object, ...]] = set()
     tries = 0
     while tries < MAX_TRIES:
         tries += 1
-        automaton = _drawn(states, letters, source)
+        step, accepting = _drawn(states, letters, source)
+        if (drawn := (tuple(step.items()), accepting)) in tried:
+            continue
+        tried.add(drawn)
+        automaton = _minimal(states, letters, *drawn)
         key = (frozenset(automaton.step.items()), automaton.accepting)
         if automaton.states == states and key not in seen:
             seen.add(key)
@@ -38,19 +44,36 @@ def draw_languages(states: int, symbols: int, seed: int) -> Iterator[Automaton]:
             yield automaton
 
 
-def _drawn(states: int, letters: list[str], source: random.Random) -> Automaton:
-    """Return the minimal automaton of a random one."""
-    transitions = {
-        state: {letter: source.randrange(states) for letter in letters if source.random() >= MISSING}
+def _drawn(
+    states: int, letters: tuple[str, ...], source: random.Random
+) -> tuple[dict[tuple[int, str], int], frozenset[int]]:
+    """Return the transitions and the accepting states of a random automaton."""
+    step = {
+        (state, letter): source.randrange(states)
         for state in range(states)
+        for letter in letters
+        if source.random() >= MISSING
     }
-    accepting = {state for state in range(states) if source.random() < 0.5}
+    return step, frozenset(state for state in range(states) if source.random() < 0.5)
+
+
+# To minimise an automaton takes thirty times as long as to draw it, and a language of a name is found by drawing anew
+# all that come before it.
+@lru_cache(maxsize=10_000)
+def _minimal(
+    states: int, letters: tuple[str, ...], steps: tuple[tuple[tuple[int, str], int], ...], accepting: frozenset[int]
+) -> Automaton:
+    """Return the minimal automaton of an automaton that starts in state 0."""
+    step = dict(steps)
     automaton = DFA(
         states=set(range(states)),
         input_symbols=set(letters),
-        transitions=transitions,
+        transitions={
+            state: {letter: step[state, letter] for letter in letters if (state, letter) in step}
+            for state in range(states)
+        },
         initial_state=0,
-        final_states=accepting,
+        final_states=set(accepting),
         allow_partial=True,
     )
     return canonical(automaton.minify())

@@ -76,9 +76,9 @@ class CellRun:
             threshold: exact match from which on a scale counts as solved; None for that of the preregistration.
         """
         limit = preregistration.testing.threshold if threshold is None else threshold
-        failed = np.flatnonzero(~(self.exact_match >= limit))
-        scales = preregistration.test_scales
-        return scales[failed[0]] if len(failed) else scales[-1] + 1
+        solved, scales = self.exact_match >= limit, preregistration.test_scales
+        first = int(solved.argmin())
+        return scales[-1] + 1 if solved[first] else scales[first]
 
 
 def run_of(preregistration: Preregistration, cell: FrozenCell, index: int) -> Run:

@@ -1,7 +1,9 @@
 """Command `lengthgen verdict` on made-up and on very small experiments."""
 
 import runpy
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,14 @@ from circuits.formats import PAD
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
 from empirical.runs.data import TEST, Examples
-from empirical.verdict.frozen import load_frozen
-from empirical.verdict.runs import RUNS, run_of
+from empirical.verdict.frozen import FrozenCells, load_frozen
+from empirical.verdict.preregistration import load_preregistration
+from empirical.verdict.runs import RUNS, CellRun, load_runs, run_of
 from empirical.verdict.tables import read_rows, write_rows
 from lengthgen.verdict import VerdictError, rerun_answer, train_answer, verdict_answer
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes, preregistration, store_cells
 from tests.lengthgen.refusal import refused
+from tests.pool_here import pool_here
 from theory.system.files import read_json
 
 RECORD = Path(__file__).parents[2] / "docs" / "results" / "verdict"
@@ -32,6 +36,8 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Folder of verdicts with frozen answers for two cells, of a preregistration with little training."""
     registered = preregistration(stopping=replace(preregistration().stopping, first=2, most=3))
     monkeypatch.setattr(module, "load_preregistration", lambda name: registered)
+    monkeypatch.setattr("empirical.verdict.runs.pool", pool_here)
+    monkeypatch.setattr("empirical.verdict.runs.keep_freed_memory", lambda: None)  # it would for all later tests
     store_cells([frozen_cell(TASK, "nope"), frozen_cell(TASK, "alibi")], tmp_path / "mine")
     return tmp_path
 
@@ -111,6 +117,25 @@ def test_a_page_of_the_project_is_what_its_record_says(
     )
 
 
+@pytest.fixture(scope="module")
+def runs_read_once() -> Iterator[None]:
+    """Have the scripts of the record share its runs: to read them and check their seeds takes each a second."""
+
+    @cache
+    def runs_in(folder: Path) -> dict[str, list[CellRun]]:
+        return load_runs(frozen_in(folder), folder)
+
+    @cache
+    def frozen_in(folder: Path) -> FrozenCells:
+        return load_frozen(load_preregistration(folder.name), folder)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("empirical.verdict.runs.load_runs", lambda _, folder: runs_in(folder))
+        patch.setattr("empirical.verdict.frozen.load_frozen", lambda _, folder: frozen_in(folder))
+        yield
+
+
+@pytest.mark.usefixtures("runs_read_once")
 def test_the_record_counts_the_errors_of_distractors_as_its_script_does() -> None:
     script = runpy.run_path(str(RECORD / "languages.py"))
     assert {*script["rows"](), *script["reach_rows"]()} <= {
@@ -118,12 +143,14 @@ def test_the_record_counts_the_errors_of_distractors_as_its_script_does() -> Non
     }
 
 
+@pytest.mark.usefixtures("runs_read_once")
 @pytest.mark.parametrize("experiment", ["longer", "circuits"])
 def test_the_record_counts_runs_that_were_trained_again_as_its_script_does(experiment: str) -> None:
     script = runpy.run_path(str(RECORD / "again.py"))
     assert {*script["lines"](experiment)} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
 
 
+@pytest.mark.usefixtures("runs_read_once")
 def test_the_record_has_what_own_token_says_on_random_tasks() -> None:
     """All stored answers are counted as the record says, and one task is asked again."""
     script = runpy.run_path(str(RECORD / "own_token.py"))
@@ -135,6 +162,7 @@ def test_the_record_has_what_own_token_says_on_random_tasks() -> None:
     assert script["asked"](of_task) == {cell.cell.name: stored[cell.cell.name] for cell in of_task}
 
 
+@pytest.mark.usefixtures("runs_read_once")
 def test_the_record_has_what_models_answer_where_arguments_are_swapped() -> None:
     """All stored answers are counted as the record says, and they are about all cells that are meant."""
     script = runpy.run_path(str(RECORD / "swapped.py"))
@@ -144,6 +172,7 @@ def test_the_record_has_what_models_answer_where_arguments_are_swapped() -> None
     assert script["at_the_swap"]() == (282, 288)
 
 
+@pytest.mark.usefixtures("runs_read_once")
 def test_models_are_asked_at_the_first_swapped_step() -> None:
     """A cell that is trained again: nearly all its answers are the operator of its own token twice."""
     script = runpy.run_path(str(RECORD / "swapped.py"))
@@ -155,7 +184,7 @@ def test_models_are_asked_at_the_first_swapped_step() -> None:
 
 
 @pytest.fixture(scope="module")
-def sink() -> dict[str, Any]:
+def sink(runs_read_once: None) -> dict[str, Any]:
     """The script on padding; it reads all runs of the record once."""
     return runpy.run_path(str(RECORD / "sink.py"))
 
