@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from paper_figs.declaration import Entry
 from paper_figs.prism_runs import KINDS, PROTOCOL, TokenPositions, read_positions, runs_by_sharpening, trained_tokens
 from paper_figs.saving import Drawing
-from paper_figs.small_panels import set_ticks
+from paper_figs.small_panels import fix_layout, set_ticks
 from paper_figs.sources import Needs, Sources
 from paper_figs.style import PAGE_WIDTH, context
 
@@ -74,8 +74,7 @@ def _draw(read: Mapping[str, Sequence[TokenPositions]], trained: Mapping[str, in
                     axes.set_xlabel("token t")
             grid[row, 0].set_ylabel("position k")
         figure.colorbar(mesh, ax=grid, label="mass of position k in the histogram of token t", shrink=0.7, pad=0.01)
-        figure.draw_without_rendering()
-        figure.set_layout_engine(None)
+        fix_layout(figure)
     return figure
 
 

@@ -73,15 +73,19 @@ def labels_needed(scores: Scores) -> dict[Fraction, int]:
     """
     by_distance = np.array(scores)
     spread = by_distance.max() - by_distance.min()
-    moved = [1 + Fraction(float(score)) for score in (by_distance - by_distance.min()) / spread]
-    entries = [[moved[j - i] if i <= j else Fraction(0) for j in range(SCALE)] for i in range(SCALE)]
-    pattern = from_array(np.array(entries, dtype=object))
+    moved = 1 + (by_distance - by_distance.min()) / spread
+    key, query = np.indices((SCALE, SCALE))
+    pattern = from_array(np.where(key <= query, moved[query - key], 0))
     return {error: bounds_within(pattern, error, [SCALE])[SCALE][1] for error in ERRORS}
 
 
-def drawing(*, width: float) -> Drawing:
-    """Draw the figure, `width` inches wide; all numbers are computed from the formulas of the scores."""
-    curves = {name: labels_needed(scores()) for name, (scores, *_) in SCORES.items()}
+def label_curves() -> dict[str, dict[Fraction, int]]:
+    """Return name -> error -> fewest labels, computed from the formulas of the scores."""
+    return {name: labels_needed(scores()) for name, (scores, *_) in SCORES.items()}
+
+
+def drawing(curves: Mapping[str, Mapping[Fraction, int]], *, width: float) -> Drawing:
+    """Draw the figure, `width` inches wide."""
     rows: list[dict[str, object]] = [
         {"score": name, "error": float(error), "labels": count}
         for name, curve in curves.items()
@@ -125,6 +129,6 @@ FIGURES = (
         place=308,
         name="score-labels",
         title="Labels that the score of an encoding needs, by the error allowed",
-        make=lambda sources: drawing(width=sources.width),
+        make=lambda sources: drawing(label_curves(), width=sources.width),
     ),
 )

@@ -4,7 +4,9 @@ Panels share one vertical range. A curve is divided by its largest absolute valu
 the biases differ by a factor of 40 and their shape is what the panels compare.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from textwrap import wrap
 from typing import Any
 
@@ -55,14 +57,15 @@ class ScoreCurve:
     bias: tuple[float, ...]
 
 
-def score_curves() -> list[ScoreCurve]:
+@lru_cache(maxsize=1)
+def score_curves() -> tuple[ScoreCurve, ...]:
     """Return the curves of all encodings that rotate or bias scores by distance alone, and two examples of content.
 
     The examples are a HoPE score with a peak, and what wavelet vectors add to the score of one query.
     """
     acting = (encoding for encoding in with_formulas() if (encoding.rotate or encoding.bias) and not encoding.embed)
     curves = (_score_curve(encoding) for encoding in acting if Law.RELATIVE in encoding.laws)
-    return [*(curve for curve in curves if curve), _peaked_hope(), _vectors()]
+    return (*(curve for curve in curves if curve), _peaked_hope(), _vectors())
 
 
 def _peaked_hope() -> ScoreCurve:
@@ -129,7 +132,7 @@ def _value(expression: sp.Expr, point: dict[str, str]) -> float:
     return float(sp.N(points.value_at(constant, example)))
 
 
-def drawing(curves: list[ScoreCurve], *, width: float) -> Drawing:
+def drawing(curves: Sequence[ScoreCurve], *, width: float) -> Drawing:
     """Draw a panel for each encoding, `width` inches wide in all."""
     rows: list[dict[str, object]] = [
         {
@@ -161,7 +164,7 @@ def _greek(symbol: str) -> str:
     return symbol
 
 
-def _draw(curves: list[ScoreCurve], width: float) -> Figure:
+def _draw(curves: Sequence[ScoreCurve], width: float) -> Figure:
     bias: dict[str, Any] = {"color": "#004488", "linestyle": "-", "linewidth": 1.0}
     kernel: dict[str, Any] = {"color": "#C04000", "linestyle": (0, (3, 1.3)), "linewidth": 1.0}
     with context():

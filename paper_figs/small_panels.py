@@ -101,6 +101,12 @@ def finish(
     if line:
         width, height = figure.get_size_inches()
         figure.set_size_inches(width, height + line * ceil(len(handles) / columns))
-    # The layout is fixed once, so that all file formats show the same figure and none has to find it again.
-    figure.draw_without_rendering()
+    fix_layout(figure)
+
+
+def fix_layout(figure: Figure) -> None:
+    """Lay out a figure with constrained layout once: all file formats show the same, and none has to find it again."""
+    layout = figure.get_layout_engine()
+    assert layout is not None
+    layout.execute(figure)
     figure.set_layout_engine(None)

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from empirical.verdict.population import HALVES
 from empirical.verdict.preregistration import Preregistration
 from paper_figs.saving import Drawing
-from paper_figs.small_panels import columns_of, grid
+from paper_figs.small_panels import columns_of, fix_layout, grid
 from paper_figs.style import SMALLEST_TEXT, context
 from paper_figs.verdict_evidence import Judgement, evidence, verdict_entry
 
@@ -69,8 +69,7 @@ def _draw(pairs: Sequence[Mapping[str, Any]], decides: float, width: float) -> F
                 axes.set_ylabel("e-value", labelpad=2)
             if place + columns >= len(pairs):
                 axes.set_xlabel("cells seen", labelpad=1)
-        figure.draw_without_rendering()
-        figure.set_layout_engine(None)
+        fix_layout(figure)
     return figure
 
 

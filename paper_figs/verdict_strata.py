@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from empirical.verdict.preregistration import Preregistration
 from paper_figs.saving import Drawing
-from paper_figs.small_panels import columns_of, grid
+from paper_figs.small_panels import columns_of, fix_layout, grid
 from paper_figs.style import SMALLEST_TEXT, context, looks
 from paper_figs.verdict_evidence import RANDOM_LANGUAGES, Judgement, evidence, verdict_entry
 
@@ -59,8 +59,7 @@ def _draw(
             axes.set_xticks(np.arange(len(labels)) + 0.5, [*labels.values()], rotation=90, fontsize=SMALLEST_TEXT)
             axes.set_yticks(np.arange(len(strata)) + 0.5, strata, fontsize=SMALLEST_TEXT)
             axes.tick_params(length=0, pad=2, labelleft=place % columns == 0)
-        figure.draw_without_rendering()
-        figure.set_layout_engine(None)
+        fix_layout(figure)
     return figure
 
 

@@ -208,16 +208,22 @@ def test_the_ledger_counts_claims() -> None:
     assert {name.replace("\n", " ").partition(" (")[0] for name in names if "other papers" not in name} == wrong_papers
 
 
+@pytest.fixture(scope="module")
+def label_curves() -> dict[str, dict[Fraction, int]]:
+    return score_labels.label_curves()
+
+
 @pytest.mark.parametrize("width", WIDTHS)
-def test_computed_figures_fit_every_width(width: float) -> None:
-    for figure in (lrc_growth, score_labels):
-        shown = figure.drawing(width=width).shown
+def test_computed_figures_fit_every_width(label_curves: dict[str, dict[Fraction, int]], width: float) -> None:
+    for shown in (lrc_growth.drawing(width=width).shown, score_labels.drawing(label_curves, width=width).shown):
         assert isinstance(shown, Figure)
         on_the_page(shown)
 
 
-def test_labels_of_a_linear_score_are_counted_by_division_and_fewer_labels_carry_a_larger_error() -> None:
-    rows = score_labels.drawing(width=7.0).rows
+def test_labels_of_a_linear_score_are_counted_by_division_and_fewer_labels_carry_a_larger_error(
+    label_curves: dict[str, dict[Fraction, int]],
+) -> None:
+    rows = score_labels.drawing(label_curves, width=7.0).rows
     labels = {name: [row["labels"] for row in rows if row["score"] == name] for name in score_labels.SCORES}
     last = score_labels.SCALE - 1
     assert labels["ALiBi"] == [math.ceil((last + 1) / (2 * error * last // 1 + 1)) for error in score_labels.ERRORS]
@@ -235,13 +241,15 @@ def _cover(values: list[float], error: float) -> int:
     return count
 
 
-def test_labels_of_wavelets_are_those_that_cover_their_scores_and_far_keys_share_one() -> None:
+def test_labels_of_wavelets_are_those_that_cover_their_scores_and_far_keys_share_one(
+    label_curves: dict[str, dict[Fraction, int]],
+) -> None:
     q = torch.ones(1, 1, 1, 16, dtype=torch.float64)
     module, keys = Wavelet(head_dim=16, scales=4), torch.arange(score_labels.SCALE)
     scores = module.scores(q, torch.zeros(1, 1, len(keys), 16).double(), keys[-1:], keys)[0, 0, 0].tolist()
     spread = max(scores) - min(scores)
-    rows = [row for row in score_labels.drawing(width=7.0).rows if str(row["score"]).startswith("Wavelets")]
-    assert [row["labels"] for row in rows] == [_cover(scores, error * spread) for error in score_labels.ERRORS]
+    [labels] = [curve for name, curve in label_curves.items() if name.startswith("Wavelets")]
+    assert labels == {error: _cover(scores, error * spread) for error in score_labels.ERRORS}
     assert max(scores[: len(keys) - 51]) < 1e-3 * spread, "scores of the keys from distance 51 on"
 
 
