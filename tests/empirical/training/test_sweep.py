@@ -21,9 +21,12 @@ from hypothesis import strategies as st
 
 from empirical.model.backend import CPU
 from empirical.runs.store import RunStore
+from empirical.training import sweep
+from empirical.training import train as training_module
 from empirical.training.sweep import SweepError, groups, local, staying, train_all
 from empirical.training.train import train
 from tests.empirical.conftest import smoke_run
+from tests.pool_here import pool_here
 from tests.processes import PATIENCE, is_alive, started, wait_until
 from theory.system.files import write_bytes
 
@@ -128,9 +131,9 @@ train_all(runs, RunStore(root), backend=CPU, provenance={}, engine=engine)
 
 
 @contextmanager
-def started_sweep(runs, store, engine=local, **options):
+def started_sweep(runs, store, engine=local):
     """A sweep in a process of its own, which fails as the sweep does."""
-    with started([sys.executable, "-c", SWEEP], cwd=ROOT, stdin=subprocess.PIPE, **options) as process:
+    with started([sys.executable, "-c", SWEEP], cwd=ROOT, stdin=subprocess.PIPE) as process:
         pickle.dump((runs, store.root, engine), process.stdin.buffer)
         process.stdin.close()
         yield process
@@ -248,15 +251,15 @@ def test_half_written_files_of_ended_workers_go_with_the_sweep(small_run, tmp_pa
     assert not half.exists()
 
 
-def test_however_it_is_killed_a_sweep_ends_with_the_bits_of_an_undisturbed_one(tmp_path):
+def test_however_it_is_killed_a_sweep_ends_with_the_bits_of_an_undisturbed_one(tmp_path, monkeypatch):
     run = logged_run(tmp_path, "a", epochs=8)
     store, undisturbed = RunStore(tmp_path / "runs"), RunStore(tmp_path / "undisturbed")
 
     with ThreadPoolExecutor(1) as beside_us, brake(run, 3):
-        sweep = beside_us.submit(train_all, [run], store, backend=CPU, provenance={})
+        sweeping = beside_us.submit(train_all, [run], store, backend=CPU, provenance={})
         os.kill(wait_until(lambda: held(run, 3)), signal.SIGKILL)
         with pytest.raises(SweepError, match=r"a training process was killed .*: run the same command again to go on"):
-            sweep.result()
+            sweeping.result()
 
     with brake(run, 6), started_sweep([run], store) as caller:
         second = wait_until(lambda: held(run, 6))
@@ -264,22 +267,29 @@ def test_however_it_is_killed_a_sweep_ends_with_the_bits_of_an_undisturbed_one(t
         wait_until(lambda: not is_alive(second))
     assert not store.finished(run)
 
-    train_all([run], store, backend=CPU, provenance={})
+    here, note = [], RunStore.note_progress
+    with monkeypatch.context() as patch:
+        patch.setattr(RunStore, "note_progress", lambda *noted: (here.append(noted[-1]), note(*noted)))
+        patch.setattr(sweep, "pool", pool_here)  # no process is killed any more
+        train_all([run], store, backend=CPU, provenance={})
     train([run], undisturbed)
     assert same_numbers(run, store, undisturbed)
-    assert list(epochs(run).values()) == [[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8]]
+    assert [*epochs(run).values(), here] == [[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8]]
     assert nothing_is_left(store)
 
 
-def test_two_sweeps_at_once_train_no_run_twice(tmp_path):
+def test_two_sweeps_at_once_train_no_run_twice(tmp_path, monkeypatch, capsys):
+    """The first by a process, the second by this one, which must not train."""
     run, store = logged_run(tmp_path, "a"), RunStore(tmp_path / "runs")
-    with ThreadPoolExecutor(1) as beside_us, brake(run, 1) as release:
+    with ThreadPoolExecutor(2) as beside_us, brake(run, 1) as release:
         first = beside_us.submit(train_all, [run], store, backend=CPU, provenance={})
         holder = wait_until(lambda: held(run, 1))
-        with started_sweep([run], store, stderr=subprocess.PIPE) as second:
-            assert second.stderr.readline().startswith(f"waiting for process {holder} on ")
-            release()
-            first.result(PATIENCE)
-            assert second.wait(PATIENCE) == 0
+        monkeypatch.setattr(sweep, "pool", pool_here)
+        monkeypatch.setattr(training_module, "Ensemble", None)
+        second = beside_us.submit(train_all, [run], store, backend=CPU, provenance={})
+        assert wait_until(lambda: capsys.readouterr().err).startswith(f"waiting for process {holder} on ")
+        release()
+        first.result(PATIENCE)
+        second.result(PATIENCE)
     assert trainings(run) == [holder]
     assert nothing_is_left(store)

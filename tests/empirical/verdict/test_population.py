@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
@@ -23,6 +24,7 @@ from empirical.verdict.population import (
     LANGUAGE,
     ONCE,
     OWN_LETTER,
+    RISES,
     SOURCES,
     TEST,
     TRAIN,
@@ -36,16 +38,27 @@ from empirical.verdict.population import (
 )
 
 COUNT = 13
+UP_TO = 9
+"""Largest scale of the test here: the analysis up to 20 takes ten times as long and shows nothing more."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_scales() -> Iterator[None]:
+    """Draw tasks as for all scales, with fewer, and from fewer languages of a seed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(population, "TEST", UP_TO)
+        patch.setattr(population, "RISES", (RISES[0], UP_TO - 1))
+        patch.setattr(population, "LANGUAGES", 5)
+        yield
 
 
 @pytest.fixture(scope="module")
-def tasks() -> list[DrawnTask]:
+def tasks(few_scales: None) -> list[DrawnTask]:
     """A small population."""
     return draw(1, COUNT)
 
 
-def test_seed_decides_the_population(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(population, "TEST", TRAIN + 4)
+def test_seed_decides_the_population() -> None:
     again = draw(1, 2)
     assert again and again == draw(1, 2) and again != draw(2, 2)
 
@@ -57,7 +70,7 @@ def test_no_task_is_drawn_twice_and_no_more_than_asked_for(tasks: list[DrawnTask
 
 def test_names_are_loaded_again_with_the_profile_that_is_recorded(tasks: list[DrawnTask]) -> None:
     for task in tasks[:: max(1, len(tasks) // 3)]:
-        analysis = analyse(parse_task(task.name).plain(), task.formats[0], TEST)
+        analysis = analyse(parse_task(task.name).plain(), task.formats[0], UP_TO)
         assert profile_of(analysis) == (task.profile, task.rises_at)
         assert not is_constant(analysis)
 
@@ -68,7 +81,7 @@ def test_strata_are_filled_evenly(tasks: list[DrawnTask]) -> None:
     assert all(count <= -(-COUNT // sum(len(SOURCES[source]) for source in USUAL)) for count in counts.values())
     assert {task.profile for task in tasks} == {INVARIANT, ONCE, GROWS}
     assert all((task.rises_at is None) == (task.profile == INVARIANT) for task in tasks)
-    assert all(TRAIN < task.rises_at <= TEST for task in tasks if task.rises_at is not None)
+    assert all(TRAIN < task.rises_at <= UP_TO for task in tasks if task.rises_at is not None)
 
 
 def test_half_depends_on_the_name_alone_and_both_occur() -> None:
@@ -82,14 +95,13 @@ def test_languages_are_not_padded(tasks: list[DrawnTask]) -> None:
         assert ("aligned" in task.formats) == (task.source != LANGUAGE)
 
 
-def test_sources_of_languages_are_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(population, "TEST", TRAIN + 3)  # languages have their profile at any scale
+def test_sources_of_languages_are_what_they_say() -> None:
     drawn = draw(3, 4, (OWN_LETTER, DEFINITE), letters=3)
     assert {task.source for task in drawn} == {OWN_LETTER, DEFINITE}
     for task in drawn:
         automaton = random_language(task.name.removesuffix(WITH_STATES))
         assert automaton.symbols == ("a", "b", "c") and task.formats == ("unaligned",)
-        assert own_letter_decides(automaton, TRAIN + 1, TRAIN + 3) == (task.source == OWN_LETTER)
+        assert own_letter_decides(automaton, TRAIN + 1, UP_TO) == (task.source == OWN_LETTER)
         assert task.source == OWN_LETTER or definiteness(automaton) is not None
 
 
@@ -100,7 +112,7 @@ def test_arguments_are_swapped_beyond_training_and_src_stays() -> None:
         assert task.profile == INVARIANT and task.formats == ("aligned", "filled")
         name = re.fullmatch(r"random-(local|rotated)-(?:invariant|swaps(\d+))-.*", task.name)
         assert name and task.source == ("swapped " if name[2] else "") + name[1]
-        assert name[2] is None or TRAIN < int(name[2]) <= TEST
+        assert name[2] is None or TRAIN < int(name[2]) <= UP_TO
 
 
 def test_sources_without_one_of_the_profiles_are_named() -> None:
@@ -131,3 +143,7 @@ def test_outputs_that_no_prompt_changes_are_constant() -> None:
 def test_encodings_exist_and_the_number_of_draws_is_bounded() -> None:
     assert len({str(parse_encoding(name)) for name in ENCODINGS}) == 10
     assert DRAWS >= 1 and draw(1, 0) == []
+
+
+def test_every_drawn_rise_is_beyond_training_and_within_the_test() -> None:
+    assert TRAIN < RISES[0] <= RISES[1] < TEST
