@@ -8,8 +8,8 @@ import pytest
 from empirical.training import sealed_sweep, sweep
 from lengthgen import progress, reporting
 from lengthgen.cli import main
-from proofs_checks import ledger, own_claims
-from proofs_checks.result import Result
+from proofs_checks import ledger
+from tests.lengthgen.settled_here import settled_here
 from tests.pool_here import pool_here
 
 
@@ -53,13 +53,7 @@ def mine(tmp_path, monkeypatch):
 @pytest.fixture
 def claims_run_here(monkeypatch):
     """Have claims run and stored in this process, for tests of what is then answered: a worker takes 1 s to start."""
-
-    def settle(claims, tasks, time_limit, record):
-        own_claims._loaded.cache_clear()  # a worker has loaded no file yet
-        for claim in claims:
-            record(Result.from_plain(claim, ledger._settle(tasks[claim.id])))
-
-    monkeypatch.setattr(ledger, "_run_in_parallel", settle)
+    monkeypatch.setattr(ledger, "_run_in_parallel", settled_here)
 
 
 @pytest.fixture

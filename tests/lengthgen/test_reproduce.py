@@ -4,28 +4,26 @@ import hashlib
 import json
 import os
 import random
+import runpy
 import signal
-import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from empirical.runs import protocol
 from empirical.runs.store import RunStore
-from tests.processes import PATIENCE, alive, started, wait_until
+from tests.attack.watchdog import warm
+from tests.lengthgen.forked import forked
+from tests.lengthgen.small_reproduce import one_epoch, small_reproduce
+from tests.processes import alive, wait_until
 from theory.system.files import locked, read_sealed_json, write_json
 
 ROOT = Path(__file__).parents[2]
 TELL_TIME = ("claims.json", "environment.json", "files.json", "manifest.json", "report.html", "runs.json", ".lock")
-
-
-def start(out, cache, stderr=subprocess.PIPE):
-    command = [sys.executable, "-m", "tests.lengthgen.small_reproduce", "reproduce", "--profile", "smoke"]
-    # A cache of their own: what few claims, tasks and figures give is stored under the keys of all.
-    environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
-    return started([*command, "--out", str(out)], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=stderr)
 
 
 def times(out):
@@ -50,27 +48,36 @@ def cache(common):
 
 
 @pytest.fixture(scope="session")
-def clean(common, cache):
+def warmed():
+    """Everything is imported, so that forks find it imported."""
+    warm()
+
+
+@pytest.fixture(scope="session")
+def clean(common, cache, warmed):
     """Folder; [exit status, stdout, stderr] of two commands that began at once; what the second changed; and numbers.
 
     The second is held while it waits, until the files of the first are looked at.
     """
     out, record = common / "clean", common / "clean.json"
-    logs = [common / f"clean-{number}.txt" for number in (1, 2)]
+    work = partial(small_reproduce, out, cache, worker=False)
     with locked(common / "clean.lock"):
         if not record.exists():
             with ExitStack() as ends:
-                both = [ends.enter_context(start(out, cache, ends.enter_context(log.open("w")))) for log in logs]
-                waiting = wait_until(lambda: [at for at, log in enumerate(logs) if "waiting for " in log.read_text()])
+                both = [
+                    ends.enter_context(forked(work, common / f"clean-{at}.out", common / f"clean-{at}.err"))
+                    for at in (1, 2)
+                ]
+                waiting = wait_until(
+                    lambda: [at for at, fork in enumerate(both) if "waiting for " in fork.err.read_text()]
+                )
                 second, first = both[waiting[0]], both[1 - waiting[0]]
-                second.send_signal(signal.SIGSTOP)
-                answers = {first: first.communicate(timeout=600)[0]}
+                os.kill(second.pid, signal.SIGSTOP)
+                statuses = {first: first.ends(600)}
                 before = times(out)
-                second.send_signal(signal.SIGCONT)
-                answers[second] = second.communicate(timeout=600)[0]
-            ended = [
-                [process.returncode, answers[process], log.read_text()] for process, log in zip(both, logs, strict=True)
-            ]
+                os.kill(second.pid, signal.SIGCONT)
+                statuses[second] = second.ends(600)
+            ended = [[statuses[fork], fork.out.read_text(), fork.err.read_text()] for fork in both]
             changed = [name for name, time_of in times(out).items() if time_of != before.get(name)]
             write_json(record, [ended, changed, numbers(out)])
     return out, *json.loads(record.read_text())
@@ -134,10 +141,11 @@ def test_predictions_were_stored_before_training(clean):
     assert all(cell["predicted_before_training"] for cell in trial["cells"])
 
 
-def test_the_record_of_an_experiment_has_its_trial_and_every_run_by_name(clean, tmp_path):
+def test_the_record_of_an_experiment_has_its_trial_and_every_run_by_name(clean, tmp_path, monkeypatch):
     out, *_ = clean
-    command = [sys.executable, "tools/record.py", str(out), "smoke", str(tmp_path), "fig1"]
-    subprocess.run(command, cwd=ROOT, check=True)
+    monkeypatch.setattr(protocol, "load_profile", one_epoch)
+    monkeypatch.setattr(sys, "argv", ["record.py", str(out), "smoke", str(tmp_path), "fig1"])
+    runpy.run_path(str(ROOT / "tools" / "record.py"), run_name="__main__")
     record = json.loads((tmp_path / "fig1" / "runs.json").read_text())
     store = RunStore(out / "runs")
     assert set(record["runs"]) == set(store.finished_names()) and len(record["runs"]) == 20
@@ -151,22 +159,22 @@ def test_the_record_of_an_experiment_has_its_trial_and_every_run_by_name(clean, 
 def test_interrupted_and_killed_it_ends_with_the_same_numbers_and_leaves_nobody_working(clean, cache, tmp_path):
     """A training that is killed by SIGKILL is one of the attacks, tests/attack."""
     out = tmp_path / "out"
-    with start(out, cache) as process:
-        next(line for line in process.stderr if line.startswith("training: 20 runs to do"))
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to the workers as well
-        rest = process.stderr.read()
-        assert process.wait(PATIENCE) == 130
-        wait_until(lambda: not alive(process.pid))
-    assert rest.strip().splitlines()[-1] == "error: interrupted; run the same command again to go on"
-    assert "Traceback" not in rest
-    with start(out, cache) as process:
-        next(line for line in process.stderr if line.startswith("drawing: "))
+    start = partial(forked, partial(small_reproduce, out, cache, worker=True), tmp_path / "stdout", tmp_path / "stderr")
+    with start() as fork:
+        fork.says("training: 20 runs to do\n")
+        os.killpg(fork.pid, signal.SIGINT)  # as a terminal does, to the workers as well
+        assert fork.ends() == 130
+        wait_until(lambda: not alive(fork.pid))
+    lines = fork.err.read_text().splitlines()
+    assert lines[-1] == "error: interrupted; run the same command again to go on"
+    assert not any("Traceback" in line for line in lines)
+    with start() as fork:
+        fork.says("drawing: ")
         time.sleep(random.Random(0).uniform(0, 1))
-        os.kill(process.pid, signal.SIGKILL)
-        wait_until(lambda: not alive(process.pid))  # else it works on behind who starts again
+        os.kill(fork.pid, signal.SIGKILL)
+        wait_until(lambda: not alive(fork.pid))  # else it works on behind who starts again
     for path in out.rglob("*.json"):
         json.loads(path.read_text())
-    with start(out, cache) as process:
-        _, stderr = process.communicate(timeout=600)
-    assert process.returncode == 0, stderr
+    with start() as fork:
+        assert fork.ends(600) == 0, fork.err.read_text()
     assert numbers(out) == clean[-1]
