@@ -1,5 +1,6 @@
 """Coq accepts true lemmas and theorems, refuses false ones, and is refused itself if it accepts a false twin."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,20 +17,20 @@ from proofs_checks.result import FalsifierResult, Result, Verdict
 from tests.proofs_checks.toys import CLAIMS
 from theory import twice
 
+SOURCES = sources.FOLDER
 pytestmark = pytest.mark.skipif(bool(prover.missing()), reason=prover.missing())
 
 x, y = sp.symbols("x y", real=True)
 TRUE = (sp.sin(x + y), sp.sin(x) * sp.cos(y) + sp.cos(x) * sp.sin(y))
 FALSE = (sp.sin(x + y), sp.sin(x) + sp.sin(y))
+FALSE_TOO = (sp.cos(x + y), sp.cos(x) + sp.cos(y))
 THEOREM = """
-Require Import Reals.
-Open Scope R_scope.
-
-(* Sums commute (claim toy-accept).
-   False twin: "= y + x" becomes "= y - x". *)
-Theorem sums : forall x y, x + y = y + x.
-Proof. intros. ring. Qed.
+(* Both hold in either order (claim toy-accept).
+   False twin: "-> Q /\\ P" becomes "-> Q /\\ ~ P". *)
+Theorem swapped : forall P Q : Prop, P /\\ Q -> Q /\\ P.
+Proof. intros. tauto. Qed.
 """
+TWIN = '"-> Q /\\ ~ P"'
 
 
 class Steps:
@@ -58,15 +59,22 @@ def result(true: Any, false: Any) -> Result:
 
 @pytest.fixture
 def by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Folder of the theorems by hand, with the tactics and one theorem."""
+    """Folder of the theorems by hand, with one theorem, and with no tactics, as it needs no real numbers."""
     folder = tmp_path / "sources"
     folder.mkdir()
-    (folder / "Tactics.v").write_text((sources.FOLDER / "Tactics.v").read_text())
-    (folder / "Sums.v").write_text(THEOREM)
+    (folder / "Tactics.v").touch()
+    (folder / "Swapped.v").write_text(THEOREM)
     monkeypatch.setattr(sources, "FOLDER", folder)
     sources.theorems.cache_clear()
     yield folder
     sources.theorems.cache_clear()
+
+
+@pytest.fixture
+def tactics(by_hand: Path) -> Path:
+    """The same folder with the tactics of lemmas: Coq loads the real numbers in each of its processes."""
+    shutil.copy(SOURCES / "Tactics.v", by_hand)
+    return by_hand
 
 
 def run(folder: Path, *results: Result) -> prover.Outcome:
@@ -75,42 +83,39 @@ def run(folder: Path, *results: Result) -> prover.Outcome:
     return prover.prove(results, build, lambda _: Steps())
 
 
-def test_true_lemmas_and_theorems_are_accepted_and_false_ones_refused(by_hand: Path) -> None:
+def test_true_lemmas_and_theorems_are_accepted_and_false_ones_refused(tactics: Path) -> None:
+    """False statements of a claim without a lemma of its own are tried too."""
     passed_off_as_true = tuple({**identity, "holds": True} for identity in identities(*FALSE))
-    outcome = run(by_hand, result(identities(*TRUE) + passed_off_as_true, identities(*FALSE)))
+    first = result(identities(*TRUE) + passed_off_as_true, identities(*FALSE))
+    other = next(claim for claim in CLAIMS.values() if claim.id != "toy-accept")
+    second = replace(result(identities(*TRUE), identities(*FALSE_TOO)), claim=other)
+    outcome = run(tactics, first, second)
     assert len(outcome.lemmas) == 1 and [claim for claim, _ in outcome.unproved] == ["toy-accept"]
-    assert [theorem.name for theorem in outcome.theorems] == ["sums"]
-    assert outcome.twins == 3 and set(outcome.assumptions) <= prover.ALLOWED
+    assert [theorem.name for theorem in outcome.theorems] == ["swapped"]
+    assert outcome.twins == 4, "of the lemma, of both falsifiers, of the theorem"
+    assert outcome.assumptions and set(outcome.assumptions) <= prover.ALLOWED
+    assert (tactics.parent / "build" / "Refuted1.v").read_text().count("Fail solve") == 2
 
 
-def test_a_twin_that_is_true_is_noticed(by_hand: Path) -> None:
+def test_a_false_statement_that_is_true_is_noticed(tactics: Path) -> None:
     with pytest.raises(ProverError, match=r"Refuted1.v.*has not failed"):
-        run(by_hand, result(identities(*TRUE), identities(*TRUE)))
-    (by_hand / "Sums.v").write_text(THEOREM.replace('becomes "= y - x"', 'becomes "= x + y"'))
-    sources.theorems.cache_clear()
-    with pytest.raises(ProverError, match="the false twin of sums is accepted"):
+        run(tactics, result((), identities(*TRUE)))
+
+
+def test_a_twin_of_a_theorem_that_is_true_is_noticed(by_hand: Path) -> None:
+    (by_hand / "Swapped.v").write_text(THEOREM.replace(TWIN, '"-> P /\\ Q"'))
+    with pytest.raises(ProverError, match="the false twin of swapped is accepted"):
         run(by_hand)
 
 
-def test_false_statements_of_a_claim_without_a_lemma_of_its_own_are_tried_too(by_hand: Path) -> None:
-    other = next(claim for claim in CLAIMS.values() if claim.id != "toy-accept")
-    first = result(identities(*TRUE), ())
-    second = replace(result(identities(*TRUE), identities(*FALSE)), claim=other)
-    assert run(by_hand, first, second).twins == 3, "of the lemma, of the falsifier, of the theorem"
-    tried = (by_hand.parent / "build" / "Refuted1.v").read_text()
-    assert tried.count("Fail solve") == 1
-
-
 def test_a_twin_that_is_no_statement_is_noticed(by_hand: Path) -> None:
-    (by_hand / "Sums.v").write_text(THEOREM.replace('becomes "= y - x"', 'becomes "= y - q"'))
+    (by_hand / "Swapped.v").write_text(THEOREM.replace(TWIN, '"-> Q /\\ R"'))
     with pytest.raises(ProverError, match="is no statement"):
         run(by_hand)
 
 
 def test_an_axiom_that_is_not_allowed_is_noticed(by_hand: Path) -> None:
-    of_proofs = THEOREM.replace("Require Import Reals.", "Require Import Reals ProofIrrelevance.").replace(
-        "intros. ring.", "intros. pose proof (proof_irrelevance True I I). ring."
-    )
-    (by_hand / "Sums.v").write_text(of_proofs)
+    of_proofs = THEOREM.replace("intros. tauto.", "intros. pose proof (proof_irrelevance True I I). tauto.")
+    (by_hand / "Swapped.v").write_text("Require Import ProofIrrelevance.\n" + of_proofs)
     with pytest.raises(ProverError, match=r"not allowed: .*proof_irrelevance"):
         run(by_hand)
