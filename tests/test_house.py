@@ -25,6 +25,7 @@ class Absent(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 
 sys.meta_path.insert(0, Absent())
+{before}
 from lengthgen.cli import main
 done = []
 for arguments in {commands}:
@@ -44,10 +45,17 @@ SOLVERS = ("pysat", "flint", "ortools")
 HEAVY = ("matplotlib", "networkx", "pandas", "scipy", "sympy", "torch")
 
 
-def run_in_one_process(commands: list[list[str]], absent: tuple[str, ...] = ()) -> list[list]:
+TRAIN_HERE = """
+from empirical.training import sweep
+from tests.pool_here import pool_here
+sweep.pool = pool_here
+"""
+
+
+def run_in_one_process(commands: list[list[str]], absent: tuple[str, ...] = (), *, before: str = "") -> list[list]:
     """Exit code and stderr of each command, and all modules imported by then; the process lacks some packages."""
     done = subprocess.run(
-        [sys.executable, "-c", RUN.format(absent=absent, commands=commands)],
+        [sys.executable, "-c", RUN.format(absent=absent, before=before, commands=commands)],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -97,7 +105,8 @@ def test_training_runs_without_the_exact_solvers_and_imports_neither_the_compile
         ["train", "parity", "--encoding", "ipe", "--train", "1-2", "--test", "1-4", *smoke],
         ["conjecture", str(protocol), *smoke],
     ]
-    for command, (code, errors, imported) in zip(commands, run_in_one_process(commands, SOLVERS), strict=True):
+    ended = run_in_one_process(commands, SOLVERS, before=TRAIN_HERE)
+    for command, (code, errors, imported) in zip(commands, ended, strict=True):
         assert code == 0, (command, errors)
         assert not {"torch._dynamo", "torch._inductor", "pandas"} & {*imported}
 

@@ -1,6 +1,6 @@
 """Toy claims for the ledger's tests: each does, in whatever process runs it, what its id says."""
 
-import hashlib
+import ctypes
 import os
 import signal
 import time
@@ -27,8 +27,10 @@ def act(*, deed: str) -> Evidence:
             raise SystemExit(3)
         case "sleep":
             time.sleep(600)
-        case "spin":  # deaf to a polite signal: one call that never comes back to Python
-            hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+        case "block":  # deaf to a polite signal: one call, for a lock that is taken, never comes back to Python
+            mutex, lock = ctypes.create_string_buffer(64), ctypes.CDLL(None).pthread_mutex_lock
+            lock(mutex)
+            lock(mutex)
         case "deaf":
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
             time.sleep(600)
@@ -52,7 +54,7 @@ def _toy(id: str, deed: str) -> Claim:
     )
 
 
-DEEDS = ("accept", "refute", "crash", "leave", "sleep", "spin", "deaf", "end", "kill")
+DEEDS = ("accept", "refute", "crash", "leave", "sleep", "block", "deaf", "end", "kill")
 STRANGE = "../toy/ü & |"
 CLAIMS = {claim.id: claim for claim in (*(_toy(f"toy-{deed}", deed) for deed in DEEDS), _toy(STRANGE, "accept"))}
 CLAIMS |= {f"toy-{number}": _toy(f"toy-{number}", "accept") for number in range(4)}
