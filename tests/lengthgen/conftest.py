@@ -9,6 +9,7 @@ from empirical.training import sealed_sweep, sweep
 from lengthgen import progress, reporting
 from lengthgen.cli import main
 from proofs_checks import ledger
+from tests.attack.watchdog import warm
 from tests.lengthgen.settled_here import settled_here
 from tests.pool_here import pool_here
 
@@ -54,6 +55,12 @@ def mine(tmp_path, monkeypatch):
 def claims_run_here(monkeypatch):
     """Have claims run and stored in this process, for tests of what is then answered: a worker takes 1 s to start."""
     monkeypatch.setattr(ledger, "_run_in_parallel", settled_here)
+
+
+@pytest.fixture(scope="session")
+def warmed():
+    """Everything is imported, so that forks find it imported."""
+    warm()
 
 
 @pytest.fixture

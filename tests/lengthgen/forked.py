@@ -27,8 +27,12 @@ class Fork:
 
     def says(self, text: str) -> None:
         """Wait until it has printed this on stderr."""
-        wait_until(lambda: text in self.err.read_text() or not self._process.is_alive())
-        assert text in self.err.read_text(), self.err.read_text()
+        self.comes_to(lambda: text in self.err.read_text())
+
+    def comes_to(self, happened: Callable[[], Any]) -> None:
+        """Wait until something is true, while it runs."""
+        wait_until(lambda: happened() or not self._process.is_alive())
+        assert happened(), self.err.read_text()
 
     def ends(self, seconds: float = PATIENCE) -> int:
         """Wait for the end; return the exit status, -N for signal N."""

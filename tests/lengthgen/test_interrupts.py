@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from contextlib import ExitStack
 from functools import cache
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from lengthgen.cli import main
+from tests.lengthgen.forked import forked
 from tests.processes import DEAF, PATIENCE, alive, started, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -179,34 +182,39 @@ TRAINING, CHECKING = "runs/.unfinished/*/progress.json", "cache/lengthgen/claims
 
 
 @pytest.mark.parametrize(
-    ("arguments", "at_work", "to_all"),
+    ("arguments", "workers", "at_work", "to_all"),
     [
-        (["train", "parity", "--train", "1-2", "--test", "1-3", "--profile", "paper"], TRAINING, False),
-        (["sweep", "two.toml", "--profile", "smoke"], TRAINING, False),
-        (["sweep", "one.toml", "--profile", "smoke"], TRAINING, True),
-        (["verify", "rope", "fox"], CHECKING, True),
+        (["train", "parity", "--train", "1-2", "--test", "1-3", "--profile", "paper"], 0, TRAINING, False),
+        (["sweep", "two.toml", "--profile", "smoke"], 2, TRAINING, False),
+        (["sweep", "one.toml", "--profile", "smoke"], 1, TRAINING, True),
+        (["verify", "rope", "fox"], 1, CHECKING, True),
     ],
 )
-def test_sigterm_leaves_no_process_and_no_half_file(tmp_path, arguments, at_work, to_all):
+def test_sigterm_leaves_no_process_and_no_half_file(tmp_path, warmed, arguments, workers, at_work, to_all):
+    place = tmp_path / "place"
+    (place / "cache").mkdir(parents=True)
     for seeds, name in enumerate(("one.toml", "two.toml"), start=1):
-        (tmp_path / name).write_text(LONG.format(seeds=seeds))
-    command = [sys.executable, "-m", "lengthgen", *arguments, "--out", "."]
-    environment = os.environ | {name: str(tmp_path / "cache") for name in ("XDG_CACHE_HOME", "TMPDIR")}
-    (tmp_path / "cache").mkdir()
-    with started(
-        command, cwd=tmp_path, env=environment | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
-        wait_until(lambda: process.poll() is not None or list(tmp_path.glob(at_work)))
-        (os.killpg if to_all else os.kill)(process.pid, signal.SIGTERM)
-        stdout, stderr = process.communicate(timeout=PATIENCE)
-        wait_until(lambda: not alive(process.pid))
-    assert (process.returncode, stdout) == (143, ""), stderr
+        (place / name).write_text(LONG.format(seeds=seeds))
+
+    def command():
+        os.chdir(place)
+        os.environ |= {name: str(place / "cache") for name in ("XDG_CACHE_HOME", "TMPDIR")}
+        tempfile.tempdir = None  # it may have been looked up before
+        os.cpu_count = lambda: workers
+        sys.argv = ["lengthgen", *arguments, "--out", "."]
+        main()
+
+    with forked(command, tmp_path / "stdout", tmp_path / "stderr") as fork:
+        fork.comes_to(lambda: list(place.glob(at_work)))
+        (os.killpg if to_all else os.kill)(fork.pid, signal.SIGTERM)
+        status, stdout, stderr = fork.ends(), fork.out.read_text(), fork.err.read_text()
+        wait_until(lambda: not alive(fork.pid))
+    assert (status, stdout) == (143, ""), stderr
     assert stderr.endswith(f"error: ended by SIGTERM; {GO_ON}")
     assert "Traceback" not in stderr
-    left = [name for pattern in ("*.partial", "tmp*", "pymp-*") for name in tmp_path.rglob(pattern)]
+    left = [name for pattern in ("*.partial", "tmp*", "pymp-*") for name in place.rglob(pattern)]
     assert left == []
-    for path in tmp_path.rglob("*.json"):
+    for path in place.rglob("*.json"):
         json.loads(path.read_text())
 
 

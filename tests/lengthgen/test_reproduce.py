@@ -16,7 +16,6 @@ import pytest
 
 from empirical.runs import protocol
 from empirical.runs.store import RunStore
-from tests.attack.watchdog import warm
 from tests.lengthgen.forked import forked
 from tests.lengthgen.small_reproduce import one_epoch, small_reproduce
 from tests.processes import alive, wait_until
@@ -45,12 +44,6 @@ def numbers(out):
 @pytest.fixture(scope="session")
 def cache(common):
     return common / "clean-cache"
-
-
-@pytest.fixture(scope="session")
-def warmed():
-    """Everything is imported, so that forks find it imported."""
-    warm()
 
 
 @pytest.fixture(scope="session")

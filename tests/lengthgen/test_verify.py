@@ -12,9 +12,11 @@ from unittest.mock import Mock
 import pytest
 
 from lengthgen import pipeline
+from lengthgen.cli import main
 from proofs_checks import ledger, registry
+from tests.lengthgen.forked import forked
 from tests.lengthgen.refusal import refused
-from tests.processes import PATIENCE, alive, started, wait_until
+from tests.processes import alive, wait_until
 from tests.proofs_checks import toys
 from tests.proofs_checks.stores import by_encoding, fails, fill, put, runs_of
 
@@ -218,23 +220,26 @@ def test_a_wrong_formula_is_found_at_once_and_only_its_claims_are_run_again(copy
     assert err.splitlines()[0] == "verify: 1 claims to do"
 
 
-def test_ctrl_c_ends_in_one_line_and_the_next_time_goes_on(run, tmp_path, monkeypatch):
-    command = [sys.executable, "-m", "lengthgen", "verify", "rope-1", "fox-1", "pola"]
-    kept = lambda: [*(tmp_path / "cache" / "lengthgen" / "claims").glob("[!.]*")]  # noqa: E731
-    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    with started(command, cwd=ROOT, **streams) as process:
-        lines = [process.stderr.readline()]
-        wait_until(lambda: len(kept()) >= 2)
-        os.killpg(process.pid, signal.SIGINT)
-        lines += process.stderr.read().splitlines(keepends=True)
-        assert process.wait(PATIENCE) == 130
-        wait_until(lambda: not alive(process.pid))
-    assert lines[-1] == "error: interrupted; run the same command again to go on\n"
+def test_ctrl_c_ends_in_one_line_and_the_next_time_goes_on(run, kept, tmp_path, monkeypatch):
+    names = ("rope-1", "fox-1", "pola")
+
+    def command():
+        os.cpu_count = lambda: 1  # a worker takes seconds to start
+        sys.argv = ["lengthgen", "verify", *names]
+        main()
+
+    with forked(command, tmp_path / "stdout", tmp_path / "stderr") as fork:
+        fork.comes_to(lambda: len([*kept.glob("[!.]*")]) >= 2)
+        os.killpg(fork.pid, signal.SIGINT)
+        assert fork.ends() == 130
+        wait_until(lambda: not alive(fork.pid))
+    lines = fork.err.read_text().splitlines()
+    assert lines[-1] == "error: interrupted; run the same command again to go on"
     assert not any("Traceback" in line for line in lines)
-    total = len(registry.select(["rope-1", "fox-1", "pola"]))
-    assert lines[0] == f"verify: {total} claims to do\n"
-    ended = len(kept())
+    total = len(registry.select([*names]))
+    assert lines[0] == f"verify: {total} claims to do"
+    ended = len([*kept.glob("[!.]*")])
     assert 2 <= ended < total
     monkeypatch.setattr(ledger, "_run_in_parallel", Mock(side_effect=KeyboardInterrupt))
-    code, _, err = run(*command[3:])
+    code, _, err = run("verify", *names)
     assert (code, err.splitlines()[0]) == (130, f"verify: {total - ended} claims to do")
