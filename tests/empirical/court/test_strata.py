@@ -88,7 +88,7 @@ def test_only_the_cells_that_are_listed_are_hashed() -> None:
 
 
 def test_real_theories_disagree_on_some_random_questions() -> None:
-    answer = stratified(THEORIES["src-coverage"], THEORIES["k-sparse"], drawn(30), per_stratum=2)
+    answer = stratified(THEORIES["src-coverage"], THEORIES["k-sparse"], drawn(10), per_stratum=2)
     assert any(stratum["no"] == "src-coverage" for stratum in answer["strata"])
     (cell, *_) = (cell for stratum in answer["strata"] for cell in stratum["cells"])
     assert parse_task(cell["task"]).plain()
