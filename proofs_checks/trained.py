@@ -69,12 +69,13 @@ class Runs:
         out: the folder that was `--out` of `lengthgen sweep`; None if no runs are given.
         profile: name of a profile in empirical/profiles. Of several model sizes only the first is read, as for the
             conjecture.
-        cache: what was read so far; one object therefore sees a store as it was when it first looked.
+        cache: what was read so far, or why it could not be; one object therefore sees a store as it was when it first
+            looked.
     """
 
     out: Path | None
     profile: str
-    cache: dict[tuple[Arm, ...], Reading] = field(default_factory=dict, compare=False, repr=False)
+    cache: dict[tuple[Arm, ...], Reading | Unsettled] = field(default_factory=dict, compare=False, repr=False)
 
     def read(self, *arms: Arm) -> Reading:
         """Return all runs that the protocols of the arms name.
@@ -85,8 +86,14 @@ class Runs:
             ProfileError: there is no such protocol or profile.
         """
         if arms not in self.cache:
-            self.cache[arms] = self._read(*arms)
-        return self.cache[arms]
+            try:
+                self.cache[arms] = self._read(*arms)
+            except Unsettled as reason:
+                self.cache[arms] = reason
+        found = self.cache[arms]
+        if isinstance(found, Unsettled):  # for the claim and each of its falsifiers
+            raise Unsettled(*found.args)
+        return found
 
     def _read(self, *arms: Arm) -> Reading:
         """Read the runs without the cache."""

@@ -3,19 +3,25 @@
 import json
 import os
 import sys
+from functools import partial
 
 import pytest
 
 from lengthgen import reporting
 from lengthgen.cli import main
+from proofs_checks.registry import selection
 from tests.pool_here import pool_here
 from tests.proofs_checks import stores
+
+CLAIMS = ("rope-1", "fig4-hint")
+"""A claim on formulas and one on runs."""
 
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Call the command and return (exit code, stdout, stderr). Two tasks are enough, explored in this process."""
+    """Call the command and return (exit code, stdout, stderr). Two tasks and two claims, worked on in this process."""
     monkeypatch.setattr(reporting, "pool", pool_here)
+    monkeypatch.setattr(reporting, "selection", partial(selection, CLAIMS))
     monkeypatch.setattr(reporting, "TASKS", {name: reporting.TASKS[name] for name in ("copy", "parity-direct")})
 
     def call(*arguments):
