@@ -13,7 +13,7 @@ import numpy as np
 from empirical.statistics.e_values import LARGEST_LOG, e_bh
 from empirical.verdict.disputes import Pair, disputed, reached
 from empirical.verdict.frozen import FrozenCell, FrozenCells
-from empirical.verdict.pairs import PairCell, PairEvidence, Score, compare, log_e_values, trajectory
+from empirical.verdict.pairs import PairCell, PairEvidence, Score, compare, log_last_e_values, trajectory
 from empirical.verdict.population import HALVES
 from empirical.verdict.preregistration import Preregistration
 from empirical.verdict.runs import CellRun, trainable
@@ -140,8 +140,7 @@ def null_rate(
     finals = []
     for evidence in (comparison.evidence for comparison in compared.values()):
         differences = signs[:, [place[task] for task in evidence.tasks]] * np.array(evidence.differences)
-        for side in (differences, -differences):
-            finals.append(log_e_values(side)[:, -1] if evidence.tasks else np.zeros(SIMULATIONS))
+        finals += [log_last_e_values(side) for side in (differences, -differences)]
     e_values = np.exp(np.minimum(np.stack(finals, axis=1), LARGEST_LOG))
     alpha = preregistration.stopping.alpha
     decided = [any(e_bh(row, alpha)) for row in e_values.tolist()]

@@ -6,7 +6,7 @@ over tasks are supermartingales, and so is their mean over bets fixed beforehand
 arXiv 2010.09686). Tasks stand in the order of a hash of their names, which is fixed before the runs.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import sha256
@@ -126,8 +126,17 @@ def log_e_values(differences: npt.NDArray[np.float64]) -> npt.NDArray[np.float64
     Returns:
         Logarithm of the mean over BETS of prod(1 + lambda d) up to each task; shape (..., tasks).
     """
-    wealth = np.stack([np.cumsum(np.log1p(bet * differences), axis=-1) for bet in BETS])
-    mean: npt.NDArray[np.float64] = logsumexp(wealth, axis=0) - np.log(len(BETS))
+    return _log_mean([np.cumsum(np.log1p(bet * differences), axis=-1) for bet in BETS])
+
+
+def log_last_e_values(differences: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Compute the last of the `log_e_values` alone, in less time; shape (...), and 0 without tasks."""
+    return _log_mean([np.log1p(bet * differences).sum(axis=-1) for bet in BETS])
+
+
+def _log_mean(wealth: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    """Return the logarithm of the mean over BETS of the wealth whose logarithms are given."""
+    mean: npt.NDArray[np.float64] = logsumexp(np.stack(wealth), axis=0) - np.log(len(BETS))
     return mean
 
 

@@ -8,7 +8,16 @@ import pytest
 from scipy.stats import binom
 
 from empirical.statistics.e_values import EvidenceError
-from empirical.verdict.pairs import BETS, PairCell, Score, compare, hash_order, log_e_values, trajectory
+from empirical.verdict.pairs import (
+    BETS,
+    PairCell,
+    Score,
+    compare,
+    hash_order,
+    log_e_values,
+    log_last_e_values,
+    trajectory,
+)
 
 LEVEL = 20
 
@@ -35,6 +44,8 @@ def test_running_values_are_means_of_products():
     differences = np.array([0.5, -1.0, 1.0])
     by_hand = [np.mean([np.prod(1 + bet * differences[:n]) for bet in BETS]) for n in (1, 2, 3)]
     assert np.exp(log_e_values(differences)) == pytest.approx(by_hand)
+    assert np.exp(log_last_e_values(differences)) == pytest.approx(by_hand[-1])
+    assert log_last_e_values(differences[:0]) == pytest.approx(0), "nothing was bet"
     assert all(0 < bet < 1 for bet in BETS)
 
 
