@@ -7,6 +7,7 @@ import pytest
 from circuits.theories.catalogue import THEORIES
 from empirical.court.published.load import published_cells
 from tests.lengthgen.refusal import refused
+from tests.pool_here import pool_here
 
 TASKS = ("(aa)*", "tomita1", "d-2", "parity", "aabbccddee", "tomita4")
 """Tasks whose questions take little time."""
@@ -14,7 +15,8 @@ TASKS = ("(aa)*", "tomita1", "d-2", "parity", "aabbccddee", "tomita4")
 
 @pytest.fixture
 def few_cells(monkeypatch):
-    """Only the published cells of TASKS."""
+    """Only the published cells of TASKS; theories are asked in this process."""
+    monkeypatch.setattr("lengthgen.court.pool", pool_here)
     chosen = tuple(cell for cell in published_cells() if cell.question.subject.name in TASKS)
     monkeypatch.setattr("lengthgen.court.published_cells", lambda: chosen)
     return chosen

@@ -16,6 +16,7 @@ from empirical.trial.frozen import stored_runs
 from lengthgen.experiment import chosen
 from lengthgen.training import run_conjecture
 from tests.empirical.conftest import smoke_run
+from tests.pool_here import pool_here
 
 SCALES = ("--train", "1-2", "--test", "1-4", "--profile", "smoke")
 LEARNING = ("select-first", "--format", "unaligned", "--encoding", "lbpe-sh")
@@ -42,7 +43,9 @@ def trained(tmp_path_factory):
         "select-first", encodings="lbpe-sh", formats="unaligned", base=None, train="1-2", test="1-4", seeds=1,
         profile="smoke", out=out,
     )  # fmt: skip
-    run_conjecture(experiment, CPU)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("empirical.training.sweep.pool", pool_here)
+        run_conjecture(experiment, CPU)
     [[run]] = stored_runs(experiment.protocol, out).values()
     return out, run
 

@@ -65,7 +65,7 @@ def test_claims_of_a_paper(answer, claims_run_here):
     assert output == answer("verify", "fox-1", "rope-1", "--paper", "forgetting")
 
 
-def test_only_some_strengths_are_shown_and_the_exit_code_is_about_all(run, toy):
+def test_only_some_strengths_are_shown_and_the_exit_code_is_about_all(run, toy, claims_run_here):
     toy("toy-0", "toy-refute", "toy-1")
     code, out, err = run("verify", "--json", "--strength", "general")
     assert (code, json.loads(out)) == (1, {"claims": [], "holds": False})
@@ -86,7 +86,7 @@ def test_a_claim_that_passes_its_limit_does_not_hold_and_stops_nobody(run, toy):
     assert second["verdict"] == "verified"
 
 
-def test_the_table_says_why(run, toy):
+def test_the_table_says_why(run, toy, claims_run_here):
     toy("toy-0", "toy-refute")
     code, out, _ = run("verify")
     assert code == 1
@@ -94,7 +94,7 @@ def test_the_table_says_why(run, toy):
     assert "1 != 2" in out
 
 
-def test_markdown_and_latex(run, toy):
+def test_markdown_and_latex(run, toy, claims_run_here):
     toy("toy-0", "toy-refute")
     code, out, _ = run("verify", "--format", "markdown")
     assert (code, out.splitlines()[0]) == (1, "# Claims")
