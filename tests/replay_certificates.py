@@ -8,9 +8,8 @@ import json
 import sys
 from collections import Counter
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from itertools import product as pairs
-from math import prod
 from pathlib import Path
 
 UNIT = "imaginary unit"
@@ -30,8 +29,8 @@ class Poly(dict):
     def __mul__(self, other):
         result = {}
         for (a, x), (b, y) in pairs(self.items(), other.items()):
-            powers = [(name, dict(a).get(name, 0) + dict(b).get(name, 0)) for name, _ in a | b]
-            result[frozenset(powers)] = result.get(frozenset(powers), 0) + x * y
+            powers = frozenset((Counter(dict(a)) + Counter(dict(b))).items()) if a and b else a or b
+            result[powers] = result.get(powers, 0) + x * y
         return Poly({key: value for key, value in result.items() if value})
 
     def slope(self, x, units):
@@ -55,6 +54,7 @@ class Poly(dict):
         return parts
 
 
+@cache
 def term(value, *names):
     return Poly({frozenset(Counter(names).items()): Fraction(value)} if Fraction(value) else {})
 
@@ -64,7 +64,7 @@ def plain(terms):
 
 
 def expand(denominator):
-    return prod(denominator.elements(), start=term(1))
+    return reduce(Poly.__mul__, denominator.elements(), term(1))
 
 
 def add(first, second):
