@@ -29,6 +29,8 @@ _SIZE_BITS = 64
 _LONGEST_IN_MESSAGE = 60
 """Largest number of characters of a value in a message."""
 
+_RATIONAL_TYPES = (int, Fraction)
+"""Types of a rational value; `int | Fraction` would be made anew at each node and pair."""
 Value = Any
 """An int, a Fraction, or a sympy expression."""
 Point = Mapping[str, Value]
@@ -78,9 +80,10 @@ def apply(name: str, operands: list[Value]) -> Value:
         FormulaError: the operation has no real value, or the value is too large.
     """
     try:
-        if all(isinstance(operand, int | Fraction) for operand in operands):
-            return plain(RATIONAL[name](*operands))
-        return plain(_IRRATIONAL[name](*operands))
+        for operand in operands:
+            if not isinstance(operand, _RATIONAL_TYPES):
+                return plain(_IRRATIONAL[name](*operands))
+        return plain(RATIONAL[name](*operands))
     except ZeroDivisionError:
         raise NoValue("division by zero") from None
     except FormulaError:
@@ -107,7 +110,7 @@ def compare(first: Value, second: Value) -> int:
     Raises:
         FormulaError: that cannot be decided.
     """
-    if isinstance(first, int | Fraction) and isinstance(second, int | Fraction):
+    if isinstance(first, _RATIONAL_TYPES) and isinstance(second, _RATIONAL_TYPES):
         return (first > second) - (first < second)
     return _sign(apply("-", [first, second]))
 
