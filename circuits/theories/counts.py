@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import csr_array
 
 from circuits.analysis import Analysis
 from circuits.encodings import NoRelation, parse_encoding, relation_of
@@ -192,6 +190,9 @@ def _separated(features: Integers, right: Integers, pairs: Integers, kinds: int)
     Raises:
         Unanswered: the solver ended without an answer.
     """
+    from scipy.optimize import linprog  # slow to import, and most commands need none of it
+    from scipy.sparse import csr_array
+
     width = features.shape[1]
     samples, others = pairs.T
     rows = np.repeat(np.arange(len(samples)), width)

@@ -14,7 +14,6 @@ from math import exp
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
 
 from empirical.statistics.e_values import LARGEST_LOG, EvidenceError
 
@@ -136,6 +135,8 @@ def log_last_e_values(differences: npt.NDArray[np.float64]) -> npt.NDArray[np.fl
 
 def _log_mean(wealth: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
     """Return the logarithm of the mean over BETS of the wealth whose logarithms are given."""
+    from scipy.special import logsumexp  # slow to import, and most commands need none of it
+
     mean: npt.NDArray[np.float64] = logsumexp(np.stack(wealth), axis=0) - np.log(len(BETS))
     return mean
 
