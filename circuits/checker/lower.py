@@ -79,8 +79,7 @@ def tables_of(problem: GuardedTask, scale: int, position: int, step: int, rows: 
         pairs = set(zip(*(columns[index] for index in chosen), output, strict=True))
         # Mode typed: extra entries make tables with different numbers of arguments exclude each other.
         marks = [(q**k + other, int(other == size)) for other in range(k + 1)] if mode == "typed" else []
-        different = {tuple(chosen[slot] for slot in order): order for order in itertools.permutations(range(size))}
-        orders = [tuple(range(size))] if mode == "declared" else list(different.values())
+        orders = [tuple(range(size))] if mode == "declared" else _orders(chosen)
         problem.spend((len(rows) + len(orders) * len(pairs)) * (size + 1))
         for order in orders:
             weights = [q ** (size - 1 - order.index(slot)) for slot in range(size)]
@@ -92,6 +91,15 @@ def tables_of(problem: GuardedTask, scale: int, position: int, step: int, rows: 
         if not any(smaller <= table for smaller in minimal):
             minimal.append(table)
     return sorted(tuple(sorted(table)) for table in minimal)
+
+
+def _orders(chosen: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the orders of slots, one for each order of the columns in them: equal columns are not exchanged."""
+    orders: list[tuple[int, ...]] = [()]
+    for _ in chosen:
+        free = [(order, [slot for slot in range(len(chosen)) if slot not in order]) for order in orders]
+        orders = [(*order, slot) for order, slots in free for slot in {chosen[slot]: slot for slot in slots}.values()]
+    return orders
 
 
 def _arguments(columns: list[Column], output: Column, k: int, free: bool, spend: Spend) -> Iterator[tuple[int, ...]]:
