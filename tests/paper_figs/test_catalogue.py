@@ -1,8 +1,6 @@
 """Modules of paper_figs declare their figures; the catalogue lists them in order and refuses two with the same name."""
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -84,8 +82,3 @@ def test_no_other_module_names_a_figure() -> None:
     for name in NOT_OF_PROTOCOLS:
         declaring = [file for file, constants in texts.items() if name in constants]
         assert len(declaring) <= 1, (name, declaring)
-
-
-def test_figures_are_listed_without_torch() -> None:
-    code = "import sys, paper_figs.catalogue as c; c._modules(); print('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
