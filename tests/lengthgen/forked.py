@@ -55,6 +55,10 @@ def forked(work: Callable[[], Any], out: Path, err: Path) -> Iterator[Fork]:
 
 def _become(work: Callable[[], Any], out: Path, err: Path) -> None:
     os.setsid()
+    # As a new Python has them: the set-up of the tests may have given them handlers that do nothing.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     # Python's helper process of this process would survive the fork, and know nothing of its semaphores.
     resource_tracker._resource_tracker._fd = resource_tracker._resource_tracker._pid = None  # type: ignore[attr-defined]
     for path, stream in ((out, 1), (err, 2)):
