@@ -103,10 +103,10 @@ class Task:
 
     def __post_init__(self) -> None:
         require_name(self.name, "name of a task", TaskError)
-        object.__setattr__(self, "alphabet", self._answers.alphabet(self.alphabet))
+        read = Answers(f"task '{self.name}'", TaskError)
+        object.__setattr__(self, "alphabet", read.alphabet(self.alphabet))
         if self.end is not None and self.end not in self.alphabet:
             raise TaskError(f"task '{self.name}': the end {shown(self.end)} is not in the alphabet {self.alphabet}")
-        read = self._answers
         guarded: dict[str, Any] = {
             "prompt": read.guarded(self.prompt, read.prompt, "prompt", "at scale {}"),
             "generate": read.guarded(self.generate, read.output, "generate", "on prompt {}"),
@@ -114,7 +114,7 @@ class Task:
         if self.vectorised is not None:
             guarded["vectorised"] = read.guarded(self.vectorised, read.vectorised, "the vectorised function", "on {}")
         if self.reference is not None:
-            guarded["reference"] = self._guarded_reference(self.reference)
+            guarded["reference"] = self._guarded_reference(self.reference, read)
         if self.valid is not None:
             guarded["valid"] = read.guarded(self.valid, read.valid, "valid", "on {}")
         if self.draw is not None:
@@ -410,11 +410,6 @@ class Task:
             )
 
     @cached_property
-    def _answers(self) -> Answers:
-        """Reader of what the functions of this task answer."""
-        return Answers(f"task '{self.name}'", TaskError)
-
-    @cached_property
     def _layouts(self) -> dict[int, tuple[tuple[int, ...] | None, ...]]:
         """Layout of each scale asked for before."""
         return {}
@@ -437,7 +432,7 @@ class Task:
                 f"task '{self.name}': symbol {shown(unknown)} in {where} is not in the alphabet {self.alphabet}"
             ) from None
 
-    def _guarded_reference(self, reference: Any) -> Reference:
+    def _guarded_reference(self, reference: Any, read: Answers) -> Reference:
         if not isinstance(reference, Reference):
             raise TaskError(f"task '{self.name}': reference must be a Reference or None, not {shown(reference)}")
         if type(reference.arity) is not int or not 1 <= reference.arity <= MAX_SLOTS:
@@ -445,7 +440,6 @@ class Task:
                 f"task '{self.name}': the reference circuit's arity must be 1 to {MAX_SLOTS}, "
                 f"not {shown(reference.arity)}"
             )
-        read = self._answers
         return Reference(
             arity=reference.arity,
             steps=read.guarded(reference.steps, read.steps, "the reference circuit's steps", "at scale {}"),
