@@ -110,14 +110,14 @@ def _falling_or_growing(bias: sp.Expr, power: sp.Expr, falling: FarField) -> Far
 
 def _compared(bias: sp.Expr, scale: sp.Expr, *, slower: FarField, alike: FarField, faster: FarField) -> FarField:
     """Effect of a bias, from the limit of its ratio to a negative scale."""
-    ratio, opposite = limit_of(sp.expand(bias / scale)), limit_of(sp.expand(-bias / scale))
-    if ratio is None or opposite is None:
+    ratio = limit_of(sp.expand(bias / scale))
+    if ratio is None:
         return FarField.UNDECIDED
     if ratio.is_zero:
         return slower
     if ratio.is_extended_positive:
         return faster if ratio.is_infinite else alike
-    return FarField.GROWING if opposite.is_extended_positive else FarField.UNDECIDED
+    return FarField.GROWING if ratio.is_extended_negative else FarField.UNDECIDED
 
 
 def _linear(bias: sp.Expr) -> FarField:
