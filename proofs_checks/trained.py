@@ -90,10 +90,10 @@ class Runs:
                 self.cache[arms] = self._read(*arms)
             except Unsettled as reason:
                 self.cache[arms] = reason
-        found = self.cache[arms]
-        if isinstance(found, Unsettled):  # for the claim and each of its falsifiers
-            raise Unsettled(*found.args)
-        return found
+        reading = self.cache[arms]
+        if isinstance(reading, Unsettled):  # for the claim and each of its falsifiers
+            raise Unsettled(*reading.args)
+        return reading
 
     def _read(self, *arms: Arm) -> Reading:
         """Read the runs without the cache."""

@@ -73,8 +73,8 @@ def test_a_pair_is_judged_on_its_own_cells_wherever_training_stands_with_the_oth
             if (each["first"], each["second"], each["part"]) == ("coverage", "always-no", HALVES[1])
         )
 
-    whole = pair(generalizes)
-    assert (whole["reached"], whole["tasks"]) == (len(JUDGING), len(JUDGING))
+    complete = pair(generalizes)
+    assert (complete["reached"], complete["tasks"]) == (len(JUDGING), len(JUDGING))
     cut = pair({name: runs for name, runs in generalizes.items() if name != cells[5].name})
     assert (cut["disputed"], cut["reached"], cut["tasks"]) == (len(JUDGING), 5, 5)
     assert judge(population, outcomes(population, generalizes))["sample"]["tasks"] == 0, "`nope` has no runs at all"
