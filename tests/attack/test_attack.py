@@ -9,12 +9,6 @@ from tests.attack.watchdog import warm
 SEED = 0
 
 
-@pytest.fixture(autouse=True)
-def one_worker(monkeypatch):
-    """Have commands start one worker, where they would start one on each core: each takes seconds to start."""
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-
-
 @pytest.fixture(scope="session")
 def material(common):
     """The material to damage: small, and made once."""
