@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from theory.system.errors import LengthgenError
+from theory.system.interrupts import interrupts_held
 
 Table = tuple[tuple[int, int], ...]
 """Partial function: its (key, value) pairs, ascending."""
@@ -214,15 +215,10 @@ def _run_solver(request: str, seconds: float | None) -> str | None:
     program = f"{inspect.getsource(_solve)}\n{_solve.__name__}()"
     pipe = subprocess.PIPE
     command = [sys.executable, "-P", "-c", program]
-    # Ctrl-C is blocked while the child starts: raised within Popen, it would leave a child without a handle. The child
-    # inherits the mask, so only the parent reacts to Ctrl-C.
-    posix = sys.platform != "win32"
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if posix else set()
     process: subprocess.Popen[str] | None = None
     try:
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8")
-        if posix:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with interrupts_held():  # raised within Popen, an interrupt would leave a child without a handle
+            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8")
         reply, complaint = process.communicate(request, timeout=seconds)
     except subprocess.TimeoutExpired:
         return None
@@ -233,8 +229,6 @@ def _run_solver(request: str, seconds: float | None) -> str | None:
             for end in (process.stdin, process.stdout, process.stderr):
                 if end:
                     end.close()
-        if posix:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
     code = process.returncode
     if sys.platform != "win32" and code == -signal.SIGXCPU:
         return None

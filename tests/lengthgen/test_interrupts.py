@@ -47,6 +47,7 @@ cli.main()
 """
 WORK = """
 import os, signal, sys, time
+from threading import Thread
 from theory.system.processes import interrupts_left
 
 def send(name):
@@ -120,6 +121,13 @@ def test_a_signal_that_python_drops_ends_the_command_all_the_same(called):
 def test_a_signal_waits_while_processes_are_started(called):
     work = "with interrupts_left():\n    send('SIGTERM')\n    print('started')\nprint('went on')"
     assert called(work) == (143, "started\n", f"error: ended by SIGTERM; {GO_ON}")
+
+
+def test_an_interrupt_waits_while_processes_are_started_whichever_thread_receives_it(called):
+    """Threads of numpy block nothing."""
+    work = "Thread(target=time.sleep, args=(600,), daemon=True).start()\n"
+    work += "with interrupts_left():\n    send('SIGINT'); time.sleep(0.2)\n    print('started')\nprint('went on')"
+    assert called(work) == (130, "started\n", f"error: interrupted; {GO_ON}")
 
 
 def test_a_signal_sent_twice_does_not_disturb_the_cleaning_up(called):

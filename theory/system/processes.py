@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -10,6 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
+
+from theory.system.interrupts import interrupts_held
 
 GRACE = 5.0  # seconds
 
@@ -42,17 +43,11 @@ def _terminate(workers: Sequence[BaseProcess]) -> None:
 
 @contextmanager
 def interrupts_left() -> Iterator[None]:
-    """Context manager: processes and threads started in it, and their children, ignore Ctrl-C.
-
-    The current thread handles it after the block.
-    """
+    """Context manager as `interrupts_held`, for what starts processes by the package `multiprocessing`."""
     # Start Python's helper process now: on its start, it would unblock interrupts again.
     resource_tracker.ensure_running()
-    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
+    with interrupts_held():
         yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
 def end_with_parent(parent: int) -> None:
