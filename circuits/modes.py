@@ -1,7 +1,6 @@
 """Modes of SRC: the wirings that a step may use, and the tables that may share an operator."""
 
 import itertools
-from collections.abc import Iterable
 from enum import StrEnum
 
 import numpy as np
@@ -14,6 +13,7 @@ from circuits.wirings import (
     Alternatives,
     Table,
     alternatives,
+    by_table,
     counted_steps,
     determining_sets,
     entries,
@@ -43,23 +43,26 @@ def all_wirings(
     """
     if mode == "free":
         return alternatives(trace, position, arity, clock)
-    all_sets = True
     if mode == "declared":
         assert task.reference is not None
-        wirings: Iterable[tuple[int, ...]] = [task.reference.steps(trace.scale)[trace.steps.index(position)][1]]
-    else:
-        sets, all_sets = determining_sets(trace, position, arity, clock)
-        wirings = itertools.chain.from_iterable(itertools.permutations(sorted(positions)) for positions in sets)
+        wiring = task.reference.steps(trace.scale)[trace.steps.index(position)][1]
+        return Alternatives(wirings={table_of(trace, position, wiring): [wiring]}, complete=True)
     clock = clock or Clock()
-    tags = {slots: _tag(slots, arity, trace.symbols) if mode == "typed" else 0 for slots in range(arity + 1)}
-    wirings_by_table: dict[Table, list[tuple[int, ...]]] = {}
-    untried = iter(wirings)
-    for wiring in itertools.islice(untried, max(1, most_wirings(trace, arity))):
-        clock.check(counted_steps(trace, len(wiring)))
-        wirings_by_table.setdefault(table_of(trace, position, wiring) | tags[len(wiring)], []).append(wiring)
-    tried_all = all_sets and next(untried, None) is None
-    complete = mode == "declared" or (tried_all and trace.exhaustive)
-    return Alternatives(wirings=wirings_by_table, complete=complete)
+    sets, tried_all = determining_sets(trace, position, arity, clock)
+    wirings: dict[Table, list[tuple[int, ...]]] = {}
+    left = max(1, most_wirings(trace, arity))
+    for places in sets:
+        every = [*itertools.permutations(sorted(places))]
+        orders = every[:left]
+        tried_all = tried_all and len(orders) == len(every)
+        if not orders:
+            break
+        clock.check(counted_steps(trace, len(places)) * len(orders))
+        left -= len(orders)
+        tag = _tag(len(places), arity, trace.symbols)
+        for table, same in by_table(trace, position, orders).items():
+            wirings.setdefault(table | tag, []).extend(same)
+    return Alternatives(wirings=wirings, complete=tried_all and trace.exhaustive)
 
 
 def _tag(slots: int, arity: int, symbols: int) -> Table:

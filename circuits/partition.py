@@ -47,11 +47,13 @@ def minimal_tables(tables: Iterable[Table], clock: Clock) -> frozenset[Table]:
         OutOfTime: the clock's limit has passed.
     """
     minimal: list[Table] = []
-    for table in sorted(set(tables), key=int.bit_count):
-        within = next((place for place, smaller in enumerate(minimal) if smaller & table == smaller), None)
-        clock.check(_containment_steps(table) * (1 + (len(minimal) if within is None else within)))
-        if within is None:
-            minimal.append(table)
+    for _, of_size in itertools.groupby(sorted(set(tables), key=int.bit_count), key=int.bit_count):
+        smallest = len(minimal)  # no table contains another of its size
+        for table in of_size:
+            within = next((place for place in range(smallest) if minimal[place] & table == minimal[place]), None)
+            clock.check(_containment_steps(table) * (1 + (smallest if within is None else within)))
+            if within is None:
+                minimal.append(table)
     return frozenset(minimal)
 
 
@@ -92,18 +94,20 @@ class Compatibility:
 
     def __init__(self, symbols: int) -> None:
         self._symbols = symbols
-        self._keys: dict[Table, int] = {}
+        self._keys: dict[int, int] = {}  # by identity: Python hashes a large number anew each time
+        self._tables: list[Table] = []  # which must therefore live on
 
     def keys(self, table: Table) -> int:
         """Return the keys on which a table is defined, as bits.
 
         The result is remembered, since the search needs it often.
         """
-        if table not in self._keys:
+        if id(table) not in self._keys:
             mask = np.zeros(table.bit_length() // self._symbols + 1, dtype=bool)
             mask[entries(table, self._symbols)[0]] = True
-            self._keys[table] = int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
-        return self._keys[table]
+            self._keys[id(table)] = int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+            self._tables.append(table)
+        return self._keys[id(table)]
 
     def __call__(self, first: Table, second: Table) -> bool:
         shared = (self.keys(first) & self.keys(second)).bit_count()

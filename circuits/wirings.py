@@ -36,6 +36,9 @@ _NEAR = 200
 _REMEMBERED = 400
 """Number of pairs, separated last at other steps of the trace, that a search starts from as well."""
 
+_CODES = 1 << 18
+"""Approximate number of table entries that are computed at once."""
+
 _MASK = 100
 """Steps counted for one look at a set of positions."""
 
@@ -272,14 +275,19 @@ def alternatives(trace: Trace, position: int, arity: int, clock: Clock | None = 
     spare = sum((position - 1) ** (arity - len(chosen)) for chosen in needed)
     max_wirings = most_wirings(trace, arity)
     complete = all_sets and spare <= max_wirings
-    candidates = (
-        _filled(needed, range(1, position), arity) if complete else plain_wirings(trace, position, arity, clock)
-    )
+    candidates = _filled(needed, range(1, position), arity) if complete else _plain(trace, position, needed, arity)
     clock = clock or Clock()
     wirings: dict[Table, list[tuple[int, ...]]] = {}
-    for wiring in candidates if complete else itertools.islice(candidates, max(1, max_wirings)):
-        clock.check(counted_steps(trace, arity))
-        wirings.setdefault(table_of(trace, position, wiring), []).append(wiring)
+    left = None if complete else max(1, max_wirings)
+    for places in candidates:
+        orders = _orders(places)[:left]
+        clock.check(counted_steps(trace, arity) * len(orders))
+        for table, same in by_table(trace, position, orders).items():
+            wirings.setdefault(table, []).extend(same)
+        if left is not None:
+            left -= len(orders)
+            if not left:
+                break
     return Alternatives(wirings=wirings, complete=complete)
 
 
@@ -289,19 +297,30 @@ def plain_wirings(trace: Trace, position: int, arity: int, clock: Clock | None =
     Raises:
         OutOfTime: the clock's limit has passed.
     """
-    for chosen in determining_sets(trace, position, arity, clock).sets:
+    for places in _plain(trace, position, determining_sets(trace, position, arity, clock).sets, arity):
+        yield from _orders(places)
+
+
+def _plain(trace: Trace, position: int, needed: Iterable[frozenset[int]], arity: int) -> Iterator[tuple[int, ...]]:
+    """Yield every needed set with its spare slots filled by needed and constant positions, in ascending order."""
+    for chosen in needed:
         yield from _filled([chosen], sorted({*chosen, *constants(trace, position)}) or [1], arity)
 
 
 def _filled(needed: Iterable[frozenset[int]], fillers: Iterable[int], arity: int) -> Iterator[tuple[int, ...]]:
-    """Yield every order of every needed set, its spare slots filled with positions from `fillers`."""
+    """Yield every needed set with its spare slots filled from `fillers`, each once, in ascending order."""
     done: set[tuple[int, ...]] = set()
     for chosen in needed:
         for fill in itertools.combinations_with_replacement(fillers, arity - len(chosen)):
             places = tuple(sorted((*chosen, *fill)))
             if places not in done:
                 done.add(places)
-                yield from sorted(set(itertools.permutations(places)))
+                yield places
+
+
+def _orders(places: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the distinct orders of positions, ascending."""
+    return sorted(set(itertools.permutations(places)))
 
 
 def constants(trace: Trace, position: int) -> list[int]:
@@ -369,6 +388,27 @@ def table_of(trace: Trace, position: int, wiring: Sequence[int]) -> Table:
     # Counting is faster than sorting if there are few distinct codes.
     few = trace.symbols ** (len(wiring) + 1) <= len(codes)
     return as_table(np.flatnonzero(np.bincount(codes)) if few else distinct(codes))
+
+
+def by_table(trace: Trace, position: int, orders: Sequence[tuple[int, ...]]) -> dict[Table, list[tuple[int, ...]]]:
+    """Return wirings of a step by their table, in the order in which they are given; all order the same positions."""
+    members = tuple(sorted(set(orders[0])))
+    tokens = trace.tokens_at(position)
+    codes = distinct(keys_of(tokens[[p - 1 for p in members]], trace.symbols) * trace.symbols + tokens[position - 1])
+    keys, values = codes // trace.symbols, codes % trace.symbols
+    digits = keys // trace.symbols ** np.arange(len(members) - 1, -1, -1)[:, None] % trace.symbols
+    by_codes: dict[bytes, list[tuple[int, ...]]] = {}  # hashed faster than tables, which are many times as large
+    chunk = max(1, _CODES // len(codes))
+    for start in range(0, len(orders), chunk):
+        some = orders[start : start + chunk]
+        # The weight of a member in the key of an order: of all slots in which it stands.
+        slots = np.array(some)[:, None, :] == np.array(members)[:, None]
+        weights = slots @ trace.symbols ** np.arange(len(orders[0]) - 1, -1, -1)
+        codes_by_order = (weights @ digits) * trace.symbols + values
+        codes_by_order.sort(axis=1)
+        for order, row in zip(some, codes_by_order, strict=True):
+            by_codes.setdefault(row.tobytes(), []).append(order)
+    return {as_table(np.frombuffer(row, dtype=np.int64)): same for row, same in by_codes.items()}
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:

@@ -11,7 +11,8 @@ from circuits.clock import LOOK, Clock
 from circuits.operators import Operators, StepEntries
 from circuits.search.problem import Problem
 from circuits.templates import HOLE, Combination, Place, is_wiring, located_wiring
-from circuits.wirings import Alternatives, constants, counted_steps, plain_wirings
+from circuits.trace import Trace
+from circuits.wirings import Alternatives, by_table, constants, counted_steps, plain_wirings
 
 MAX_FILLED = 64
 """Largest number of fillings tried for slots whose templates give no position."""
@@ -109,7 +110,7 @@ class Attempt:
         """Yield wirings of a step in groups, the simplest first.
 
         First come the wirings that templates give, then these with slots in any order, then others. A slot whose
-        template gives no position may read any constant token instead.
+        template gives no position may read any constant token instead. Of wirings with the same table, the first does.
         """
         problem = self._problem
         trace, position = problem.traces[place[0]], place[1]
@@ -120,12 +121,18 @@ class Attempt:
                 if is_wiring(template_wiring, trace, position, problem.arity, exact=problem.exact):
                     located |= dict.fromkeys(itertools.islice(filled(problem, place, template_wiring), MAX_FILLED))
             yield located
-            yield (order for wiring in located for order in itertools.permutations(wiring) if order != wiring)
+            yield (order for wiring in located for order in _orders(trace, position, wiring) if order != wiring)
         if place in self._alternatives or problem.mode != "free":
             alternatives = self._alternatives.get(place) or problem.alternatives(place, self._clock)
-            yield itertools.chain.from_iterable(alternatives.wirings.values())
+            yield (wirings[0] for wirings in alternatives.wirings.values())
         else:
             yield itertools.islice(plain_wirings(trace, position, problem.arity, self._clock), MAX_TRIED)
+
+
+def _orders(trace: Trace, position: int, wiring: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the orders of a wiring, of those with the same table the first."""
+    every = [*dict.fromkeys(itertools.permutations(wiring))]
+    return [same[0] for same in by_table(trace, position, every).values()]
 
 
 def filled(problem: Problem, place: Place, located: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

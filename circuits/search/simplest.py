@@ -1,6 +1,7 @@
 """Last stage of the search: the circuit of a `Served`, with as few templates as possible."""
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from circuits.circuit import Circuit, Wiring
@@ -54,13 +55,16 @@ def _simplest(
         combinations: template combinations, in order.
         own_slots: operator -> slot of the query's own token at earlier steps.
     """
+    query = place[1] - 1
+    good_slots = {own_slots.get(operator) for operator in range(len(served.operators))}
     for combination in combinations:
         first = None
         for wiring in _located(place, served, problem, combination):
+            if first and None not in good_slots and wiring.index(query) not in good_slots:
+                continue  # whichever operator serves it; each order has the query if one does
             serving = _serving(place, wiring, served, problem)
             if serving is None:
                 continue
-            query = place[1] - 1
             if query not in wiring or own_slots.get(serving) in (None, wiring.index(query)):
                 return wiring, serving
             first = first or (wiring, serving)
@@ -75,12 +79,12 @@ def _simplest(
 def _located(place: Place, served: Served, problem: Problem, combination: Combination) -> Iterator[tuple[int, ...]]:
     """Yield the wirings of a step that templates give, slots in any order."""
     trace, position = problem.traces[place[0]], place[1]
-    for order in itertools.permutations(combination):
-        located = located_wiring(order, trace, position)
-        if HOLE in located and _agree(served.wirings[place], located):
-            yield served.wirings[place]  # its filling was chosen to suit the operators
-        if HOLE not in located and is_wiring(located, trace, position, problem.arity, exact=problem.exact):
-            yield located
+    located, present = located_wiring(combination, trace, position), served.wirings[place]
+    if HOLE in located:
+        if any(_agree(present, order) for order in itertools.permutations(located)):
+            yield present  # its filling was chosen to suit the operators
+    elif is_wiring(located, trace, position, problem.arity, exact=problem.exact):
+        yield from dict.fromkeys(itertools.permutations(located))
 
 
 def _serving(place: Place, wiring: tuple[int, ...], served: Served, problem: Problem) -> int | None:
@@ -93,25 +97,30 @@ def _combinations_in_use(
     wirings: Mapping[int, Sequence[Wiring]], problem: Problem, combinations: Sequence[Combination]
 ) -> tuple[Combination, ...]:
     """Return template combinations that give every wiring: the known ones if they do, with the slots in any order."""
-    known_orders = [order for each in combinations for order in itertools.permutations(each)]
     used: dict[Combination, None] = {}
     # The largest scale comes first: there the fewest templates give the same position.
     for scale in sorted(wirings, reverse=True):
         trace = problem.traces[scale]
         for step in wirings[scale]:
-            match = next(
-                (
-                    each
-                    for each in (*used, *known_orders)
-                    if _agree(step.arguments, located_wiring(each, trace, step.position))
-                ),
-                None,
+            located = {each: located_wiring(each, trace, step.position) for each in (*used, *combinations)}
+            match = next((each for each in used if _agree(step.arguments, located[each])), None) or next(
+                (order for each in combinations for order in _orders_giving(step.arguments, each, located[each])), None
             )
             if match is None:
                 pace = pace_of(problem.traces[max(wirings)])
                 match = next(iter(combinations_for(step.arguments, step.position, trace.segments, pace)))
             used[match] = None
     return tuple(used)
+
+
+def _orders_giving(
+    wiring: tuple[int, ...], combination: Combination, located: tuple[int, ...]
+) -> Iterator[Combination]:
+    """Yield the orders of templates, which give these positions, that give a wiring; holes may be filled in any way."""
+    if Counter(place for place in located if place != HOLE) <= Counter(wiring):
+        for order in itertools.permutations(range(len(combination))):
+            if _agree(wiring, tuple([located[slot] for slot in order])):
+                yield tuple([combination[slot] for slot in order])
 
 
 def _agree(wiring: tuple[int, ...], located: tuple[int, ...]) -> bool:

@@ -154,6 +154,29 @@ def test_entries_kept_of_positions_are_those_of_each_wiring_that_reads_them(wiri
     assert [part.tolist() for part in kept] == [part.tolist() for part in computed]
 
 
+@pytest.mark.parametrize("chunk", [1, 1 << 18])
+@pytest.mark.parametrize("places", [(3,), (1, 2, 3), (1, 1, 2, 3), (2, 3, 3, 3), (1, 2, 3, 4)])
+def test_all_orders_at_once_have_the_tables_of_each(
+    places: tuple[int, ...], chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wirings, "_CODES", chunk)
+    task = Task(
+        name="sum and third",
+        alphabet=("0", "1", "2", "="),
+        prompt=lambda n: [*[("0", "1", "2")] * 3, "="],
+        generate=lambda prompt: [str(sum(map(int, prompt[:3])) % 3), prompt[2]],
+    )
+    scale_trace = trace(task, 1)
+    position = 5 if {*places} >= {1, 2, 3} else 6
+    orders = list(itertools.permutations(places))[::-1]
+    expected: dict[int, list[tuple[int, ...]]] = {}
+    for order in orders:
+        expected.setdefault(wirings.table_of(scale_trace, position, order), []).append(order)
+    at_once = wirings.by_table(scale_trace, position, orders)
+    assert list(at_once.items()) == list(expected.items()), "in the same order"
+    assert (len(at_once) == 1) == (places in ((3,), (1, 2, 3))), "the sum is symmetric"
+
+
 def test_typed_wirings_beyond_the_memory_are_left_out_and_this_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     scale_trace = trace(direct_parity(), 3)
     orders, table_bits = 6, scale_trace.symbols**4  # three operands in any order
