@@ -14,6 +14,7 @@ import numpy as np
 from circuits.circuit import Circuit
 from circuits.formats import PAD
 from circuits.roles import Change, ScaleHintNeeded, ideal_relation
+from circuits.src import MAX_ARITY
 from circuits.task import Task
 from theory.encodings.catalogue import ENCODINGS, named, register
 from theory.encodings.encoding import Encoding, EncodingError, Value
@@ -93,7 +94,10 @@ def _ideal_hinted(circuit: Circuit | None) -> Relation:
 def _required(circuit: Circuit | None) -> Circuit:
     """Return the circuit; raise NoRelation if the task has none."""
     if circuit is None:
-        raise NoRelation("the task has no circuit of bounded arity, so there are no roles to encode")
+        raise NoRelation(
+            f"some step needs more than {MAX_ARITY} arguments, so the task has no circuit and no roles to encode; at "
+            "smaller scales it may have"
+        )
     return circuit
 
 

@@ -12,8 +12,8 @@ from circuits.trace import Trace
 from circuits.wirings import (
     Alternatives,
     Table,
+    add_by_table,
     alternatives,
-    by_table,
     counted_steps,
     determining_sets,
     entries,
@@ -60,8 +60,7 @@ def all_wirings(
         clock.check(counted_steps(trace, len(places)) * len(orders))
         left -= len(orders)
         tag = _tag(len(places), arity, trace.symbols)
-        for table, same in by_table(trace, position, orders).items():
-            wirings.setdefault(table | tag, []).extend(same)
+        tried_all = add_by_table(wirings, trace, position, orders, tag) and tried_all
     return Alternatives(wirings=wirings, complete=tried_all and trace.exhaustive)
 
 

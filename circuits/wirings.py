@@ -10,6 +10,7 @@ from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
+from hashlib import blake2b
 from operator import and_
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from circuits.trace import Trace
 MAX_WIRINGS = 20_000
 """Largest number of wirings for which unused slots of a step may hold any position (`Alternatives.complete`)."""
 MAX_BYTES = 200_000_000
-"""Largest size in bytes of all tables of one step for which unused slots may hold any position."""
+"""Largest size in bytes of all tables of one step."""
 
 MAX_SETS = 300
 """Largest number of determining sets that are searched for one step."""
@@ -282,8 +283,9 @@ def alternatives(trace: Trace, position: int, arity: int, clock: Clock | None = 
     for places in candidates:
         orders = _orders(places)[:left]
         clock.check(counted_steps(trace, arity) * len(orders))
-        for table, same in by_table(trace, position, orders).items():
-            wirings.setdefault(table, []).extend(same)
+        if not add_by_table(wirings, trace, position, orders):
+            complete = False
+            break
         if left is not None:
             left -= len(orders)
             if not left:
@@ -390,14 +392,50 @@ def table_of(trace: Trace, position: int, wiring: Sequence[int]) -> Table:
     return as_table(np.flatnonzero(np.bincount(codes)) if few else distinct(codes))
 
 
-def by_table(trace: Trace, position: int, orders: Sequence[tuple[int, ...]]) -> dict[Table, list[tuple[int, ...]]]:
-    """Return wirings of a step by their table, in the order in which they are given; all order the same positions."""
+def add_by_table(
+    wirings: dict[Table, list[tuple[int, ...]]],
+    trace: Trace,
+    position: int,
+    orders: Sequence[tuple[int, ...]],
+    tag: Table = 0,
+) -> bool:
+    """Add wirings of a step, which all order the same positions, to `wirings`, by their table joined with a tag.
+
+    Return False if the tables would need more than MAX_BYTES: then the wirings from the first such on are left out.
+    """
+    most = max(1, 8 * MAX_BYTES // int(trace.symbols ** (len(orders[0]) + 1)))
+    listed: dict[bytes, list[tuple[int, ...]]] = {}
+    for order, digest, codes in _codes_of_orders(trace, position, orders):
+        if digest not in listed:
+            table = as_table(codes) | tag
+            if table not in wirings and len(wirings) >= most:
+                return False
+            listed[digest] = wirings.setdefault(table, [])
+        listed[digest].append(order)
+    return True
+
+
+def different_orders(trace: Trace, position: int, wiring: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield the orders of a wiring; of those with the same table, the first."""
+    digests = set()
+    for order, digest, _ in _codes_of_orders(trace, position, [*dict.fromkeys(itertools.permutations(wiring))]):
+        if digest not in digests:
+            digests.add(digest)
+            yield order
+
+
+def _codes_of_orders(
+    trace: Trace, position: int, orders: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[tuple[int, ...], bytes, NDArray[np.int64]]]:
+    """Yield wirings that order the same positions, each with its table's bits (`as_table`) and a digest of these.
+
+    Digests take the place of tables where many are compared: a table may have megabytes.
+    """
     members = tuple(sorted(set(orders[0])))
     tokens = trace.tokens_at(position)
     codes = distinct(keys_of(tokens[[p - 1 for p in members]], trace.symbols) * trace.symbols + tokens[position - 1])
     keys, values = codes // trace.symbols, codes % trace.symbols
     digits = keys // trace.symbols ** np.arange(len(members) - 1, -1, -1)[:, None] % trace.symbols
-    by_codes: dict[bytes, list[tuple[int, ...]]] = {}  # hashed faster than tables, which are many times as large
     chunk = max(1, _CODES // len(codes))
     for start in range(0, len(orders), chunk):
         some = orders[start : start + chunk]
@@ -407,8 +445,7 @@ def by_table(trace: Trace, position: int, orders: Sequence[tuple[int, ...]]) -> 
         codes_by_order = (weights @ digits) * trace.symbols + values
         codes_by_order.sort(axis=1)
         for order, row in zip(some, codes_by_order, strict=True):
-            by_codes.setdefault(row.tobytes(), []).append(order)
-    return {as_table(np.frombuffer(row, dtype=np.int64)): same for row, same in by_codes.items()}
+            yield order, blake2b(row, digest_size=16).digest(), row
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:

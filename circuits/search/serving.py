@@ -11,13 +11,14 @@ from circuits.clock import LOOK, Clock
 from circuits.operators import Operators, StepEntries
 from circuits.search.problem import Problem
 from circuits.templates import HOLE, Combination, Place, is_wiring, located_wiring
-from circuits.trace import Trace
-from circuits.wirings import Alternatives, by_table, constants, counted_steps, plain_wirings
+from circuits.wirings import Alternatives, constants, counted_steps, different_orders, plain_wirings
 
 MAX_FILLED = 64
 """Largest number of fillings tried for slots whose templates give no position."""
 MAX_TRIED = 2_000
-"""Largest number of other wirings of a step tried before the operators count as unable to serve it."""
+"""Largest number of other wirings of a step, and of orders of one wiring, tried before the operators count as unable
+to serve it.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,18 +122,14 @@ class Attempt:
                 if is_wiring(template_wiring, trace, position, problem.arity, exact=problem.exact):
                     located |= dict.fromkeys(itertools.islice(filled(problem, place, template_wiring), MAX_FILLED))
             yield located
-            yield (order for wiring in located for order in _orders(trace, position, wiring) if order != wiring)
+            yield itertools.chain.from_iterable(
+                itertools.islice(different_orders(trace, position, wiring), 1, MAX_TRIED) for wiring in located
+            )
         if place in self._alternatives or problem.mode != "free":
             alternatives = self._alternatives.get(place) or problem.alternatives(place, self._clock)
             yield (wirings[0] for wirings in alternatives.wirings.values())
         else:
             yield itertools.islice(plain_wirings(trace, position, problem.arity, self._clock), MAX_TRIED)
-
-
-def _orders(trace: Trace, position: int, wiring: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return the orders of a wiring, of those with the same table the first."""
-    every = [*dict.fromkeys(itertools.permutations(wiring))]
-    return [same[0] for same in by_table(trace, position, every).values()]
 
 
 def filled(problem: Problem, place: Place, located: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

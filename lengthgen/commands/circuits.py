@@ -202,7 +202,7 @@ def predict(
     """Predict which encodings generalize on a task, and where and why the others break."""
     from circuits.analysis import analyse
     from circuits.clock import Clock
-    from circuits.encodings import HintNeeded, parse_encodings
+    from circuits.encodings import HintNeeded, NoRelation, parse_encodings
     from lengthgen.predicting import prediction_answer
     from lengthgen.progress import phases_told
 
@@ -220,5 +220,11 @@ def predict(
                     raise
                 tell(f"ipe is replaced by ipe-sh: {reason}")
                 specs = parse_encodings(usual_encodings("unaligned"))
+                answer = prediction_answer(analysis, specs, training, testing)
+            except NoRelation as reason:
+                if encoding is not None:
+                    raise
+                ideal, specs = specs[0], specs[1:]
+                tell(f"{ideal} is left out: {reason}")
                 answer = prediction_answer(analysis, specs, training, testing)
     show(answer, prediction_table(answer), as_json)

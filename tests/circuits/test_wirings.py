@@ -140,6 +140,23 @@ def test_the_tables_of_all_wirings_may_fill_the_memory_but_not_more(monkeypatch:
         assert alternatives(scale_trace, scale_trace.length, 2).complete == complete
 
 
+@pytest.mark.parametrize("mode", ["free", "typed"])
+def test_the_tables_of_all_orders_may_fill_the_memory_but_not_more(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each order of the three positions that the step needs has a table of its own."""
+    task = Task(
+        name="weighted",
+        alphabet=("0", "1", "2"),
+        prompt=lambda n: [("0", "1", "2")] * 3,
+        generate=lambda prompt: [max(prompt[0], prompt[1] if prompt[2] == "0" else "0")],
+    )
+    scale_trace = trace(task, 1)
+    for tables, complete in ((6, True), (5, False)):
+        monkeypatch.setattr(wirings, "MAX_BYTES", -(-tables * 3**4 // 8))
+        listed = all_wirings(task, scale_trace, 4, 3, mode)
+        assert listed.complete == complete
+        assert len(listed.wirings) == tables
+
+
 @pytest.mark.parametrize("wiring", [(1, 2, 3), (3, 1, 2), (2, 2, 3), (3, 2, 3), (1, 1, 1)])
 def test_entries_kept_of_positions_are_those_of_each_wiring_that_reads_them(wiring: tuple[int, ...]) -> None:
     task = Task(
@@ -172,9 +189,12 @@ def test_all_orders_at_once_have_the_tables_of_each(
     expected: dict[int, list[tuple[int, ...]]] = {}
     for order in orders:
         expected.setdefault(wirings.table_of(scale_trace, position, order), []).append(order)
-    at_once = wirings.by_table(scale_trace, position, orders)
+    at_once: dict[int, list[tuple[int, ...]]] = {}
+    assert wirings.add_by_table(at_once, scale_trace, position, orders)
     assert list(at_once.items()) == list(expected.items()), "in the same order"
     assert (len(at_once) == 1) == (places in ((3,), (1, 2, 3))), "the sum is symmetric"
+    firsts = [same[0] for same in expected.values()]
+    assert list(wirings.different_orders(scale_trace, position, orders[0])) == sorted(firsts, reverse=True)
 
 
 def test_typed_wirings_beyond_the_memory_are_left_out_and_this_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,6 +120,18 @@ def test_without_encodings_a_task_that_needs_a_scale_hint_is_predicted_with_one(
     assert with_ipe[0] == 2 and "use a scale hint" in with_ipe[2]
 
 
+def test_without_encodings_a_task_without_circuit_is_predicted_for_encodings_by_position(run) -> None:
+    scales = ("--train", "1-2", "--test", "1-9")
+    code, out, err = run("predict", "parity-direct", *scales, "--json")
+    assert code == 0
+    predictions = json.loads(out)["predictions"]
+    assert [*predictions] == ["rpe", "ape", "nope"]
+    assert all(prediction["breaks_at"] == 3 for prediction in predictions.values())
+    assert "ipe is left out: some step needs more than 8 arguments" in err
+    asked_for = run("predict", "parity-direct", *scales, "--encoding", "ipe")
+    assert asked_for[0] == 2 and "no roles to encode; at smaller scales it may have" in asked_for[2]
+
+
 OWN_TASK = """
 from circuits.task import Task
 
