@@ -7,10 +7,10 @@ import numpy as np
 from bench.measure import TimingComparison, compare
 from circuits.circuit import Circuit
 from circuits.reference import reference_circuit
+from circuits.tables import keys_of
 from circuits.task import Task, Tokens
 from circuits.tasks import load
 from circuits.trace import Trace, trace
-from circuits.wirings import keys_of
 
 INPUTS = 1_000_000
 SCALE = 63

@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from bench.measure import TimingComparison, compare
+from circuits.determining import determining_sets
 from circuits.src import minimal_arity
+from circuits.tables import keys_of
 from circuits.tasks import load
 from circuits.trace import Trace, trace
-from circuits.wirings import determining_sets, keys_of
 
 
 def search_against_enumeration() -> TimingComparison:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from circuits.tables import clashing, keys_of
 from circuits.task import UNDEFINED, Task, Tokens
 from circuits.trace import Trace
-from circuits.wirings import clashing, keys_of
 
 if TYPE_CHECKING:
     import networkx as nx

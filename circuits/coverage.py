@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.circuit import Circuit
+from circuits.tables import keys_of
 from circuits.task import Tokens
-from circuits.wirings import keys_of
 from theory.system.errors import LengthgenError
 
 Scales = NDArray[np.int64]

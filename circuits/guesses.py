@@ -7,9 +7,10 @@ a step answers whether anything does; only where all guesses fail are the step's
 from collections import Counter
 
 from circuits.clock import Clock
+from circuits.determining import determines, determining_sets
+from circuits.tables import counted_steps
 from circuits.templates import HOLE, Combination, Template, combinations_for, located_wiring, pace_of
 from circuits.trace import Trace
-from circuits.wirings import counted_steps, determines, determining_sets
 
 MAX_GUESSES = 6
 """Largest number of template combinations that are tried on a step."""

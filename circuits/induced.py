@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from circuits.circuit import Circuit
 from circuits.roles import step_roles
+from circuits.tables import distinct, keys_of
 from circuits.task import Tokens
 from circuits.trace import Trace
-from circuits.wirings import distinct, keys_of
 from theory.relation import Relation
 
 Signature = tuple[int, ...]

@@ -7,19 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.clock import Clock
+from circuits.determining import determining_sets
+from circuits.tables import Table, add_by_table, counted_steps, entries, table_of
 from circuits.task import UNDEFINED, Task
 from circuits.trace import Trace
-from circuits.wirings import (
-    Alternatives,
-    Table,
-    add_by_table,
-    alternatives,
-    counted_steps,
-    determining_sets,
-    entries,
-    most_wirings,
-    table_of,
-)
+from circuits.wirings import Alternatives, alternatives, most_wirings
 
 
 class Mode(StrEnum):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from circuits.tables import step_entries
 from circuits.task import UNDEFINED
 from circuits.trace import Trace
-from circuits.wirings import step_entries
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 from circuits.analysis import Analysis
 from circuits.circuit import Circuit, Wiring
 from circuits.clock import Clock, OutOfTime
+from circuits.determining import determining_sets
 from circuits.distractors import unseen_distractors
 from circuits.encodings import EncodingSpec, HintNeeded, relation_of
 from circuits.induced import induced_complexity
 from circuits.modes import Mode, as_array
 from circuits.prediction_record import Prediction
 from circuits.src import src
+from circuits.tables import Table, table_of
 from circuits.task import Task
 from circuits.trace import Trace
-from circuits.wirings import Table, determining_sets, table_of
 from theory.relation import Relation, diagonal_apart
 
 NEAR = 2

@@ -13,7 +13,7 @@ import numpy as np
 
 from circuits import sat
 from circuits.clock import Clock
-from circuits.wirings import Table, entries
+from circuits.tables import Table, entries
 
 MAX_LOOKS = 100_000
 """Pairs of table and operator that the depth-first search tries for one number of operators before the solver takes

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.circuit import Circuit, Wiring
+from circuits.determining import determines
+from circuits.tables import step_entries
 from circuits.task import UNDEFINED, Reference, Task, TaskError
 from circuits.trace import Trace
-from circuits.wirings import determines, step_entries
 
 
 def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:

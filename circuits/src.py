@@ -20,10 +20,10 @@ from circuits.reference import check_reference, reference_complexity
 from circuits.search.problem import Problem
 from circuits.search.rounds import Rounds, search_in_rounds
 from circuits.search.stages import INTERRUPTED
+from circuits.tables import step_entries
 from circuits.task import Task, TaskError
 from circuits.templates import Combination, Place
 from circuits.trace import Trace, trace
-from circuits.wirings import step_entries
 
 MAX_ARITY = 8
 """Largest number of slots that the search for a minimal arity tries."""

@@ -13,8 +13,9 @@ from functools import cache
 from typing import NamedTuple
 
 from circuits.clock import Clock
+from circuits.determining import determines, determining_sets, known_sets
+from circuits.tables import counted_steps
 from circuits.trace import Segment, Trace
-from circuits.wirings import counted_steps, determines, determining_sets, known_sets
 
 KINDS = ("along", "start", "end", "against", "query")
 """Origins from which templates count; the order breaks ties.

@@ -13,9 +13,9 @@ from circuits.clock import Clock
 from circuits.modes import all_wirings
 from circuits.partition import Compatibility, plain
 from circuits.src import SRCResult
+from circuits.tables import Table
 from circuits.task import Task, TaskError
 from circuits.templates import Place
-from circuits.wirings import Table
 
 MAX_STATES = 20_000
 """Largest number of multisets of tables after one step."""

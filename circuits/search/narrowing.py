@@ -14,8 +14,9 @@ from circuits.partition import Partition, fewest_operators, minimal_tables
 from circuits.search.candidates import Candidates
 from circuits.search.problem import Problem
 from circuits.search.serving import Attempt, Served
+from circuits.tables import Table
 from circuits.templates import Combination, Place
-from circuits.wirings import Alternatives, Table
+from circuits.wirings import Alternatives
 
 
 @dataclass(frozen=True, kw_only=True)

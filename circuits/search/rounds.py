@@ -8,6 +8,7 @@ import numpy as np
 
 from circuits.circuit import Circuit
 from circuits.clock import Clock
+from circuits.determining import determines
 from circuits.operators import Operators
 from circuits.reference import reference_complexity
 from circuits.search.candidates import declared
@@ -17,7 +18,6 @@ from circuits.search.stages import Searched, search
 from circuits.task import UNDEFINED
 from circuits.templates import Place
 from circuits.trace import Trace, extended, of_prompts
-from circuits.wirings import determines
 
 CHECKED = 4_096
 """Number of fresh prompts at each scale on which a circuit found on a sample is checked."""

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from circuits.clock import LOOK, Clock
 from circuits.operators import Operators, StepEntries
 from circuits.search.problem import Problem
+from circuits.tables import counted_steps, different_orders
 from circuits.templates import HOLE, Combination, Place, is_wiring, located_wiring
-from circuits.wirings import Alternatives, constants, counted_steps, different_orders, plain_wirings
+from circuits.wirings import Alternatives, constants, plain_wirings
 
 MAX_FILLED = 64
 """Largest number of fillings tried for slots whose templates give no position."""

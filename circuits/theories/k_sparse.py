@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from circuits.clock import Clock, OutOfTime
+from circuits.determining import determining_sets
 from circuits.src import MAX_ARITY
 from circuits.task import Task, TaskError
 from circuits.theories.kinds import COUPLED, encoding_name
 from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 from circuits.trace import Trace, trace
-from circuits.wirings import determining_sets
 
 TRAIN, TEST = 5, 10
 """Scales that stand for those of training and test ([F])."""

@@ -215,16 +215,14 @@ def predict(
         with clock.phase("predictions"):
             try:
                 answer = prediction_answer(analysis, specs, training, testing)
-            except HintNeeded as reason:
+            except (HintNeeded, NoRelation) as reason:
                 if encoding is not None:
                     raise
-                tell(f"ipe is replaced by ipe-sh: {reason}")
-                specs = parse_encodings(usual_encodings("unaligned"))
-                answer = prediction_answer(analysis, specs, training, testing)
-            except NoRelation as reason:
-                if encoding is not None:
-                    raise
-                ideal, specs = specs[0], specs[1:]
-                tell(f"{ideal} is left out: {reason}")
+                if isinstance(reason, HintNeeded):
+                    tell(f"ipe is replaced by ipe-sh: {reason}")
+                    specs = parse_encodings(usual_encodings("unaligned"))
+                else:
+                    tell(f"{specs[0]} is left out: {reason}")
+                    specs = specs[1:]
                 answer = prediction_answer(analysis, specs, training, testing)
     show(answer, prediction_table(answer), as_json)

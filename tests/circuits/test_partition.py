@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from circuits import partition as module
 from circuits.clock import Clock
 from circuits.partition import Compatibility, fewest_operators, kernel, minimal_tables
-from circuits.wirings import Table
+from circuits.tables import Table
 from tests.oracles import sequences as oracle
 
 KEYS = 4

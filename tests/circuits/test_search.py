@@ -10,10 +10,11 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from circuits import partition, sat, wirings
+from circuits import determining, partition, sat
 from circuits import src as src_module
 from circuits import trace as trace_module
 from circuits.clock import Clock
+from circuits.determining import determining_sets
 from circuits.formats import in_format
 from circuits.partition import fewest_operators
 from circuits.search import rounds, stages
@@ -22,7 +23,6 @@ from circuits.task import Task, TaskError
 from circuits.tasks import load, parse_task
 from circuits.tasks.counter import parity
 from circuits.trace import of_prompts, trace
-from circuits.wirings import determining_sets
 from tests.circuits.examples import random_task
 from tests.oracles import sequences as oracle
 
@@ -322,7 +322,7 @@ def test_where_there_are_too_many_sets_the_lower_bound_does_not_rest_on_them(mon
     )
     exact = _src(task, 5, 1)
     assert exact.values[5] == 5
-    monkeypatch.setattr(wirings, "MAX_SETS", 1)
+    monkeypatch.setattr(determining, "MAX_SETS", 1)
     cut = _src(task, 5, 1)
     scale_trace = trace(task, 2)
     assert [determining_sets(scale_trace, position, 1).complete for position in scale_trace.steps] == [

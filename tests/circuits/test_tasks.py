@@ -13,10 +13,10 @@ from circuits.circuit import CircuitError
 from circuits.formats import FORMATS, aligned, in_format
 from circuits.reference import reference_circuit, reference_complexity
 from circuits.src import minimal_arity, src, traces_up_to
+from circuits.tables import keys_of
 from circuits.task import UNDEFINED, Reference, Task, TaskError
 from circuits.tasks import TASKS, load
 from circuits.trace import trace
-from circuits.wirings import keys_of
 
 SCALES = (1, 2, 3, 5, 8, 13)
 WITH_BASE = ["copy", "addition", "counter", "division-remainder", "log-shift", "majority-count", "multiplication-nn"]

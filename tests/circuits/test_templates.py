@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from circuits.clock import Clock
+from circuits.determining import determines
 from circuits.src import SRCResult, src, traces_up_to
 from circuits.task import Task
 from circuits.tasks.copying import copy
@@ -16,7 +17,6 @@ from circuits.tasks.counter import parity
 from circuits.tasks.growing import permutation
 from circuits.templates import MAX_PACE, choose_wirings, located_wiring, pace_of
 from circuits.trace import segments, trace
-from circuits.wirings import determines
 from tests.circuits.examples import addition, random_task
 from tests.oracles import sequences as oracle
 

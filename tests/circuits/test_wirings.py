@@ -7,24 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from circuits import wirings
+from circuits import determining, tables
+from circuits.determining import determines, determining_sets, known_sets
 from circuits.guesses import Guesses
 from circuits.modes import all_wirings
 from circuits.src import minimal_arity, traces_up_to
+from circuits.tables import Table, step_entries
 from circuits.task import Task
 from circuits.tasks import load
 from circuits.tasks.copying import copy
 from circuits.tasks.counter import parity
 from circuits.trace import extended, of_prompts, trace
-from circuits.wirings import (
-    MAX_WIRINGS,
-    Table,
-    alternatives,
-    determines,
-    determining_sets,
-    known_sets,
-    step_entries,
-)
+from circuits.wirings import MAX_WIRINGS, alternatives
 from tests.circuits.examples import addition, direct_parity, random_task
 from tests.oracles import sequences as oracle
 
@@ -136,7 +130,7 @@ def test_the_tables_of_all_wirings_may_fill_the_memory_but_not_more(monkeypatch:
     every = (scale_trace.length - 1) ** 2  # the last step is constant
     bits = every * scale_trace.symbols**3
     for memory, complete in ((-(-bits // 8), True), ((bits - 1) // 8, False)):
-        monkeypatch.setattr(wirings, "MAX_BYTES", memory)
+        monkeypatch.setattr(tables, "MAX_BYTES", memory)
         assert alternatives(scale_trace, scale_trace.length, 2).complete == complete
 
 
@@ -150,11 +144,11 @@ def test_the_tables_of_all_orders_may_fill_the_memory_but_not_more(mode: str, mo
         generate=lambda prompt: [max(prompt[0], prompt[1] if prompt[2] == "0" else "0")],
     )
     scale_trace = trace(task, 1)
-    for tables, complete in ((6, True), (5, False)):
-        monkeypatch.setattr(wirings, "MAX_BYTES", -(-tables * 3**4 // 8))
+    for count, complete in ((6, True), (5, False)):
+        monkeypatch.setattr(tables, "MAX_BYTES", -(-count * 3**4 // 8))
         listed = all_wirings(task, scale_trace, 4, 3, mode)
         assert listed.complete == complete
-        assert len(listed.wirings) == tables
+        assert len(listed.wirings) == count
 
 
 @pytest.mark.parametrize("wiring", [(1, 2, 3), (3, 1, 2), (2, 2, 3), (3, 2, 3), (1, 1, 1)])
@@ -176,7 +170,7 @@ def test_entries_kept_of_positions_are_those_of_each_wiring_that_reads_them(wiri
 def test_all_orders_at_once_have_the_tables_of_each(
     places: tuple[int, ...], chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wirings, "_CODES", chunk)
+    monkeypatch.setattr(tables, "_CODES", chunk)
     task = Task(
         name="sum and third",
         alphabet=("0", "1", "2", "="),
@@ -188,20 +182,20 @@ def test_all_orders_at_once_have_the_tables_of_each(
     orders = list(itertools.permutations(places))[::-1]
     expected: dict[int, list[tuple[int, ...]]] = {}
     for order in orders:
-        expected.setdefault(wirings.table_of(scale_trace, position, order), []).append(order)
+        expected.setdefault(tables.table_of(scale_trace, position, order), []).append(order)
     at_once: dict[int, list[tuple[int, ...]]] = {}
-    assert wirings.add_by_table(at_once, scale_trace, position, orders)
+    assert tables.add_by_table(at_once, scale_trace, position, orders)
     assert list(at_once.items()) == list(expected.items()), "in the same order"
     assert (len(at_once) == 1) == (places in ((3,), (1, 2, 3))), "the sum is symmetric"
     firsts = [same[0] for same in expected.values()]
-    assert list(wirings.different_orders(scale_trace, position, orders[0])) == sorted(firsts, reverse=True)
+    assert list(tables.different_orders(scale_trace, position, orders[0])) == sorted(firsts, reverse=True)
 
 
 def test_typed_wirings_beyond_the_memory_are_left_out_and_this_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     scale_trace = trace(direct_parity(), 3)
     orders, table_bits = 6, scale_trace.symbols**4  # three operands in any order
     for memory, kept in ((orders * table_bits // 8, orders), ((orders - 1) * table_bits // 8, orders - 1)):
-        monkeypatch.setattr(wirings, "MAX_BYTES", memory)
+        monkeypatch.setattr(tables, "MAX_BYTES", memory)
         typed = all_wirings(direct_parity(), scale_trace, scale_trace.steps[0], 3, "typed")
         assert sum(map(len, typed.wirings.values())) == kept
         assert typed.complete == (kept == orders)
@@ -230,7 +224,7 @@ def test_where_the_search_for_sets_ends_early_the_wirings_are_right_and_never_ca
     for scale in (1, 2, 3):
         instances = oracle.sequences(task.prompt, task.generate, scale)
         with monkeypatch.context() as limited:
-            limited.setattr(wirings, "MAX_SETS", most)
+            limited.setattr(determining, "MAX_SETS", most)
             scale_trace = trace(task, scale)
             options = {position: alternatives(scale_trace, position, 1) for position in scale_trace.steps}
         for position, option in options.items():
