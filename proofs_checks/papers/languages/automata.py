@@ -36,11 +36,13 @@ def small_automata() -> tuple[Automaton, ...]:
 
 
 def _in_order(transitions: Mapping[int, Mapping[str, int]]) -> bool:
-    """True if breadth-first search meets the states it reaches in the order of their numbers."""
+    """True if breadth-first search meets states in the order of their numbers, and leads on from no state unmet."""
     met = [0]
     for state in met:
-        met += [following for following in transitions[state].values() if following not in met]
-    return met == sorted(dict.fromkeys(met)) and met == list(range(len(met)))
+        for following in transitions[state].values():
+            if following not in met:
+                met.append(following)
+    return met == list(range(len(met))) and not any(transitions[state] for state in range(len(met), STATES))
 
 
 def _minimal(transitions: Mapping[int, Mapping[str, int]], accepting: Sequence[bool]) -> Automaton:
