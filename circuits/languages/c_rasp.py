@@ -49,6 +49,8 @@ def decide(automaton: Automaton) -> Decision:
     if (largest := max(map(len, components))) > MAX_STATES:
         return Decision(c_rasp=None, why=f"a component has {largest} states, more than the {MAX_STATES} that are tried")
     for component in components:
+        if len(component) == 1:
+            continue
         potentials = final_potentials(component, automaton.step)
         groups: dict[Label, list[int]] = {}
         for state in component:
@@ -83,7 +85,10 @@ def final_potentials(component: list[int], step: Mapping[tuple[int, str], int]) 
         if basis and len(basis[0]) == dimension:
             return potentials
         dimension = len(basis[0])
-        edges = [(state, (label[0], *potentials[following]), following) for state, label, following in edges]
+        # Labels hold numbers of potentials: rational numbers themselves are slow to look up.
+        numbers: dict[Label, int] = {}
+        number = {state: numbers.setdefault(potential, len(numbers)) for state, potential in potentials.items()}
+        edges = [(state, (label[0], number[following]), following) for state, label, following in edges]
 
 
 def _balanced(component: list[int], edges: list[Edge]) -> list[list[fmpq]]:
