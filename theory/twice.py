@@ -35,7 +35,14 @@ class EnginesDisagree(Exception):
 
 
 class OneExpression(Exception):
-    """Raised if both sides of an identity are the same expression, so that nothing is left for an engine to decide."""
+    """Raised if both sides of an identity are the same expression, so that nothing is left for an engine to decide.
+
+    The message has several parts, of which expressions become text only if it is read: that of a long one takes time.
+    """
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return "".join(map(str, self.args))
 
 
 def decide(
@@ -53,7 +60,7 @@ def decide(
         SecondEngineUndecided: they are outside the fragment of the second engine.
     """
     if left == right:
-        raise OneExpression(f"the sides are one expression, so nothing is decided: {left}")
+        raise OneExpression("the sides are one expression, so nothing is decided: ", left)
     first = exact.decide(left, right, squares=squares)
     second = second_engine.decide(left, right, squares=squares)
     if first.zero != second.zero:
