@@ -8,6 +8,7 @@ from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal
 from proofs_checks.papers.prism import SOURCE
 from theory.encodings import prism, sinusoidal
+from theory.equality import Answer, zero
 
 _POSITIONS = 3
 _FARTHEST = 20
@@ -29,7 +30,7 @@ def characteristic(
         shift: matrix of a shift of sinusoidal codes.
     """
     for distance in range(1, _FARTHEST + 1):
-        if gap(distance * first).equals(0):
+        if zero(gap(distance * first)) is Answer.YES:
             raise Refuted(f"positions {distance} apart: half the mass at each has |phi| = 1 at the first frequency")
     if not (first / (2 * sp.pi)).is_irrational:
         raise Refuted(f"the frequency {first} has the same code again after a number of positions")
