@@ -24,6 +24,8 @@ from empirical.modular_addition.tokens import PAD, SYMBOLS, name
 
 Support = NDArray[np.bool_]
 """True for (row, token) that occurs: bool [L, V]."""
+Occurring = tuple[NDArray[np.int64], ...]
+"""Rows and tokens that occur: the non-zero places of a support."""
 MEETING = ("readout", "expression")
 """What meets a token: the readout, or a token of the expression."""
 
@@ -41,9 +43,9 @@ class _Met:
         self.length = length
         self.pairs, self.relevant = np.zeros((2, len(MEETING), 2 * length + 1, SYMBOLS), dtype=np.bool_)
 
-    def add(self, meeting: str, labels: NDArray[np.int64], support: Support, *, relevant: bool) -> None:
-        """Add the pairs of a support whose rows have these labels."""
-        rows, tokens = np.nonzero(support)
+    def add(self, meeting: str, labels: NDArray[np.int64], occurring: Occurring, *, relevant: bool) -> None:
+        """Add the pairs of tokens that occur in rows with these labels."""
+        rows, tokens = occurring
         at = MEETING.index(meeting), labels[rows] + self.length, tokens
         self.pairs[at] = True
         if relevant:
@@ -187,15 +189,16 @@ def _met(data: Data, families: Iterable[_Family], pairs: NDArray[np.int64]) -> _
                 text[family.padding : shift] |= filler[:prefix]
                 if not condition.masked:
                     text[ends + shift :, PAD] = True
+                in_expression, in_text = np.nonzero(own), np.nonzero(text)
                 if condition.readout == Readout.CLS:
                     rows = absolute if kind == Labels.ROW else label(1 + absolute)
-                    met.add("readout", rows, text, relevant=False)
-                    met.add("readout", rows, own, relevant=True)
-                for query in np.flatnonzero(own.any(1)):
+                    met.add("readout", rows, in_text, relevant=False)
+                    met.add("readout", rows, in_expression, relevant=True)
+                for query in np.unique(in_expression[0]):
                     rows = absolute if kind == Labels.ROW else label(absolute - query)
                     if condition.readout == Readout.EXPRESSION:
-                        met.add("expression", rows, text, relevant=False)
-                    met.add("expression", rows, own, relevant=True)
+                        met.add("expression", rows, in_text, relevant=False)
+                    met.add("expression", rows, in_expression, relevant=True)
     return met
 
 
