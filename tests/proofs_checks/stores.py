@@ -9,6 +9,7 @@ from empirical.runs.measurement import Measurement
 from empirical.runs.protocol import Cell, load_protocol
 from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
+from proofs_checks.trained import Arm
 
 Scores = Callable[[int], float]
 """Function from a scale to the share of samples without an error."""
@@ -52,15 +53,24 @@ def runs_of(protocol: str, profile: str = "quick") -> dict[Cell, list[Run]]:
 
 
 def fill(
-    out: Path, protocol: str, scores: Callable[[Cell, int], Scores | None], encodings: Iterable[str] | None = None
+    out: Path,
+    protocol: str,
+    scores: Callable[[Cell, int], Scores | None],
+    arms: Iterable[Arm] | None = None,
+    profile: str = "quick",
 ) -> RunStore:
-    """Store the runs of a protocol under `out`, of all its encodings or of some; each takes milliseconds.
+    """Store the runs of a protocol under `out`, of all its cells or of some arms; each takes milliseconds.
 
     `scores` takes a cell and a seed, and gives None for no run.
     """
     store = RunStore(out / "runs")
-    for cell, runs in runs_of(protocol).items():
-        for run in runs if encodings is None or cell.encoding in encodings else ():
+    planned = runs_of(protocol, profile)
+    if arms is not None:
+        listed = load_protocol(protocol, profile)
+        chosen = {cell for arm in arms if arm.protocol == protocol for cell in arm.cells(listed)}
+        planned = {cell: runs for cell, runs in planned.items() if cell in chosen}
+    for cell, runs in planned.items():
+        for run in runs:
             run_scores = scores(cell, run.seed)
             if run_scores is not None:
                 put(store, run, run_scores)

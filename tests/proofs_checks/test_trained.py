@@ -22,8 +22,6 @@ SEALED = {claim.id for module in (longer_text, modular_runs) for claim in module
 ON_RUNS = {claim.id: claim for claim in registry.CLAIMS if claim.on_runs and claim.id not in SEALED}
 """Claims on runs of tasks; those on other models are tested in test_longer_text.py and test_modular_runs.py."""
 IDEAL = ("ipe", "ipe-sh")
-READ = (*IDEAL, "ape")
-"""Encodings of fig2 whose runs the claims `fig2-ideal` and `fig2-absolute` and their falsifiers read."""
 
 
 @pytest.fixture(autouse=True)
@@ -33,12 +31,20 @@ def quick_disk(monkeypatch):
 
 
 def settled(claim_id: str, out: Path | None, profile: str = "quick") -> Result:
-    return run_claim(ON_RUNS[claim_id].given(Runs(out=out, profile=profile)))
+    return settled_by(Runs(out=out, profile=profile), claim_id)
+
+
+def settled_by(runs: Runs, claim_id: str) -> Result:
+    return run_claim(ON_RUNS[claim_id].given(runs))
 
 
 def arms(claim: Claim) -> list[Arm]:
     changes = [claim.holds, *claim.falsifiers.values()]
     return [value for change in changes for value in change.values() if isinstance(value, Arm)]
+
+
+READ = [arm for claim_id in ("fig2-ideal", "fig2-absolute") for arm in arms(ON_RUNS[claim_id])]
+"""Arms of fig2 that two claims and their falsifiers read."""
 
 
 def test_only_claims_on_runs_are_given_any(tmp_path):
@@ -103,8 +109,14 @@ def world(tmp_path_factory) -> Path:
         fill(out, "fig4", by_encoding(("lbpe", "lbpe-sh")))
         fill(out, "controls", by_encoding(()))
         fill(out, "randomized", lambda cell, seed: solves if cell.encoding.startswith("random-") else fails)
-        fill(out, "prism", by_encoding(["prism[positions=256]"]))
+        fill(out, "prism", by_encoding(["prism[positions=256]"]), arms(ON_RUNS["prism-9"]))
     return out
+
+
+@pytest.fixture(scope="module")
+def runs_of_world(world) -> Runs:
+    """The runs of that folder, of which each is read once for all claims, as it is for a user."""
+    return Runs(out=world, profile="quick")
 
 
 def generalizes(cell: Cell) -> bool:
@@ -120,18 +132,33 @@ def opposite(cell: Cell, seed: int) -> Scores:
     return fails if generalizes(cell) else solves
 
 
-def predict(out: Path, scores, *, literal: tuple[str, ...] = (), before=None) -> None:
+def predict(out: Path, scores, *, profile: str = "quick", literal: tuple[str, ...] = (), before=None) -> None:
     """Store predictions for fig2, and then its runs, which name them.
 
-    What is predicted to fail has a complexity that grows, but with encodings in `literal` it lacks entries instead. If
-    `before` is given, the seeds of the runs derive from what it makes of each prediction, as it was frozen.
+    If `before` is given, the seeds of the runs derive from what it makes of each prediction, as it was frozen.
+    """
+    predictions = store_predictions(out, profile, literal)
+    protocol = load_protocol("fig2", profile)
+    if before is not None:
+        frozen = {cell: {"free": before(prediction)} for cell, prediction in predictions.items()}
+        Frozen.of(protocol, frozen, out / "fig2" / FILE)
+    for (cell, _), runs in stored_runs(protocol, out).items():
+        for index, run in enumerate(runs):
+            digest = predictions[cell].digest
+            put(RunStore(out / "runs"), run, scores(cell, index), prediction_sha256_free=digest)
+
+
+def store_predictions(out: Path, profile: str, literal: tuple[str, ...] = ()) -> dict[Cell, Prediction]:
+    """Store predictions for fig2.
+
+    What is predicted to fail has a complexity that grows, but with encodings in `literal` it lacks entries instead.
     """
     generalizing = Prediction(
         encoding="", relation="made up", scale_hint=False, complexity_train=1, complexity_test=1, labels_covered=True,
         entries_covered=True, unseen_distractors=0, breaks_at=None, why="",
     )  # fmt: skip
     answer, predictions = [], {}
-    for cell in runs_of("fig2"):
+    for cell in load_protocol("fig2", profile).cells:
         prediction = replace(generalizing, encoding=cell.encoding)
         if not generalizes(cell):
             prediction = replace(prediction, entries_covered=False, breaks_at=6)
@@ -139,20 +166,13 @@ def predict(out: Path, scores, *, literal: tuple[str, ...] = (), before=None) ->
         fields = cell.as_json()
         answer.append({"cell": fields, "mode": "free", "prediction": prediction.as_json()})
         predictions[cell] = prediction
-    if before is not None:
-        frozen = {cell: {"free": before(prediction)} for cell, prediction in predictions.items()}
-        Frozen.of(load_protocol("fig2", "quick"), frozen, out / "fig2" / FILE)
-    for (cell, _), runs in stored_runs(load_protocol("fig2", "quick"), out).items():
-        for index, run in enumerate(runs):
-            digest = predictions[cell].digest
-            put(RunStore(out / "runs"), run, scores(cell, index), prediction_sha256_free=digest)
-    path = out / "fig2" / "predictions.json"
-    write_sealed_json(path, {"key": "", "answer": answer})
+    write_sealed_json(out / "fig2" / "predictions.json", {"key": "", "answer": answer})
+    return predictions
 
 
 @pytest.mark.parametrize("claim_id", ON_RUNS)
-def test_a_claim_that_the_runs_bear_out_is_verified_and_names_them(claim_id, world):
-    result = settled(claim_id, world)
+def test_a_claim_that_the_runs_bear_out_is_verified_and_names_them(claim_id, runs_of_world):
+    result = settled_by(runs_of_world, claim_id)
     assert result.verdict is Verdict.VERIFIED, result.reason
     assert result.strength is Strength.STATISTICAL
     assert all(falsifier.rejected and "p = " in falsifier.reason for falsifier in result.falsifiers)
@@ -164,14 +184,14 @@ def test_a_claim_that_the_runs_bear_out_is_verified_and_names_them(claim_id, wor
         assert words in conditions
 
 
-def test_the_facts_count_runs_and_give_p_values(world):
-    facts = settled("fig2-ideal", world).evidence.facts
+def test_the_facts_count_runs_and_give_p_values(runs_of_world):
+    facts = settled_by(runs_of_world, "fig2-ideal").evidence.facts
     assert facts[:2] == (
         "p = 0.016, the largest of the cells'",
         "copy, aligned, ipe: 6 of 6 fitting runs generalize, p = 0.016",
     )
     assert facts[-1].startswith("36 runs; ")
-    assert settled("fig3-hint", world).evidence.facts[1] == (
+    assert settled_by(runs_of_world, "fig3-hint").evidence.facts[1] == (
         "addition (base 4), unaligned, ipe-sh against aligned, ipe: 6 of 6 fitting pairs are at most 0.1 apart, "
         "p = 0.016; differences 0.000 to 0.000; 6 pairs in all"
     )
@@ -214,7 +234,7 @@ def test_runs_that_do_not_fit_are_neither_for_nor_against(tmp_path):
 def test_two_of_three_tasks_are_enough_where_the_third_says_nothing_and_one_is_not(tmp_path):
     lost = {"lbpe-sh": ("select-middle",), "lbpe": ("select-middle", "select-last")}
     fill(tmp_path, "fig4", lambda cell, seed: unfit if cell.task.name in lost[cell.encoding] else solves)
-    fill(tmp_path, "fig2", by_encoding(IDEAL), READ)  # whose absolute codes the falsifier is about
+    fill(tmp_path, "fig2", by_encoding(IDEAL), arms(ON_RUNS["fig4-hint"]))  # what the falsifier is about
     assert settled("fig4-hint", tmp_path).verdict is Verdict.VERIFIED
     assert settled("fig4-no-hint", tmp_path).verdict is Verdict.UNSETTLED
 
@@ -231,14 +251,14 @@ def test_a_falsifier_that_the_same_runs_do_not_reject_leaves_it_unsettled(tmp_pa
 def test_models_that_all_fail_match_nothing(tmp_path):
     """Two arms at zero are as close as can be; that learned absolute codes match them too gives it away."""
     for protocol in ("fig2", "fig3"):
-        fill(tmp_path, protocol, by_encoding(()))
+        fill(tmp_path, protocol, by_encoding(()), arms(ON_RUNS["fig3-hint"]))
     result = settled("fig3-hint", tmp_path)
     assert result.verdict is Verdict.UNSETTLED
     assert "falsifier 'learned absolute codes match it' is not rejected" in result.reason
 
 
 def test_a_tie_is_no_win(tmp_path):
-    fill(tmp_path, "randomized", by_encoding(()))
+    fill(tmp_path, "randomized", by_encoding(()), arms(ON_RUNS["rpe-7"]))
     assert settled("rpe-7", tmp_path).verdict is Verdict.REFUTED
 
 
@@ -248,7 +268,7 @@ def test_runs_of_one_seed_are_compared_and_only_where_both_fit(tmp_path):
         beyond = 0.1 * seed + 0.01 * random
         return unfit if (random, seed) in ((True, 0), (False, 1)) else lambda scale: 1.0 if scale <= 5 else beyond
 
-    fill(tmp_path, "randomized", scores)
+    fill(tmp_path, "randomized", scores, arms(ON_RUNS["rpe-7"]))
     result = settled("rpe-7", tmp_path)
     assert result.verdict is Verdict.UNSETTLED
     cell = "copy, unaligned, random-ape[longest=128] against unaligned, ape"
@@ -269,7 +289,7 @@ def at_25(share: float) -> Scores:
 )
 def test_prism_is_judged_at_five_times_the_trained_scale(prism, sinusoidal, verdict, tmp_path):
     shares = {"prism[positions=256]": prism, "sinusoidal": sinusoidal}
-    fill(tmp_path, "prism", lambda cell, seed: at_25(shares.get(cell.encoding, 0.0)))
+    fill(tmp_path, "prism", lambda cell, seed: at_25(shares.get(cell.encoding, 0.0)), arms(ON_RUNS["prism-9"]))
     result = settled("prism-9", tmp_path)
     assert result.verdict is verdict, result.reason
     if verdict is Verdict.VERIFIED:
@@ -305,13 +325,23 @@ def test_a_damaged_run_is_named(tmp_path):
     assert settled("fig2-ideal", tmp_path).verdict is Verdict.VERIFIED
 
 
+@pytest.fixture(scope="module")
+def without_predictions(world, tmp_path_factory) -> Runs:
+    """Runs of that folder beside which any predictions can be stored; each run is read once."""
+    out = tmp_path_factory.mktemp("without")
+    (out / "runs").symlink_to(world / "runs")
+    (out / "fig2").mkdir()
+    return Runs(out=out, profile="quick")
+
+
 class TestTheConjecture:
     """Predictions against observations, over the cells of fig2."""
 
     def test_the_two_rules_are_judged_each_by_its_own_predictions(self, tmp_path):
         predict(tmp_path, as_predicted, literal=("rpe", "ape", "nope"), before=lambda prediction: prediction)
-        assert settled("conjecture-coverage", tmp_path).verdict is Verdict.VERIFIED
-        assert settled("conjecture-literal", tmp_path).verdict is Verdict.UNSETTLED
+        runs = Runs(out=tmp_path, profile="quick")
+        assert settled_by(runs, "conjecture-coverage").verdict is Verdict.VERIFIED
+        assert settled_by(runs, "conjecture-literal").verdict is Verdict.UNSETTLED
 
     def test_predictions_that_say_the_opposite_are_refuted(self, tmp_path):
         predict(tmp_path, opposite)
@@ -324,28 +354,30 @@ class TestTheConjecture:
         reason = settled("conjecture-coverage", tmp_path).reason
         assert reason.startswith("not decided: 51 of 66 observed cells do as predicted, p = ")
 
-    def test_runs_that_were_trained_without_their_predictions_decide_nothing(self, world, tmp_path):
-        fill(tmp_path, "fig2", by_encoding(IDEAL))
-        assert "no stored predictions can be read from" in settled("conjecture-coverage", tmp_path).reason
-        (tmp_path / "fig2").symlink_to(world / "fig2")
-        assert (
-            "was not trained under the prediction that is stored now" in settled("conjecture-coverage", tmp_path).reason
-        )
+    def test_runs_that_were_trained_without_their_predictions_decide_nothing(self, tmp_path):
+        fill(tmp_path, "fig2", by_encoding(IDEAL), profile="smoke")
+        runs = Runs(out=tmp_path, profile="smoke")
+        assert "no stored predictions can be read from" in settled_by(runs, "conjecture-coverage").reason
+        store_predictions(tmp_path, "smoke")
+        reason = settled_by(runs, "conjecture-coverage").reason
+        assert "was not trained under the prediction that is stored now" in reason
 
     def test_predictions_that_are_not_the_frozen_ones_decide_nothing_whatever_the_runs_name(self, tmp_path):
-        predict(tmp_path, as_predicted, before=lambda it: replace(it, breaks_at=None if it.breaks_at else 6))
-        result = settled("conjecture-coverage", tmp_path)
+        def other(prediction: Prediction) -> Prediction:
+            return replace(prediction, breaks_at=None if prediction.breaks_at else 6)
+
+        predict(tmp_path, as_predicted, profile="smoke", before=other)
+        result = settled("conjecture-coverage", tmp_path, "smoke")
         assert result.verdict is Verdict.UNSETTLED
         assert "is not the one from which the seeds of its runs derive" in result.reason
 
     @pytest.mark.parametrize("content", ["{", "[]", '{"answer": [{"cell": {}, "mode": "free", "prediction": {}}]}'])
-    def test_predictions_that_cannot_be_read_are_named(self, world, tmp_path, content):
-        (tmp_path / "runs").symlink_to(world / "runs")
-        (tmp_path / "fig2").mkdir()
-        (tmp_path / "fig2" / "predictions.json").write_text(content)
-        result = settled("conjecture-coverage", tmp_path)
+    def test_predictions_that_cannot_be_read_are_named(self, without_predictions, content):
+        path = without_predictions.out / "fig2" / "predictions.json"
+        path.write_text(content)
+        result = settled_by(without_predictions, "conjecture-coverage")
         assert result.verdict is Verdict.UNSETTLED
-        assert f"no stored predictions can be read from {tmp_path / 'fig2' / 'predictions.json'}" in result.reason
+        assert f"no stored predictions can be read from {path}" in result.reason
 
 
 class Silent:
