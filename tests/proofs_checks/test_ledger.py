@@ -7,8 +7,8 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import pytest
 from proofs_checks import ledger, reading
 from proofs_checks.claim import Claim
 from proofs_checks.ledger import LedgerError
-from proofs_checks.result import Result, Verdict
+from proofs_checks.result import Result
 from proofs_checks.runner import run_claim
 from tests.processes import PATIENCE, alive, started, wait_until
 from tests.proofs_checks import toys
@@ -83,8 +83,10 @@ def timeless(result: Result) -> dict:
 
 
 def test_results_are_those_of_this_process_in_the_order_asked_for_and_settled_ones_stay(run, steps, notes, monkeypatch):
+    """They are run from another thread, beside which this one waits."""
     ids = ("toy-2", "toy-refute", "toy-0", "toy-crash", "toy-leave", "toy-1")
-    results = run(*ids)
+    with ThreadPoolExecutor(1) as threads:
+        results = threads.submit(run, *ids).result(60)
     assert tuple(result.claim.id for result in results) == ids
     assert str(os.getpid()) not in {process for _, process in notes()}
     assert [timeless(result) for result in results] == [timeless(run_claim(result.claim)) for result in results]
@@ -261,14 +263,6 @@ def test_the_users_folder_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert user_cache("claims") == tmp_path / ".cache" / "lengthgen" / "claims"
-
-
-def test_it_runs_beside_other_threads(run):
-    results = []
-    thread = threading.Thread(target=lambda: results.extend(run("toy-0", "toy-1")))
-    thread.start()
-    thread.join(60)
-    assert [result.verdict for result in results] == [Verdict.VERIFIED] * 2
 
 
 SCRIPT = """
