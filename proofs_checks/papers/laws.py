@@ -79,7 +79,8 @@ def row(
         facts=tuple(f"{what}: {stated!s}" for what, _, stated in computed),
         assumptions=(
             "content is constant, and so are gates; parameters take all values of their ranges",
-            "sympy computes limits of the bias and of D b'(D)/b(D), and signs of the kernel's exponential rates",
+            "limits of the bias and of D b'(D)/b(D) are those of leading terms, or else sympy's, as are the signs of "
+            "the kernel's exponential rates",
             "a learned function of a bounded argument is continuous, and entries of a table are bounded",
         ),
     )

@@ -6,18 +6,21 @@ import sympy as sp
 
 from theory.domain import assumed
 from theory.far.effects import Cases, FarCase, FarField, join_ranges
-from theory.far.limits import DISTANCE, limit_of
+from theory.far.leading import DISTANCE, leading_term
+from theory.far.limits import limit_of, limit_of_simplified
 
 
 @cache
 def cases_by_growth(bias: sp.Expr, domains: sp.Dict, where: str = "") -> Cases:
     """Behaviour of exp(bias), from the elasticity D b'/b of the bias: the power of D with which the bias grows."""
-    slope = sp.simplify(sp.diff(bias, DISTANCE))
+    slope = sp.diff(bias, DISTANCE)
+    if leading_term(slope) is None:
+        slope = sp.simplify(slope)  # it may be 0
     if any(DISTANCE in member.free_symbols for member in bias.atoms(sp.Indexed)):
         return (FarCase(behaviour=FarField.UNDECIDED, where=where),)
     if slope == 0:
         return (FarCase(behaviour=FarField.CONSTANT, where=where),)
-    power = limit_of(sp.simplify(DISTANCE * slope / bias))
+    power = limit_of_simplified(DISTANCE * slope / bias)
     if power is None:
         return (FarCase(behaviour=FarField.UNDECIDED, where=where),)
     if power.is_infinite:
@@ -102,7 +105,7 @@ def _faster(bias: sp.Expr, power: sp.Expr) -> FarField:
 def _falling_or_growing(bias: sp.Expr, power: sp.Expr, falling: FarField) -> FarField:
     """Effect `falling` for a bias that ends below 0, growth for one that ends above 0."""
     scale = DISTANCE**power if power.is_finite else sp.S.One
-    leading = bias if bias.is_negative or bias.is_positive else limit_of(sp.simplify(bias / scale))
+    leading = bias if bias.is_negative or bias.is_positive else limit_of_simplified(bias / scale)
     if leading is None or not (leading.is_extended_negative or leading.is_extended_positive):
         return FarField.UNDECIDED
     return falling if leading.is_extended_negative else FarField.GROWING

@@ -7,7 +7,8 @@ import sympy as sp
 from theory.encodings.encoding import LENGTH, Encoding
 from theory.far.content import constant_content, domains_of, positions_of
 from theory.far.effects import Cases, FarCase, FarField
-from theory.far.limits import DISTANCE, far_piece, limit_of
+from theory.far.leading import DISTANCE
+from theory.far.limits import far_piece, limit_of
 
 _UNIT = sp.Interval(0, 1)
 
@@ -75,9 +76,15 @@ def _rates(entry: sp.Expr) -> frozenset[sp.Expr] | None:
         rest = sp.expand(exponent - rate * DISTANCE)
         if DISTANCE in rest.free_symbols | rate.free_symbols | factor.free_symbols:
             return None
-        exponent_key = sp.factor(rate), rest
+        exponent_key = _factored(rate), rest
         coefficients[exponent_key] = coefficients.get(exponent_key, sp.S.Zero) + factor
     return frozenset(rate for (rate, _), coefficient in coefficients.items() if sp.expand(coefficient) != 0)
+
+
+@cache
+def _factored(rate: sp.Expr) -> sp.Expr:
+    """Factors of a rate, found once for the many terms that share it."""
+    return sp.factor(rate)
 
 
 def _sign(expression: sp.Expr, domains: sp.Dict) -> int | None:

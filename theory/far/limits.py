@@ -4,22 +4,32 @@ from functools import cache
 
 import sympy as sp
 
-DISTANCE = sp.Symbol("D", integer=True, positive=True)
+from theory.far.leading import DISTANCE, limit_by_leading_term
+
 POSITION = sp.Symbol("i", integer=True, nonnegative=True)
 QUERY_POSITION = sp.Symbol("j", integer=True, nonnegative=True)
-"""Distance of the key, its position, and the position of a query whose distance does not matter."""
+"""Position of the key, and the position of a query whose distance does not matter."""
 
 
 @cache
 def limit_of(expression: sp.Expr) -> sp.Expr | None:
-    """Limit at infinite distance; None if sympy does not find it."""
+    """Limit at infinite distance; None if neither its leading term nor sympy's search gives it."""
     if DISTANCE not in expression.free_symbols:
         return expression
+    plain = limit_by_leading_term(expression)
+    if plain is not None:
+        return plain
     try:
         limit = sp.limit(expression, DISTANCE, sp.oo)
     except (NotImplementedError, ValueError, TypeError, RecursionError):
         return None
     return None if limit.has(sp.Limit, sp.AccumBounds, sp.nan) or DISTANCE in limit.free_symbols else limit
+
+
+def limit_of_simplified(expression: sp.Expr) -> sp.Expr | None:
+    """Limit at infinite distance of an expression that is simplified only if its leading term is not found."""
+    plain = limit_by_leading_term(expression)
+    return limit_of(sp.simplify(expression)) if plain is None else plain
 
 
 def dominant_terms(extreme: sp.Max | sp.Min) -> sp.Expr:
