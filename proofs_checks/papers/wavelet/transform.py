@@ -38,6 +38,7 @@ def rope_rows(*, psi: Restricted, turns: Turns, shift: Restricted) -> Evidence:
         return decided(psi(sp.expand(coordinate - place), turns=count))
 
     (cosine, _), (sine, _), *_ = psi(position, turns=count).args
+    shifted_sine = sine.subs(position, position + 1)
     facts = (
         f"k - m/(2 pi) = {above} > 0 for the fraction {share} of m/(2 pi), and theta <= 1: "
         "m theta = 2 pi k u with 0 <= u < 1",
@@ -46,7 +47,7 @@ def rope_rows(*, psi: Restricted, turns: Turns, shift: Restricted) -> Evidence:
         same_by_sympy("that of each coordinate before is 0", weight(2 * plane - 1 - apart), sp.S.Zero),
         same_by_sympy("that of each coordinate behind is 0", weight(2 * plane + 2 + apart), sp.S.Zero),
         same_by_sympy("the mean on [0, 1) is 0", sp.integrate(cosine, (position, 0, 1)), sp.S.Zero),
-        same_by_sympy("the mean on [1, 2) is 0", sp.simplify(sp.integrate(sine, (position, 1, 2))), sp.S.Zero),
+        same_by_sympy("the mean on [1, 2) is 0", sp.integrate(shifted_sine, (position, 0, 1)), sp.S.Zero),
         f"compared in numbers at m = {', '.join(map(str, _POSITIONS))} for d = {_HEAD_DIM}",
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("0 < theta_l <= 1, as in RoPE",))
