@@ -61,13 +61,27 @@ def nodes(tree: Tree) -> Iterator[Tree]:
 
 
 def folded(tree: Tree) -> Tree:
-    """Tree with the arithmetic of its numbers done: no factor 0 or 1, no summand 0, one number in a sum or product."""
+    """Tree with the arithmetic of its numbers done: no factor 0 or 1, no summand 0, one number in a sum or product.
+
+    A part that is one object in several places is folded once, and stays one object.
+    """
+    return _folded(tree, {})
+
+
+def _folded(tree: Tree, known: dict[int, Tree]) -> Tree:
+    """Folded tree; `known` has the folded parts by the identity of what they were made from."""
     if isinstance(tree, str) or tree[0] in ("q", "i"):
         return tree
+    if id(tree) not in known:
+        known[id(tree)] = _fold(tree, known)
+    return known[id(tree)]
+
+
+def _fold(tree: Tree, known: dict[int, Tree]) -> Tree:
     head, *parts = tree
     if head == "d":
-        return ["d", folded(parts[0]), parts[1]]
-    parts = [part if isinstance(part, int) else folded(part) for part in parts]
+        return ["d", _folded(parts[0], known), parts[1]]
+    parts = [part if isinstance(part, int) else _folded(part, known) for part in parts]
     if head == "^":
         base, power = parts
         if power in (0, 1):
