@@ -26,7 +26,8 @@ def enclose(
     A parameter has the same value in every expression, so balls of different expressions can be compared. Symbols in
     `given` take the values given there.
     """
-    at = {symbol: _POINTS[point] + _fraction_of_name(str(symbol)) for symbol in expression.free_symbols} | dict(given)
+    others = expression.free_symbols - given.keys()
+    at = {symbol: _POINTS[point] + _fraction_of_name(str(symbol)) for symbol in others} | dict(given)
     with flint.ctx.workprec(bits):
         ball = _ball(expression, {symbol: flint.fmpq(*value.as_integer_ratio()) for symbol, value in at.items()})
     return ball if ball.is_finite() else None

@@ -68,20 +68,20 @@ def folded(tree: Tree) -> Tree:
     return _folded(tree, {})
 
 
-def _folded(tree: Tree, known: dict[int, Tree]) -> Tree:
-    """Folded tree; `known` has the folded parts by the identity of what they were made from."""
+def _folded(tree: Tree, folded_parts: dict[int, Tree]) -> Tree:
+    """Folded tree; `folded_parts` has the parts folded so far, by the identities of the original ones."""
     if isinstance(tree, str) or tree[0] in ("q", "i"):
         return tree
-    if id(tree) not in known:
-        known[id(tree)] = _fold(tree, known)
-    return known[id(tree)]
+    if id(tree) not in folded_parts:
+        folded_parts[id(tree)] = _fold(tree, folded_parts)
+    return folded_parts[id(tree)]
 
 
-def _fold(tree: Tree, known: dict[int, Tree]) -> Tree:
+def _fold(tree: Tree, folded_parts: dict[int, Tree]) -> Tree:
     head, *parts = tree
     if head == "d":
-        return ["d", _folded(parts[0], known), parts[1]]
-    parts = [part if isinstance(part, int) else _folded(part, known) for part in parts]
+        return ["d", _folded(parts[0], folded_parts), parts[1]]
+    parts = [part if isinstance(part, int) else _folded(part, folded_parts) for part in parts]
     if head == "^":
         base, power = parts
         if power in (0, 1):

@@ -35,12 +35,12 @@ def row(result: Result) -> str:
 
 def replay(certificate: Mapping[str, Any], patch: pytest.MonkeyPatch) -> None:
     """Replay a certificate; a part of a tree that is one object in several places, as most parts are, is read once."""
-    known: dict[int, tuple[Any, Any]] = {}
+    values: dict[int, tuple[Any, Any]] = {}
 
     def remembered(tree: Any, *reading: Any) -> Any:
-        if id(tree) not in known:
-            known[id(tree)] = tree, READ(tree, *reading)  # the tree as well, so that no other one gets its identity
-        return known[id(tree)][1]
+        if id(tree) not in values:
+            values[id(tree)] = tree, READ(tree, *reading)  # the tree as well, so that no other one gets its identity
+        return values[id(tree)][1]
 
     patch.setattr(replay_certificates, "value", remembered)
     replay_certificates.replay(certificate)

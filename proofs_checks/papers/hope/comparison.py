@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import cache, reduce
 from itertools import permutations
 from operator import add
 from typing import Any
@@ -58,8 +58,8 @@ def far_mass(
         last_to_first: range for the weight of the last key over that of the first key beyond the distance.
         other_share: range for the share under the second encoding.
     """
-    mass, ratio = _beyond(logit, length, beyond)
-    other_mass, _ = _beyond(other_logit, length, beyond)
+    mass, ratio = _beyond(sp.exp(logit(OFFSET)), length, beyond)
+    other_mass, _ = _beyond(sp.exp(other_logit(OFFSET)), length, beyond)
     facts = (
         _within(f"share of the mass beyond D = {beyond}, of {length} keys", mass, share),
         _within(f"weight at D = {length - 1} over that at D = {beyond + 1}", ratio, last_to_first),
@@ -68,9 +68,12 @@ def far_mass(
     return Evidence(strength=Strength.INTERVAL, facts=facts, assumptions=(f"logit {logit(OFFSET)}",))
 
 
-def _beyond(logit: Callable[[sp.Expr], sp.Expr], length: int, beyond: int) -> tuple[Any, Any]:
-    """Share of the mass beyond the distance, and the weight of the last key over that of the first key beyond it."""
-    law = sp.exp(logit(OFFSET))
+@cache
+def _beyond(law: sp.Expr, length: int, beyond: int) -> tuple[Any, Any]:
+    """Share of the mass beyond the distance, and the weight of the last key over that of the first key beyond it.
+
+    The law is the weight at the distance OFFSET.
+    """
     with flint.ctx.workprec(_BITS):
         weights: list[Any] = [enclose(law, bits=_BITS, given={OFFSET: distance}) for distance in range(length)]
         return reduce(add, weights[beyond + 1 :]) / reduce(add, weights), weights[-1] / weights[beyond + 1]
