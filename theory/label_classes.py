@@ -4,6 +4,7 @@ Parameter k belongs to the k-th smallest label on or above the diagonal.
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from theory.system.errors import LengthgenError
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
+_SMALL = 32
+"""Largest size of which the pairs are remembered."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,8 +52,22 @@ def label_classes(labels: Labels) -> LabelClasses:
     """
     if labels.ndim != 2 or labels.shape[0] != labels.shape[1] or not labels.size:
         raise LengthgenError(f"labels must be a square matrix, not of shape {labels.shape}")
-    keys, queries = np.triu_indices(len(labels))
+    keys, queries = upper_pairs(len(labels))
     distinct_labels, parameters = np.unique(labels[keys, queries], return_inverse=True)
     number = np.zeros(labels.shape, dtype=np.int64)
     number[keys, queries] = parameters
     return LabelClasses(keys=keys, queries=queries, parameters=parameters, number=number, count=distinct_labels.size)
+
+
+def upper_pairs(size: int) -> tuple[Labels, Labels]:
+    """Keys and queries of the pairs i <= j, from 0, ordered by key and then query: int64 [pairs], not to be changed."""
+    return _remembered_pairs(size) if size <= _SMALL else np.triu_indices(size)
+
+
+@cache
+def _remembered_pairs(size: int) -> tuple[Labels, Labels]:
+    """Pairs of a small size: what is tried on all small patterns asks for them again and again."""
+    pairs = np.triu_indices(size)
+    for indices in pairs:
+        indices.flags.writeable = False
+    return pairs

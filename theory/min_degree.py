@@ -19,6 +19,7 @@ import numpy as np
 from flint import fmpq_mat
 from numpy.typing import ArrayLike, NDArray
 
+from theory.label_classes import upper_pairs
 from theory.plaa import Numbers, PlaaError, degree, exact_pattern, exact_patterns
 from theory.rational import NoSolution, diagonal, exact_matrix, fractions, null_space, rank, rows_of, solve
 
@@ -79,7 +80,7 @@ def relation_basis(labels: NDArray[np.int64]) -> PositionBasis:
     Args:
         labels: the relation's label matrix, int64 [N, N] (`Relation.labels`), read on and above the diagonal.
     """
-    occurring = np.unique(labels[np.triu_indices(len(labels))])
+    occurring = np.unique(labels[upper_pairs(len(labels))])
     return position_basis(np.triu(labels == label).astype(np.int64) for label in occurring)
 
 
@@ -110,7 +111,7 @@ def learned_coefficients(
     if len(law) != training_scale or any(weight <= 0 for weight in law):
         raise PlaaError(f"training up to scale {training_scale} needs {training_scale} positive weights, not {law}")
     basis_cells, target_cells = _training_system(basis, targets, training_scale)
-    _, queries = np.triu_indices(training_scale)
+    _, queries = upper_pairs(training_scale)
     weighted = basis_cells.transpose() * diagonal(Fraction(law[query]) for query in queries)
     normal = weighted * basis_cells
     # The minimiser of least norm lies in the row space of the seen cells, which is the range of the normal matrix.
@@ -182,4 +183,4 @@ def _cells(patterns: Numbers, training_scale: int) -> Numbers:
     """Cells i <= j <= N0 of patterns [..., N, N]: [..., N0(N0+1)/2]."""
     if not 1 <= training_scale <= patterns.shape[-1]:
         raise PlaaError(f"the training scale must be in 1..{patterns.shape[-1]}, not {training_scale}")
-    return np.asarray(patterns[..., *np.triu_indices(training_scale)])
+    return np.asarray(patterns[..., *upper_pairs(training_scale)])

@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.label_classes import upper_pairs
 from theory.system.errors import LengthgenError
 from theory.system.userfile import Guarded, shown
 
@@ -71,7 +72,7 @@ class Relation:
         """
         if length < 1:
             raise RelationError(f"length must be at least 1, not {length}")
-        keys, queries = np.triu_indices(length)
+        keys, queries = upper_pairs(length)
         matrix = np.full((length, length), NO_LABEL, dtype=np.int64)
         matrix[keys, queries] = self.label(keys + 1, queries + 1, scale)
         return matrix

@@ -22,6 +22,7 @@ from proofs_checks.papers.pola import formalised
 from proofs_checks.papers.pola.cases import SCALE, TOLERANCE, TRAINING_SCALES, cells_in_training, small_fractions
 from theory import learners, pola
 from theory.dimension import cell_count, every_relation, kinds
+from theory.label_classes import upper_pairs
 from theory.lrc import lrc
 from theory.rational import rank
 from theory.relation import Labels
@@ -44,7 +45,7 @@ def dimension_over_all_blocks(*, by: Mapping[str, Learner], dimension: Callable[
         cases_by_dimension, stated = Counter[int](), dimension(training_scale)
         for (name, learner), labels in product(by.items(), every_relation(SCALE)):
             flat = _as_affine_map(learner, labels, training_scale)
-            where = f"N0 = {training_scale}, {name}, labels {labels[np.triu_indices(SCALE)].tolist()}"
+            where = f"N0 = {training_scale}, {name}, labels {labels[upper_pairs(SCALE)].tolist()}"
             if flat.stretch > 1:
                 raise Refuted(f"{where}: a change of B by 1 changes what is learned by {flat.stretch}")
             if flat.image > stated:
@@ -160,7 +161,7 @@ class _Flat:
 
 def _as_affine_map(learner: Learner, labels: Labels, training_scale: int) -> _Flat:
     """The learner under one relation as an affine map."""
-    cells, upper = cell_count(SCALE), np.triu_indices(SCALE)
+    cells, upper = cell_count(SCALE), upper_pairs(SCALE)
     # The unit patterns, the zero pattern, and one more to check that the learner is affine.
     targets = np.zeros((cells + 2, SCALE, SCALE))
     targets[:, *upper] = [*np.eye(cells), np.zeros(cells), np.arange(1, cells + 1) ** 2]

@@ -22,6 +22,7 @@ from proofs_checks.papers.pola.cases import (
 )
 from theory import pola
 from theory.dimension import every_pattern, every_relation
+from theory.label_classes import upper_pairs
 from theory.lrc import lrc_profile
 from theory.relation import Labels, absolute, relative
 
@@ -158,7 +159,7 @@ def _listed(array: NDArray[np.generic]) -> str:
 
 def _values_with_zero(pattern: Pattern, scales: Iterable[int]) -> Profile:
     """Number of distinct entries at each scale, zero included."""
-    return {scale: len(np.unique(pattern[:scale, :scale][np.triu_indices(scale)])) for scale in scales}
+    return {scale: len(np.unique(pattern[:scale, :scale][upper_pairs(scale)])) for scale in scales}
 
 
 def _rank(pattern: Pattern, scales: Iterable[int]) -> Profile:
@@ -168,7 +169,7 @@ def _rank(pattern: Pattern, scales: Iterable[int]) -> Profile:
 
 def _labels_up_to(labels: Labels, training_scale: int) -> set[int]:
     """Labels that occur up to a scale."""
-    return set(labels[np.triu_indices(training_scale)].tolist())
+    return set(labels[upper_pairs(training_scale)].tolist())
 
 
 def _classes(patterns: Pattern, labels: Labels) -> Iterator[tuple[int, Pattern]]:
