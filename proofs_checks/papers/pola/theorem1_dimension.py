@@ -311,7 +311,13 @@ def _integer_multiples(target: Cells) -> Cells:
     if all(ratio.is_Rational for ratio in ratios):
         scale = lcm(*(int(ratio.q) for ratio in ratios))
         return tuple(_FIELD(int(ratio * scale)) for ratio in ratios)
-    return tuple(_FIELD(round(_as_expression(entry))) for entry in target)
+    return tuple(map(_rounded, target))
+
+
+@cache
+def _rounded(entry: Any) -> Any:
+    """Entry rounded to an integer; few different entries occur."""
+    return _FIELD(round(_as_expression(entry)))
 
 
 CLAIMS = (

@@ -109,9 +109,10 @@ def _functions(circuit: Circuit, relation: Relation, traces: Sequence[Trace], ow
             keys = np.arange(1, query + 1)
             labels = relation.label(keys, np.full_like(keys, query), trace.scale).tolist()
             signature = frozenset(labels[key - 1] for key, of in relevant if of == query)
+            read = [(labels[key - 1], key) for key in keys if labels[key - 1] in signature]
             table = tables.setdefault(signature, {})
             for tokens in trace.tokens.T.tolist():
-                seen = sorted((labels[key - 1], tokens[key - 1]) for key in keys if labels[key - 1] in signature)
+                seen = sorted((label, tokens[key - 1]) for label, key in read)
                 view = (*seen, tokens[query - 1]) if own_token else tuple(seen)
                 fails |= table.setdefault(view, tokens[query]) != tokens[query]
         numbers[trace.scale] = math.inf if fails else len(tables)
