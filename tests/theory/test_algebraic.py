@@ -44,7 +44,7 @@ def _random(draw: Random, depth: int) -> sp.Expr:
 def test_no_number_other_than_zero_lies_below_its_separation_bound() -> None:
     draw = Random(0)
     met = {True: 0, False: 0, None: 0}
-    for _ in range(600):
+    for _ in range(300):
         value = _random(draw, draw.randint(1, 3))
         if draw.random() < 0.3:
             value = value - sp.expand(value)
@@ -59,9 +59,9 @@ def test_no_number_other_than_zero_lies_below_its_separation_bound() -> None:
                 assert answer is not True or size < mpmath.mpf(10) ** -200
                 assert answer is not False or size > mpmath.mpf(2) ** -(separation + 1)
             met[answer] += 1
-    assert met[False] > 200
-    assert met[True] > 20
-    assert met[None] < 60
+    assert met[False] > 100
+    assert met[True] > 10
+    assert met[None] < 30
 
 
 @pytest.mark.parametrize("digits", [10, 100, 1000, 3000])

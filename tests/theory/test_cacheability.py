@@ -92,7 +92,7 @@ def test_widths_of_other_biases(law: Callable[[sp.Expr, sp.Expr], sp.Expr], widt
 
 @pytest.mark.parametrize("name", ["alibi", "grape-additive", "grape-gated", "fox", "cable-gated"])
 def test_a_finite_width_is_the_rank_of_a_large_example(name: str) -> None:
-    """The example has queries 12 .. 23 after keys 0 .. 11, and random numbers for those that are free in the bias."""
+    """The example has queries 6 .. 11 after keys 0 .. 5, and random numbers for those that are free in the bias."""
     draw, drawn = Random(name), {}
 
     def number(symbol: sp.Expr) -> sp.Rational:
@@ -101,9 +101,9 @@ def test_a_finite_width_is_the_rank_of_a_large_example(name: str) -> None:
     law = named(name).bias
     assert law is not None
     matrix = []
-    for query in range(12, 24):
+    for query in range(6, 12):
         row = []
-        for key in range(12):
+        for key in range(6):
             bias = law(sp.Integer(query), sp.Integer(key), LENGTH).doit()
             values = {symbol: number(symbol) for symbol in bias.atoms(sp.Indexed) | bias.free_symbols}
             row.append(Fraction(str(bias.xreplace(values))))

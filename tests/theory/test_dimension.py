@@ -7,7 +7,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import stirling2
 
@@ -71,6 +71,7 @@ def _by_inclusion_and_exclusion(boxes: list[Box]) -> Fraction:
     return total
 
 
+@settings(max_examples=30)
 @given(data=st.data())
 def test_union_volume_is_that_of_inclusion_and_exclusion(data: st.DataObject) -> None:
     dimension = data.draw(st.integers(1, 4))

@@ -95,7 +95,7 @@ SHAPES = ("random", "relative", "column", "growing", "distinct", "nearly relativ
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     layout=st.sampled_from(sorted(LAYOUTS)),
     dtype=st.sampled_from(INTEGERS + FLOATS),
@@ -259,7 +259,7 @@ def _fault(matrix: np.ndarray) -> str | None:
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     layout=st.sampled_from(sorted(LAYOUTS)),
     dtype=st.sampled_from(INTEGERS + FLOATS),

@@ -155,7 +155,7 @@ PARTS = ["i", "j", "(j - i)", "i % 3", "(j - i) % 4", "min(j - i, 3)", "max(2, i
 def test_the_growth_of_random_formulas_never_contradicts_brute_force() -> None:
     draw = random.Random(0)
     decided = 0
-    for _ in range(80):
+    for _ in range(45):
         first, second = draw.choice(PARTS), draw.choice(PARTS)
         text = draw.choice(
             [
@@ -172,7 +172,7 @@ def test_the_growth_of_random_formulas_never_contradicts_brute_force() -> None:
         assert result is not None
         decided += result.kind is not UNDECIDED
         _contradicts_nothing(text, result)
-    assert decided > 63
+    assert decided > 35
 
 
 def _contradicts_nothing(text: str, result: Growth) -> None:

@@ -5,7 +5,7 @@ from itertools import chain, product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import partitions
@@ -105,7 +105,7 @@ def test_the_meet_is_the_greatest_lower_bound(lattice: partitions.Lattice, scale
 @pytest.mark.parametrize(("lattice", "scale", "hinted"), DOMAINS, ids=["pairs", "triples"])
 def test_the_join_is_the_least_upper_bound(lattice: partitions.Lattice, scale: int, hinted: bool) -> None:
     relations = {p: relation_of(p, scale, hinted=hinted) for p in lattice.partitions}
-    for first, second in product(some(lattice), lattice.partitions):
+    for first, second in product(some(lattice), repeat=2):
         bound = join(relations[first], relations[second], scale=scale)
         assert partition_of(bound, scale, hinted=hinted) == lattice.join(first, second)
 
@@ -128,6 +128,7 @@ def same(phi: Relation, psi: Relation) -> bool:
     return equivalent(phi, psi, scale=4)
 
 
+@settings(max_examples=30)
 @given(a=relations(), b=relations(), c=relations())
 def test_meet_and_join_are_commutative_associative_idempotent_and_absorbing(
     a: Relation, b: Relation, c: Relation
@@ -139,6 +140,7 @@ def test_meet_and_join_are_commutative_associative_idempotent_and_absorbing(
         assert same(operation(a, dual(a, b)), a)
 
 
+@settings(max_examples=30)
 @given(a=relations(), b=relations(), c=relations())
 def test_meet_and_join_give_the_same_order(a: Relation, b: Relation, c: Relation) -> None:
     for fine, coarse in ((a, b), (meet(a, b), a), (a, joined(a, b)), (meet(a, c), joined(b, c))):

@@ -83,8 +83,8 @@ def _residues(draw: Random, depth: int) -> str:
 def test_random_formulas_do_not_change_when_positions_move_by_the_period() -> None:
     draw = Random(2)
     seen: Counter[str] = Counter()
-    texts = [_residues(draw, draw.randint(0, 2)) for _ in range(250)]
-    texts += [random_text(draw, 3, "ij") for _ in range(250)] + [random_real_text(draw, 2) for _ in range(150)]
+    texts = [_residues(draw, draw.randint(0, 2)) for _ in range(120)]
+    texts += [random_text(draw, 3, "ij") for _ in range(120)] + [random_real_text(draw, 2) for _ in range(80)]
     for text in texts:
         node = parse(text).nodes[0]
         period = joint_period(node)
@@ -98,8 +98,8 @@ def test_random_formulas_do_not_change_when_positions_move_by_the_period() -> No
             except FormulaError:
                 continue
             assert equal(here, there) is Answer.YES, (text, i, j)
-    assert seen["more"] > 120
-    assert seen["none"] > 150
+    assert seen["more"] > 60
+    assert seen["none"] > 70
 
 
 FORMULAS = [

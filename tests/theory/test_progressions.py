@@ -61,7 +61,7 @@ def _check(course: Course, text: str, path: Path) -> None:
 def test_pieces_are_exact_and_cover_every_step_once_for_random_formulas_and_paths() -> None:
     draw = Random(0)
     seen: Counter[str] = Counter()
-    for number in range(240):
+    for number in range(120):
         text = random_text(draw, draw.randint(2, 4), ["i", "j", "n"][: draw.randint(2, 3)])
         path = PATHS[number % len(PATHS)]
         course = _course(text, path)
@@ -74,9 +74,9 @@ def test_pieces_are_exact_and_cover_every_step_once_for_random_formulas_and_path
             seen["no value"] += 1
             continue
         seen["constant" if course.constant else "followed"] += 1
-    assert seen["followed"] > 40
-    assert seen["constant"] > 40
-    assert seen["not followed"] < 95
+    assert seen["followed"] > 20
+    assert seen["constant"] > 20
+    assert seen["not followed"] < 48
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_signs_and_directions_hold_at_every_step_looked_at() -> None:
     draw = Random(5)
     seen: Counter[str] = Counter()
     with mpmath.workdps(40):
-        for _ in range(170):
+        for _ in range(90):
             expression = sp.sympify(_random_expression(draw, draw.randint(1, 3)))
             if S not in expression.free_symbols or sp.count_ops(expression) > 40:
                 continue
@@ -160,7 +160,7 @@ def test_signs_and_directions_hold_at_every_step_looked_at() -> None:
                 seen["direction"] += 1
                 steps = [after - before for before, after in pairwise(values)]
                 assert all(mpmath.sign(step) == way for step in steps), expression
-    assert min(seen.values()) > 25
+    assert min(seen.values()) > 13
 
 
 FINITE = [
@@ -306,7 +306,7 @@ def test_random_formulas_called_infinite_keep_taking_new_values() -> None:
         "floor(sqrt(abs({})))",
         "cos(pi*({})/4)",
     ]
-    for _ in range(260):
+    for _ in range(130):
         text = draw.choice(wrappers).format(random_text(draw, draw.randint(1, 3), "ij"))
         path = PATHS[draw.randrange(3)]
         course = _course(text, path)
@@ -320,13 +320,13 @@ def test_random_formulas_called_infinite_keep_taking_new_values() -> None:
                 continue
             called += 1
             assert late > early, (text, piece)
-    assert called > 40
+    assert called > 20
 
 
 def test_all_distinct_is_never_wrong() -> None:
     draw = Random(11)
     yes = 0
-    texts = [random_text(draw, draw.randint(1, 3), "i") for _ in range(500)]
+    texts = [random_text(draw, draw.randint(1, 3), "i") for _ in range(250)]
     texts += [text for text in FINITE + INFINITE if "n" not in text.replace("min", "").replace("sin", "")]
     for text in texts:
         course = _course(text, PATHS[1])
@@ -339,7 +339,7 @@ def test_all_distinct_is_never_wrong() -> None:
             continue
         assert len(set(values)) == 60, text
         assert all(equal(value, 0) is Answer.NO for value in values), text
-    assert yes > 40
+    assert yes > 20
 
 
 @pytest.mark.parametrize(

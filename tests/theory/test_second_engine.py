@@ -297,7 +297,7 @@ _UNEVALUATED = st.recursive(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(_UNEVALUATED, _UNEVALUATED)
 def test_unevaluated_sides_get_the_same_answer_from_both_engines_and_from_numbers(
     left: sp.Expr, right: sp.Expr
@@ -347,7 +347,7 @@ _TREES = st.recursive(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(_TREES, _TREES)
 def test_any_two_trees_get_the_same_answer_from_both_engines(left: sp.Expr, right: sp.Expr) -> None:
     assert is_zero(left - right) == exact.is_zero(left - right)

@@ -1,4 +1,4 @@
-"""The claims on a formula's structure and range are true at every pair, for a thousand formulas."""
+"""The claims on a formula's structure and range are true at every pair, for hundreds of formulas."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -58,7 +58,7 @@ def _holds(claimed: Structure, values: dict[Cell, Any]) -> bool:
 
 def test_structure_range_and_settling_of_random_formulas_are_true() -> None:
     seen: Counter[Any] = Counter()
-    for depth, count in [(2, 450), (3, 350), (4, 200)]:
+    for depth, count in [(2, 180), (3, 140), (4, 80)]:
         draw = Random(depth)
         for _ in range(count):
             text = random_text(draw, depth, "ij")
@@ -73,14 +73,14 @@ def test_structure_range_and_settling_of_random_formulas_are_true() -> None:
                 assert {value for value in [*values.values(), *far.values()] if value is not None} <= possible, text
             seen[claimed] += 1
             seen["finite"] += possible is not None
-    assert all(seen[claimed] > 5 for claimed in [*POSITION, Structure.PRODUCT, Structure.SUM, Structure.GENERAL])
-    assert 380 < seen["finite"] < 770
+    assert all(seen[claimed] > 2 for claimed in [*POSITION, Structure.PRODUCT, Structure.SUM, Structure.GENERAL])
+    assert 150 < seen["finite"] < 310
 
 
 def test_ranges_and_settling_of_random_families_are_true() -> None:
     draw = Random(9)
     finite = 0
-    for _ in range(250):
+    for _ in range(120):
         text = random_text(draw, draw.randint(2, 4), "ijn")
         node = parse(text).nodes[0]
         values = _values(node, TRIPLES)
@@ -89,7 +89,7 @@ def test_ranges_and_settling_of_random_families_are_true() -> None:
         if possible is not None:
             finite += 1
             assert {value for value in values.values() if value is not None} <= possible, text
-    assert finite > 80
+    assert finite > 40
 
 
 @pytest.mark.parametrize(
