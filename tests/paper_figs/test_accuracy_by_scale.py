@@ -36,8 +36,14 @@ def cells() -> list[CellScores]:
 
 
 @pytest.fixture(scope="module")
-def figure(cells: list[CellScores]) -> Figure:
-    return _drawn(cells)
+def drawing(cells: list[CellScores]) -> Drawing:
+    return _drawing(cells)
+
+
+@pytest.fixture(scope="module")
+def figure(drawing: Drawing) -> Figure:
+    assert isinstance(drawing.shown, Figure)
+    return drawing.shown
 
 
 def _drawing(
@@ -69,8 +75,8 @@ def test_curves_are_medians_and_seeds(figure: Figure, cells: list[CellScores]) -
         assert seeds.T.tolist() == [list(cell.exact_match[scale]) for scale in cell.scales]
 
 
-def test_shares_have_exact_intervals_in_the_table(figure: Figure, cells: list[CellScores]) -> None:
-    rows = {(row["format"], row["encoding"], row["scale"]): row for row in _drawing(cells).rows}
+def test_shares_have_exact_intervals_in_the_table(figure: Figure, drawing: Drawing, cells: list[CellScores]) -> None:
+    rows = {(row["format"], row["encoding"], row["scale"]): row for row in drawing.rows}
     for cell in cells:
         axes = _panel(figure, f"solved:{cell.format}:0")
         (shares,) = _curves(axes, f"share:{cell.encoding}")
@@ -181,8 +187,8 @@ def _on_the_page(figure: Figure) -> None:
             assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
 
 
-def test_rows_hold_what_is_drawn(cells: list[CellScores]) -> None:
-    rows = _drawing(cells).rows
+def test_rows_hold_what_is_drawn(drawing: Drawing, cells: list[CellScores]) -> None:
+    rows = drawing.rows
     assert len(rows) == len(cells) * 8
     for row in rows:
         cell = next(other for other in cells if (other.format, other.encoding) == (row["format"], row["encoding"]))

@@ -19,7 +19,7 @@ from circuits.reference import reference_circuit
 from circuits.src import src, traces_up_to
 from circuits.tasks import load
 from paper_figs import circuit_diagram
-from paper_figs.saving import write
+from paper_figs.saving import Drawing, write
 from paper_figs.style import SMALLEST_TEXT
 
 Shown = tuple[Circuit, int, tuple[str, ...] | None]
@@ -38,8 +38,13 @@ in_table = pytest.mark.parametrize("name", CASES)
 
 
 @pytest.fixture(scope="module")
-def figures() -> dict[str, Figure]:
-    drawn = {name: circuit_diagram.drawing(*shown).shown for name, shown in CASES.items()}
+def drawings() -> dict[str, Drawing]:
+    return {name: circuit_diagram.drawing(*shown) for name, shown in CASES.items()}
+
+
+@pytest.fixture(scope="module")
+def figures(drawings: dict[str, Drawing]) -> dict[str, Figure]:
+    drawn = {name: drawing.shown for name, drawing in drawings.items()}
     for figure in drawn.values():
         figure.draw_without_rendering()
     return drawn
@@ -155,10 +160,12 @@ def _tokens(figure: Figure) -> str:
     return " ".join(text.get_text().replace(r"\$", "$") for _, text in texts)
 
 
-def test_a_prompt_shows_its_tokens_and_what_the_circuit_makes_of_them(figures: dict[str, Figure]) -> None:
+def test_a_prompt_shows_its_tokens_and_what_the_circuit_makes_of_them(
+    figures: dict[str, Figure], drawings: dict[str, Drawing]
+) -> None:
     assert _tokens(figures["parity"]) == "1 0 1 1 0 1 = 1 1 0 1 1 0 $"
     assert _tokens(figures["addition with carries"]) == "1 1 + 1 0 = 0 1 0 1 $"
-    caption = circuit_diagram.drawing(*CASES["addition with carries"]).caption
+    caption = drawings["addition with carries"].caption
     assert "the prompt 1 1 + 1 0 =, which gives 0 1 0 1 $." in caption
 
 
@@ -170,9 +177,9 @@ def test_tokens_without_a_prompt_have_names() -> None:
 
 
 @in_table
-def test_rows_hold_every_slot_once(name: str) -> None:
+def test_rows_hold_every_slot_once(drawings: dict[str, Drawing], name: str) -> None:
     circuit, scale, prompt = CASES[name]
-    rows = circuit_diagram.drawing(*CASES[name]).rows
+    rows = drawings[name].rows
     drawn = {(row["argument"], row["step"], row["slot"]) for row in rows if row["essential"]}
     assert drawn == _expected_edges(circuit, scale)
     assert [(row["step"], row["slot"], row["argument"], row["operator"]) for row in rows] == [
@@ -187,14 +194,14 @@ def test_rows_hold_every_slot_once(name: str) -> None:
         assert (row["argument_token"] == "") == (prompt is None)
 
 
-def test_rows_hold_the_tokens_of_the_prompt() -> None:
-    second = [row for row in circuit_diagram.drawing(*CASES["parity"]).rows if row["step"] == 9]
+def test_rows_hold_the_tokens_of_the_prompt(drawings: dict[str, Drawing]) -> None:
+    second = [row for row in drawings["parity"].rows if row["step"] == 9]
     assert [(row["argument_token"], row["slot"], row["step_token"]) for row in second] == [("0", 1, "1"), ("1", 2, "1")]
 
 
 @in_table
-def test_the_legend_has_the_colours_of_the_boxes(name: str) -> None:
-    figure = circuit_diagram.drawing(*CASES[name]).shown
+def test_the_legend_has_the_colours_of_the_boxes(figures: dict[str, Figure], name: str) -> None:
+    figure = figures[name]
     [axes] = figure.axes
     shaded = {
         patch.get_facecolor() for patch in axes.patches if isinstance(patch, Rectangle) and not patch.get_linewidth()
@@ -203,27 +210,29 @@ def test_the_legend_has_the_colours_of_the_boxes(name: str) -> None:
     assert legend == shaded
 
 
-def test_slots_that_decide_nothing_are_left_out() -> None:
+def test_slots_that_decide_nothing_are_left_out(drawings: dict[str, Drawing]) -> None:
     circuit = src(load("copy"), traces_up_to(load("copy"), 3), 2).circuit
     assert circuit is not None
-    figure = circuit_diagram.drawing(circuit, 3).shown
+    drawing = circuit_diagram.drawing(circuit, 3)
+    figure = drawing.shown
     assert {slot for _, _, slot in _with(figure, "edge", PathPatch)} == {1}
     legend = [text.get_text() for part in figure.legends for text in part.get_texts()]
     assert legend == ["operator u1", "slot 1"]
-    assert "are left out" in circuit_diagram.drawing(circuit, 3).caption
-    assert "are left out" not in circuit_diagram.drawing(*CASES["parity"]).caption
+    assert "are left out" in drawing.caption
+    assert "are left out" not in drawings["parity"].caption
 
 
 def test_a_circuit_that_depends_on_nothing_is_drawn_without_arrows() -> None:
     circuit = reference_circuit(load("copy"), [2])
     constant = replace(circuit, operators=tuple(np.zeros_like(table) for table in circuit.operators))
-    assert not _with(circuit_diagram.drawing(constant, 2).shown, "edge", PathPatch)
-    assert [row["essential"] for row in circuit_diagram.drawing(constant, 2).rows] == [False] * 3
+    drawing = circuit_diagram.drawing(constant, 2)
+    assert not _with(drawing.shown, "edge", PathPatch)
+    assert [row["essential"] for row in drawing.rows] == [False] * 3
 
 
-def test_the_caption_counts_steps_operators_and_depth() -> None:
+def test_the_caption_counts_steps_operators_and_depth(drawings: dict[str, Drawing]) -> None:
     start = "The circuit of 'addition-carry-base2' at scale 2: 5 steps, 2 unit operators of arity 3, depth 2. "
-    assert circuit_diagram.drawing(*CASES["addition with carries"]).caption.startswith(start)
+    assert drawings["addition with carries"].caption.startswith(start)
 
 
 def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from circuits.task import Task
 from circuits.tasks import load
 from paper_figs import label_matrices
 from paper_figs.instance import Instance
+from paper_figs.saving import Drawing
 from paper_figs.style import SMALLEST_TEXT
 from theory.relation import NO_LABEL
 
@@ -31,8 +32,14 @@ def analyses() -> dict[str, Analysis]:
 
 
 @pytest.fixture(scope="module")
-def figure(analyses: dict[str, Analysis]) -> Figure:
-    return label_matrices.drawing(analyses, scale=SCALE, encodings=ENCODINGS).shown
+def drawing(analyses: dict[str, Analysis]) -> Drawing:
+    return label_matrices.drawing(analyses, scale=SCALE, encodings=ENCODINGS)
+
+
+@pytest.fixture(scope="module")
+def figure(drawing: Drawing) -> Figure:
+    assert isinstance(drawing.shown, Figure)
+    return drawing.shown
 
 
 def _panel(figure: Figure, gid: str) -> Axes:
@@ -138,9 +145,9 @@ def test_the_drawn_circuit_is_the_circuit(figure: Figure, analyses: dict[str, An
         assert marks == {f"circuit-mark:{slot}:{key}" for slot, key in enumerate(arguments, start=1)}
 
 
-def test_titles_and_caption_quote_the_induced_operators(figure: Figure, analyses: dict[str, Analysis]) -> None:
+def test_titles_and_caption_quote_the_induced_operators(figure: Figure, drawing: Drawing) -> None:
     # [P, Fig. 1]: one for the ideal encoding; one for the relative on aligned data only; a new one a step for absolute.
-    caption = label_matrices.drawing(analyses, scale=SCALE, encodings=ENCODINGS).caption
+    caption = drawing.caption
     expected = {
         "aligned": {"ipe": "1 operator", "rpe": "1 operator", "ape": "4 operators", "nope": "∞ operators"},
         "unaligned": {"ipe-sh": "1 operator", "rpe": "3 operators", "ape": "9 operators", "nope": "∞ operators"},
@@ -158,8 +165,8 @@ def test_titles_and_caption_quote_the_induced_operators(figure: Figure, analyses
     assert "x2 (slot 1) and y1 (slot 2) are marked, from which y2 is computed" in caption
 
 
-def test_rows_hold_every_cell_once(analyses: dict[str, Analysis]) -> None:
-    rows = label_matrices.drawing(analyses, scale=SCALE, encodings=ENCODINGS).rows
+def test_rows_hold_every_cell_once(drawing: Drawing, analyses: dict[str, Analysis]) -> None:
+    rows = drawing.rows
     lengths = {format_: analysis.circuit.wirings[SCALE][-1].position for format_, analysis in analyses.items()}
     assert len(rows) == 4 * sum(length * (length + 1) // 2 for length in lengths.values())
     assert {(row["format"], row["encoding"]) for row in rows} == set(PANELS)

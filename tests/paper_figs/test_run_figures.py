@@ -111,7 +111,7 @@ def test_the_interval_of_a_median_has_the_level_that_is_said(count: int) -> None
     assert accuracy_grid.median_interval(ordered[::-1]) == (ordered[place - 1], ordered[count - place])
 
 
-@pytest.mark.parametrize("width", sorted({*style.WIDTHS.values()})[::2])
+@pytest.mark.parametrize("width", sorted({*style.WIDTHS.values()})[::3])
 def test_figures_of_runs_fit_every_width(made_up: tuple[Sources, str], width: float) -> None:
     given, name = made_up
     trial, protocol = given.trial(name), given.protocol(name)

@@ -34,9 +34,14 @@ def analyses() -> dict[str, Analysis]:
 
 
 @pytest.fixture(scope="module")
-def written(analyses: dict[str, Analysis], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+def drawing(analyses: dict[str, Analysis]) -> saving.Drawing:
+    return _drawing(analyses)
+
+
+@pytest.fixture(scope="module")
+def written(drawing: saving.Drawing, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
     """Files of a figure."""
-    return saving.write(_drawing(analyses), tmp_path_factory.mktemp("figure") / "new", "figure1")
+    return saving.write(drawing, tmp_path_factory.mktemp("figure") / "new", "figure1")
 
 
 def _drawing(analyses: dict[str, Analysis]) -> saving.Drawing:
@@ -211,8 +216,7 @@ def test_names_without_a_look_are_refused() -> None:
             style.slot_look(slot)
 
 
-def test_files_are_whole_vector_and_raster(analyses: dict[str, Analysis], written: tuple[Path, ...]) -> None:
-    drawing = _drawing(analyses)
+def test_files_are_whole_vector_and_raster(drawing: saving.Drawing, written: tuple[Path, ...]) -> None:
     pdf, svg, png, table, caption, environment = written
     assert {path.suffix for path in (pdf, svg, png, table)} == {".pdf", ".svg", ".png", ".csv"}
     assert caption.read_text() == f"{drawing.caption}\n"
@@ -261,7 +265,7 @@ def test_another_process_lists_all_figures_and_writes_the_same_bytes_without_tor
         "from paper_figs import catalogue, label_matrices, pattern_panels, saving;"
         "assert catalogue._modules();"
         "from theory.pattern import from_formula;"
-        "pattern_panels.write(from_formula('sqrt(2) if i%2 else j'), Path('patterns'), train=2, test=3);"
+        "pattern_panels.write(from_formula('sqrt(2) if i%2 else j'), Path('patterns'), train=1, test=2);"
         "from circuits.analysis import analyse; from circuits.tasks import load;"
         "drawing = label_matrices.drawing({'aligned': analyse(load('parity'), 'aligned', 3)}, scale=2,"
         f"encodings={SHOWN});"
@@ -274,7 +278,7 @@ def test_another_process_lists_all_figures_and_writes_the_same_bytes_without_tor
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, check=True, env=environment, cwd=tmp_path, capture_output=True, timeout=PATIENCE)
     assert done.stdout.strip() == b"set()"
-    patterns = pattern_panels.write(from_formula("sqrt(2) if i%2 else j"), tmp_path / "here", train=2, test=3)
+    patterns = pattern_panels.write(from_formula("sqrt(2) if i%2 else j"), tmp_path / "here", train=1, test=2)
     for there, here in (("labels", written), ("patterns", [*map(Path, patterns)])):
         contents = {path.name: path.read_bytes() for path in (tmp_path / there).iterdir()}
         assert contents == {path.name: path.read_bytes() for path in here}

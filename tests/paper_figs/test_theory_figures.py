@@ -3,7 +3,9 @@
 import hashlib
 import math
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import matplotlib
@@ -16,7 +18,6 @@ from circuits.tasks import TASKS
 from empirical.encodings.wavelet import Wavelet
 from paper_figs import (
     induced_growth,
-    interpolation_bound,
     ledger_matrix,
     lrc_growth,
     reachable_volume,
@@ -27,7 +28,7 @@ from paper_figs import (
     task_tables,
 )
 from paper_figs.catalogue import catalogue
-from paper_figs.saving import write
+from paper_figs.saving import Drawing, _image_bytes
 from paper_figs.sources import Needs, Sources
 from paper_figs.src_study import complexities
 from tests.lengthgen import small_reproduce
@@ -35,7 +36,8 @@ from tests.paper_figs.test_run_figures import on_the_page, panel
 from theory.encodings import t5
 
 PINNED = "3.11.2"
-WIDTHS = (5.5, min(style.WIDTHS.values()))
+NARROWEST = min(style.WIDTHS.values())
+WIDTHS = (5.5, NARROWEST)
 HASHES = {"lrc": "05da239209bda7aa", "ledger": "814fe2b2e743489e"}
 PLAIN = {
     "1": lambda i, j, n: 1,
@@ -57,6 +59,14 @@ CLAIMS = [
 
 
 SOURCES = Sources(out=Path("nowhere"), profile="smoke", width=7.0)
+Drawn = Callable[[str], Drawing]
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Drawn:
+    """Name -> the drawing as the catalogue makes it, drawn once for all tests; none changes it."""
+    entries = catalogue(SOURCES)
+    return cache(lambda name: entries[name].make(SOURCES))
 
 
 def one_for_each_maker() -> list[str]:
@@ -70,18 +80,13 @@ def one_for_each_maker() -> list[str]:
 
 
 @pytest.mark.parametrize("name", one_for_each_maker())
-def test_a_computed_figure_is_made_as_the_catalogue_says(name: str) -> None:
-    drawing = catalogue(SOURCES)[name].make(SOURCES)
+def test_a_computed_figure_is_made_as_the_catalogue_says(name: str, drawn: Drawn) -> None:
+    drawing = drawn(name)
     assert drawing.rows and drawing.caption
 
 
-@pytest.fixture(scope="module")
-def lrc() -> Figure:
-    return lrc_growth.drawing(width=7.0).shown
-
-
-def test_lrc_is_the_number_of_distinct_values(lrc: Figure) -> None:
-    [axes] = lrc.axes
+def test_lrc_is_the_number_of_distinct_values(drawn: Drawn) -> None:
+    [axes] = drawn("lrc-growth").shown.axes
     for text in lrc_growth.FAMILIES:
         [line] = [line for line in axes.lines if line.get_gid() == f"course:{text}"]
         for scale, value in zip(line.get_xdata(), line.get_ydata(), strict=True):
@@ -91,7 +96,7 @@ def test_lrc_is_the_number_of_distinct_values(lrc: Figure) -> None:
             assert value == len(values - {0}), (text, scale)
 
 
-def test_volumes_are_those_of_a_fine_lattice() -> None:
+def test_volumes_are_those_of_a_fine_lattice(drawn: Drawn) -> None:
     volumes = [reachable_volume.reached_volume(*volume_case) for volume_case in reachable_volume.CASES]
     for volume_case in volumes:
         assert volume_case.patterns == (2**volume_case.free if volume_case.train == 1 else 4**volume_case.free), (
@@ -104,7 +109,7 @@ def test_volumes_are_those_of_a_fine_lattice() -> None:
         eps = float(4 * share)
         near = [x for x in centres if min(abs(x), abs(x - 1)) < eps]
         assert volumes[0].volumes[share] == Fraction(len(near) ** 2, 128**2)
-    drawing = reachable_volume.drawing(volumes, width=7.0)
+    drawing = drawn("reachable-volume")
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     for volume_case in volumes:
@@ -113,9 +118,9 @@ def test_volumes_are_those_of_a_fine_lattice() -> None:
         assert [*lines["bound"].get_ydata()] == [float(volume_case.bound(share)) for share in volume_case.volumes]
 
 
-def test_induced_complexity_is_drawn_as_computed() -> None:
+def test_induced_complexity_is_drawn_as_computed(drawn: Drawn) -> None:
     curves_by_task = induced_growth.induced_curves()
-    drawing = induced_growth.drawing(curves_by_task, width=7.0)
+    drawing = drawn("induced-complexity")
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     for task, curves in curves_by_task.items():
@@ -123,16 +128,16 @@ def test_induced_complexity_is_drawn_as_computed() -> None:
         infinite = max(axes.get_yticks())
         for encoding, course in curves.items():
             [line] = [line for line in axes.lines if line.get_gid() == f"course:{encoding}"]
-            drawn = [math.inf if value == infinite else value for value in line.get_ydata()]
-            assert dict(zip(line.get_xdata(), drawn, strict=True)) == course
+            values = [math.inf if value == infinite else value for value in line.get_ydata()]
+            assert dict(zip(line.get_xdata(), values, strict=True)) == course
     assert curves_by_task["parity"]["ape"] == {n: n + 1 for n in range(1, 9)}, "a step of its own, and the end"
     assert set(curves_by_task["parity"]["ipe"].values()) == {1} and "ipe-sh" in curves_by_task["shift"]
 
 
-def test_score_laws_are_the_formulas() -> None:
+def test_score_laws_are_the_formulas(drawn: Drawn) -> None:
     courses = score_laws.score_curves()
     by_name = {course.name: course for course in courses}
-    drawing = score_laws.drawing(courses, width=7.0)
+    drawing = drawn("score-laws")
     assert isinstance(drawing.shown, Figure)
     slope = -by_name["alibi"].bias[1]
     assert slope > 0 and by_name["alibi"].bias == pytest.approx([-slope * distance for distance in range(25)])
@@ -154,10 +159,9 @@ def test_score_laws_are_the_formulas() -> None:
                     assert f"/ {largest:.3g}" in "".join(text.get_text() for text in axes.texts), "the panel says it"
 
 
-def test_src_is_marked_by_its_status() -> None:
+def test_src_is_marked_by_its_status(drawn: Drawn) -> None:
     every_src = complexities()
-    for width in WIDTHS:
-        shown = src_by_scale.figure(every_src, width).shown
+    for shown in (drawn("src-by-scale").shown, src_by_scale.figure(every_src, NARROWEST).shown):
         assert isinstance(shown, Figure)
         on_the_page(shown)
     for task in every_src:
@@ -172,12 +176,12 @@ def test_src_is_marked_by_its_status() -> None:
     assert len(by_name) == len(TASKS)
     assert by_name["permutation"].bounds == {n: (n, n) for n in range(1, 7)} and by_name["parity"].course == "constant"
     assert by_name["parity-direct"].course == "infinite from 4" and by_name["permutation"].course == "grows"
-    table = src_by_scale.table(every_src).shown
+    table = drawn("table-src").shown
     assert ("permutation", "1", "1", "2", "3", "4", "5", "6", "exact", "grows") in table.lines
 
 
-def test_tables_of_tasks_hold_real_instances() -> None:
-    rows = {row["task"]: row for row in task_tables.tasks().rows}
+def test_tables_of_tasks_hold_real_instances(drawn: Drawn) -> None:
+    rows = {row["task"]: row for row in drawn("table-tasks").rows}
     assert rows.keys() == TASKS.keys()
     numbers = [int(symbol) for symbol in str(rows["parity"]["prompt"]).split()[:-1]]
     steps = [sum(numbers[:count]) % 2 for count in (1, 2, 3)]
@@ -186,7 +190,7 @@ def test_tables_of_tasks_hold_real_instances() -> None:
     for (_, form), row in shown.items():
         assert ("_" in str(row["instance"])) == (form == "aligned")
     assert shown["copy", "unaligned"]["length at 20"] == 42 and shown["copy", "aligned"]["length at 20"] == 44
-    labels = {row["encoding"]: (row["labels at 5"], row["labels at 20"]) for row in task_tables.relations().rows}
+    labels = {row["encoding"]: (row["labels at 5"], row["labels at 20"]) for row in drawn("table-relations").rows}
     assert labels["IPE"] == ("3", "3") and labels["NoPE"] == ("1", "1") and labels["random RoPE"] == ("-", "-")
     assert labels["RPE"] == ("29", "44"), "as many distances as tokens: prompt of 22 + =, then n + 1"
 
@@ -254,20 +258,17 @@ def test_labels_of_wavelets_are_those_that_cover_their_scores_and_far_keys_share
 
 
 @pytest.mark.skipif(matplotlib.__version__ != PINNED, reason="bytes are those of one matplotlib")
-def test_drawn_with_pinned_versions_the_bytes_are_known(tmp_path: Path) -> None:
-    drawings = {"lrc": lrc_growth.drawing(width=7.0), "ledger": ledger_matrix.drawing(CLAIMS, width=7.0)}
-    hashes = {}
-    for name, drawing in drawings.items():
-        written = {path.suffix: path for path in write(drawing, tmp_path, name)}
-        hashes[name] = hashlib.sha256(written[".svg"].read_bytes()).hexdigest()[:16]
+def test_drawn_with_pinned_versions_the_bytes_are_known() -> None:
+    figures = {"lrc": lrc_growth.drawing(width=7.0).shown, "ledger": ledger_matrix.drawing(CLAIMS, width=7.0).shown}
+    hashes = {name: hashlib.sha256(_image_bytes(shown, "svg")).hexdigest()[:16] for name, shown in figures.items()}
     assert hashes == HASHES
 
 
-def test_the_printed_interpolation_bound_is_broken_and_the_corrected_one_is_not():
-    drawn = interpolation_bound.drawing(width=7.0)
+def test_the_printed_interpolation_bound_is_broken_and_the_corrected_one_is_not(drawn: Drawn) -> None:
+    drawing = drawn("interpolation-bound")
     for head_dim, constant in ((128, 128 / (8 * math.log(1e4))), (2, 2 / (8 * math.log(1e4)))):
         theta = [1e4 ** (-2 * plane / head_dim) for plane in range(head_dim // 2)]
-        rows = [row for row in drawn.rows if row["head_dim"] == head_dim]
+        rows = [row for row in drawing.rows if row["head_dim"] == head_dim]
         for row in rows:
             x = row["distance"]
             line = sum(math.cos(angle / 2) for angle in theta)
@@ -280,8 +281,8 @@ def test_the_printed_interpolation_bound_is_broken_and_the_corrected_one_is_not(
         assert all(row["error"] > row["printed_bound"] for row in rows[1:-1])
         for what in ("error", "printed", "corrected"):
             [line] = [
-                line for axes in drawn.shown.axes for line in axes.lines if line.get_gid() == f"{what}:{head_dim}"
+                line for axes in drawing.shown.axes for line in axes.lines if line.get_gid() == f"{what}:{head_dim}"
             ]
             column = {"error": "error", "printed": "printed_bound", "corrected": "corrected_bound"}[what]
             assert line.get_ydata().tolist() == [row[column] for row in rows]
-    assert "error 0.4939, printed bound 0.4343" in drawn.caption
+    assert "error 0.4939, printed bound 0.4343" in drawing.caption

@@ -1,11 +1,15 @@
 """Figures of the verdict show the numbers of the judgement, and nothing that was changed after the runs."""
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from matplotlib.figure import Figure
 
 from paper_figs import verdict_breaking, verdict_formats, verdict_multiverse, verdict_rules, verdict_strata
+from paper_figs.saving import Drawing
 from paper_figs.sources import Missing, Needs, Sources
 from paper_figs.verdict_evidence import RANDOM_TASKS
 from tests.paper_figs.made_up_verdict import PREREGISTRATION, frozen_rows, verdict_sources
@@ -13,6 +17,7 @@ from tests.paper_figs.test_run_figures import curve, on_the_page, panel
 from theory.system.errors import LengthgenError
 
 MODULES = (verdict_breaking, verdict_rules, verdict_formats, verdict_multiverse, verdict_strata)
+Draw = Callable[[ModuleType, float], Drawing]
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +26,20 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Sources:
     return made
 
 
+@pytest.fixture(scope="module")
+def draw(sources: Sources) -> Draw:
+    """Module and width -> its drawing, made once for all tests; none changes it."""
+    preregistration, judgement = sources.verdict(RANDOM_TASKS)
+    return cache(lambda module, width: module.drawing(judgement, preregistration, width))
+
+
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
 @pytest.mark.parametrize("width", [5.5, 7.0])
-def test_captions_name_the_evidence_and_all_text_is_on_the_page(sources: Sources, module: object, width: float) -> None:
-    preregistration, judgement = sources.verdict(RANDOM_TASKS)
-    drawn = module.drawing(judgement, preregistration, width)  # type: ignore[attr-defined]
+def test_captions_name_the_evidence_and_all_text_is_on_the_page(
+    sources: Sources, draw: Draw, module: ModuleType, width: float
+) -> None:
+    _, judgement = sources.verdict(RANDOM_TASKS)
+    drawn = draw(module, width)
     assert isinstance(drawn.shown, Figure)
     on_the_page(drawn.shown)
     # 24 tasks, two formats, three of four encodings, four runs each, of which one does not fit.
@@ -33,9 +47,8 @@ def test_captions_name_the_evidence_and_all_text_is_on_the_page(sources: Sources
     assert judgement["frozen"][:12] in drawn.caption and "[F]" in drawn.caption
 
 
-def test_bubbles_lie_at_predicted_and_observed_scales(sources: Sources) -> None:
-    preregistration, judgement = sources.verdict(RANDOM_TASKS)
-    drawn = verdict_breaking.drawing(judgement, preregistration, 7.0)
+def test_bubbles_lie_at_predicted_and_observed_scales(draw: Draw) -> None:
+    drawn = draw(verdict_breaking, 7.0)
     assert isinstance(drawn.shown, Figure)
     [bubbles] = [each for each in panel(drawn.shown, "breaking:coverage").collections if each.get_gid() == "cells"]
     area = {tuple(place): size for place, size in zip(bubbles.get_offsets().tolist(), bubbles.get_sizes(), strict=True)}
@@ -44,9 +57,9 @@ def test_bubbles_lie_at_predicted_and_observed_scales(sources: Sources) -> None:
     assert {(row["observed"] - row["predicted"]) for row in drawn.rows if row["rule"] == "distractors"} == {-1, 9, 12}  # type: ignore[operator]
 
 
-def test_the_line_of_a_rule_is_the_evidence_against_the_other(sources: Sources) -> None:
-    preregistration, judgement = sources.verdict(RANDOM_TASKS)
-    drawn = verdict_rules.drawing(judgement, preregistration, 7.0)
+def test_the_line_of_a_rule_is_the_evidence_against_the_other(sources: Sources, draw: Draw) -> None:
+    preregistration, _ = sources.verdict(RANDOM_TASKS)
+    drawn = draw(verdict_rules, 7.0)
     assert isinstance(drawn.shown, Figure)
     assert len(drawn.shown.axes) == len(preregistration.pairs)
     axes = panel(drawn.shown, "pair:coverage:always-no")
@@ -56,9 +69,8 @@ def test_the_line_of_a_rule_is_the_evidence_against_the_other(sources: Sources) 
     assert "coverage against always-no" in drawn.caption
 
 
-def test_lines_of_formats_are_means_over_fitting_runs(sources: Sources) -> None:
-    preregistration, judgement = sources.verdict(RANDOM_TASKS)
-    drawn = verdict_formats.drawing(judgement, preregistration, 7.0)
+def test_lines_of_formats_are_means_over_fitting_runs(draw: Draw) -> None:
+    drawn = draw(verdict_formats, 7.0)
     assert isinstance(drawn.shown, Figure)
     aligned, filled = (curve(panel(drawn.shown, "formats:rope"), form) for form in ("aligned", "filled"))
     assert aligned[5] == filled[8] == 1 and aligned[8] < filled[8]
@@ -74,9 +86,8 @@ def test_the_record_of_swapped_arguments_shows_what_only_the_rule_with_the_token
     assert titles == ["distractors: 12 of 12 cells exact", "distractors-with-token: 106 of 108 cells exact"]
 
 
-def test_every_universe_has_its_number(sources: Sources) -> None:
-    preregistration, judgement = sources.verdict(RANDOM_TASKS)
-    drawn = verdict_multiverse.drawing(judgement, preregistration, 7.0)
+def test_every_universe_has_its_number(draw: Draw) -> None:
+    drawn = draw(verdict_multiverse, 7.0)
     assert isinstance(drawn.shown, Figure)
     numbers = {text.get_gid(): text.get_text() for text in drawn.shown.axes[0].texts if text.get_gid()}
     for column in range(12):
@@ -84,9 +95,9 @@ def test_every_universe_has_its_number(sources: Sources) -> None:
         assert numbers[f"k-sparse:{column}"] == "50" and numbers[f"cells:{column}"] == "144"
 
 
-def test_shares_of_a_stratum_stand_beside_what_rules_say(sources: Sources) -> None:
-    preregistration, judgement = sources.verdict(RANDOM_TASKS)
-    drawn = verdict_strata.drawing(judgement, preregistration, 7.0)
+def test_shares_of_a_stratum_stand_beside_what_rules_say(sources: Sources, draw: Draw) -> None:
+    preregistration, _ = sources.verdict(RANDOM_TASKS)
+    drawn = draw(verdict_strata, 7.0)
     assert isinstance(drawn.shown, Figure)
     for name in ("observed", "coverage", "distractors"):
         numbers = {text.get_gid(): text.get_text() for text in panel(drawn.shown, f"strata:{name}").texts}
