@@ -1,6 +1,7 @@
 """Controls whose SRC must grow: the function of a step depends on the number of the step."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,7 +16,7 @@ def permutation(base: int = 5) -> Task:
     one operator of one argument, so SRC(n) = min(n, base!) at arity 1; '=' gives '$' in any of them.
     """
 
-    def law(t: int) -> list[int]:
+    def law(t: int) -> tuple[int, ...]:
         return _nth_permutation(base, (t - 1) % math.factorial(base))
 
     def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
@@ -104,11 +105,12 @@ def scaled_sum(base: int = 7) -> Task:
     )
 
 
-def _nth_permutation(size: int, index: int) -> list[int]:
+@lru_cache(maxsize=1024)
+def _nth_permutation(size: int, index: int) -> tuple[int, ...]:
     """Return the permutation of 0..size-1 with the given index in lexicographic order."""
     unused = list(range(size))
     result = []
     for remaining in range(size - 1, -1, -1):
         place, index = divmod(index, math.factorial(remaining))
         result.append(unused.pop(place))
-    return result
+    return tuple(result)
