@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from circuits.analysis import analyse
 from circuits.circuit import Circuit
@@ -18,6 +17,7 @@ from paper_figs.names import LONGEST, file_name
 from paper_figs.saving import Drawing, Printed, write
 from paper_figs.sources import Sources
 from proofs_checks import latex
+from tests.oracles.texts import any_text
 from tests.paper_figs.made_up import PROTOCOL
 
 HOSTILE = (
@@ -34,7 +34,7 @@ def test_hostile_names_become_different_names_of_letters_digits_and_strokes() ->
     assert file_name("a_b") == "a_b" and file_name("labels-fig2-addition-base4") == "labels-fig2-addition-base4"
 
 
-@given(st.text(max_size=30), st.text(max_size=30))
+@given(any_text(longest=30), any_text(longest=30))
 def test_different_texts_have_different_names_and_a_name_is_its_own(first: str, second: str) -> None:
     assert file_name(file_name(first)) == file_name(first)
     if first != second and file_name(second) != first and file_name(first) != second:

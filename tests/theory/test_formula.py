@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import formulas as oracle
+from tests.oracles.texts import any_text
 from tests.timing import at_once
 from theory.formula import FormulaError, blocks, exact, parse, syntax
 from theory.formula.syntax import Node
@@ -293,7 +294,7 @@ def test_a_part_of_a_formula_is_computed_once_for_one_pair(wrap: str, monkeypatc
     assert len(calls) == 1
 
 
-@given(text=st.text(max_size=60))
+@given(text=any_text(longest=60))
 @settings(max_examples=150)
 def test_any_text_is_a_formula_or_a_formula_error(text: str) -> None:
     _read(text)
@@ -312,7 +313,7 @@ TOKENS = st.sampled_from(
 
 
 @given(tokens=st.lists(TOKENS, max_size=14), glue=st.sampled_from(["", " "]))
-@settings(max_examples=400)
+@settings(max_examples=250)
 def test_any_tokens_are_a_formula_or_a_formula_error(tokens: list[str], glue: str) -> None:
     _read(glue.join(tokens))
 
@@ -368,7 +369,7 @@ TRIPLES = [(i, j, n) for n in range(1, 4) for j in range(1, n + 1) for i in rang
 
 
 @given(tree=TREES)
-@settings(max_examples=400)
+@settings(max_examples=250)
 def test_random_formulas_agree_with_the_oracle(tree: oracle.Tree) -> None:
     expected = _expected(tree, list(PAIRS))
     if None in expected:
@@ -416,7 +417,7 @@ def _at_pairs(node: Node, size: int) -> tuple[list[Any], list[Any] | None]:
 
 
 @given(tree=st.one_of(TREES, TREES_AT_THE_EDGE))
-@settings(max_examples=600)
+@settings(max_examples=300)
 def test_evaluating_all_pairs_at_once_agrees_with_pair_by_pair_or_is_refused(tree: oracle.Tree) -> None:
     one_by_one, at_once = _at_pairs(parse(oracle.text(tree)).nodes[0], 4)
     assert at_once is None or at_once == one_by_one
@@ -478,7 +479,7 @@ def _random_real(draw: Random, depth: int) -> str:
 def test_random_irrational_formulas_agree_with_60_digits() -> None:
     draw = Random(1)
     seen: Counter[str] = Counter()
-    for _ in range(1200):
+    for _ in range(600):
         text = _random_real(draw, draw.randint(1, 3))
         i, j, n = 1, draw.randint(1, 3), 4
         try:
@@ -500,9 +501,9 @@ def test_random_irrational_formulas_agree_with_60_digits() -> None:
             gap = abs(sp.N(result, oracle.DIGITS)._to_mpmath(220) - expected)
             assert gap <= mpmath.mpf(10) ** -40 * max(1, abs(expected)), (text, result)
         seen["value"] += 1
-    assert seen["value"] > 600
-    assert seen["no value"] > 50
-    assert seen["refused"] + seen["unsure"] < 100
+    assert seen["value"] > 300
+    assert seen["no value"] > 25
+    assert seen["refused"] + seen["unsure"] < 50
 
 
 A, B = sp.symbols("a b", real=True)
