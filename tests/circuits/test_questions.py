@@ -108,7 +108,7 @@ def test_at_error_0_it_is_src(seed: int) -> None:
     assert bounds == src(task, traces_up_to(task, min(scales, 2)), 1).bounds
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_within_an_error_it_is_the_best_choice_of_wrong_prompts(seed: int) -> None:
     error = Fraction(1, 3) if seed % 2 else Fraction(1, 2)
     task = random_task(seed, symbols=2, arity=2, scales=2)

@@ -97,18 +97,16 @@ def test_evidence_grows_by_a_step_and_bounds_the_operators() -> None:
     assert counts == [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.parametrize(
-    ("end", "stopped"),
-    [(KeyboardInterrupt(), INTERRUPTED), (OutOfTime("the time limit has passed"), "the time limit has passed")],
-)
-def test_whatever_ends_the_search_the_last_bounds_stand(
-    end: BaseException, stopped: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem = problem_of("majority-count", 15, 9, 2)
-    all_rounds = list(narrowed(problem, candidates(problem, tuple(problem.traces), Clock()), Clock()))
-    for count in range(1, len(all_rounds) + 1):
+def test_whatever_ends_the_search_the_last_bounds_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of("permutation", 3, 7, 1)
+    candidate_set = candidates(problem, tuple(problem.traces), Clock())
+    all_rounds = list(narrowed(problem, candidate_set, Clock()))
+    assert len(all_rounds) > 2
+    monkeypatch.setattr(stages, "candidates", lambda *_: candidate_set)
+    ends = {INTERRUPTED: KeyboardInterrupt(), "the time limit has passed": OutOfTime("the time limit has passed")}
+    for (stopped, end), count in itertools.product(ends.items(), range(1, len(all_rounds) + 1)):
 
-        def cut(*_: object, count: int = count) -> Iterator[Narrowed]:
+        def cut(*_: object, count: int = count, end: BaseException = end) -> Iterator[Narrowed]:
             yield from all_rounds[:count]
             raise end
 

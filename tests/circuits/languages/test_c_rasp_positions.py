@@ -39,7 +39,7 @@ def test_positions_do_not_help_where_symbols_can_be_moved_apart(expression: str)
 def test_no_language_has_both_proofs() -> None:
     both = []
     for states in (2, 3, 4):
-        for automaton in drawn(states, 2, count=40, seed=states):
+        for automaton in drawn(states, 2, count=20, seed=states):
             sizes = itertools.product(range(3), range(1, 5))
             rewritten = (with_positions(automaton, window=window, modulus=modulus) for window, modulus in sizes)
             member = any(other is not None and decide(other).c_rasp for other in rewritten)
