@@ -326,15 +326,16 @@ def test_the_typed_tables_of_a_step_are_those_of_brute_force(seed: int, task: Ta
         assert tables_per_step == _typed_tables(task, scale, arity)
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_the_formula_is_that_of_the_solver(seed: int) -> None:
-    classes = random_classes(seed)
-    for count in range(1, 4):
-        for clique in ([], [0], [1, 0])[: count + 1]:
-            assert lower.formula_of(list(map(list, classes)), count, clique) == sat.formula(classes, count, clique)
+def test_the_formula_is_that_of_the_solver() -> None:
+    for seed in range(60):
+        classes = random_classes(seed)
+        for count in range(1, 4):
+            for clique in ([], [0], [1, 0])[: count + 1]:
+                of_checker = lower.formula_of(list(map(list, classes)), count, clique)
+                assert of_checker == sat.formula(classes, count, clique), (seed, count, clique)
 
 
-@pytest.mark.parametrize(("seed", "task"), TASKS[:24], ids=[str(seed) for seed, _ in TASKS[:24]])
+@pytest.mark.parametrize(("seed", "task"), TASKS[:12], ids=[str(seed) for seed, _ in TASKS[:12]])
 def test_solver_proofs_are_accepted_up_to_the_optimum_of_brute_force(seed: int, task: Task) -> None:
     arity = 1 + seed % 2
     steps = [

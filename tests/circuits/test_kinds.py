@@ -49,10 +49,10 @@ def _task(**changes: Any) -> Task:
     return Task(**(good | changes))
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_src_of_every_kind_is_that_of_brute_force(seed: int) -> None:
-    task, _, arity, scales = random_kind(seed)
-    assert computed(task, scales, arity) == brute_force(task, scales, arity)
+def test_src_of_every_kind_is_that_of_brute_force() -> None:
+    for seed in range(60):
+        task, _, arity, scales = random_kind(seed)
+        assert computed(task, scales, arity) == brute_force(task, scales, arity), seed
 
 
 def test_the_random_tasks_are_of_every_kind() -> None:

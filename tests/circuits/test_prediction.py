@@ -171,12 +171,12 @@ def test_training_need_not_begin_at_scale_1(
     assert _parity(analyses, layout, encoding, [3, 4, 5]).breaks_at == breaks_at
 
 
-@pytest.mark.parametrize("encoding", [name for name in ENCODINGS if name != "ipe"])
 @pytest.mark.parametrize("layout", ["aligned", "unaligned"])
-def test_order_and_repeats_of_scales_change_nothing(encoding: str, layout: str, analyses: Analyses) -> None:
-    plain = _parity(analyses, layout, encoding, [2, 3, 4], [2, 3, 6, 7])
-    assert _parity(analyses, layout, encoding, [4, 2, 3, 2], [7, 3, 6, 2, 7]) == plain
-    assert _parity(analyses, layout, encoding, (2, 3, 4), [6, 7]) == plain
+def test_order_and_repeats_of_scales_change_nothing(layout: str, analyses: Analyses) -> None:
+    for encoding in ENCODINGS.keys() - {"ipe"}:
+        plain = _parity(analyses, layout, encoding, [2, 3, 4], [2, 3, 6, 7])
+        assert _parity(analyses, layout, encoding, [4, 2, 3, 2], [7, 3, 6, 2, 7]) == plain, encoding
+        assert _parity(analyses, layout, encoding, (2, 3, 4), [6, 7]) == plain, encoding
 
 
 def test_encodings_that_can_compute_the_task_generalize_within_the_training_scales(analyses: Analyses) -> None:

@@ -67,46 +67,50 @@ def _nearest_minimum(rows: Matrix, answers: Matrix, start: Matrix) -> Matrix:
     return np.asarray(start + shift)
 
 
-@pytest.mark.parametrize("seed", range(CASES))
-def test_gradient_descent_is_the_loop(seed: int) -> None:
-    problem, rows, answers, start = _random_case(seed)
-    rate = 0.9 / np.linalg.norm(rows, 2) ** 2
-    for steps in (0, 1, 7, 60):
-        learned = learners.gradient_descent(problem, start=start, rate=rate, steps=steps)
-        np.testing.assert_allclose(learned, _descend(rows, answers, start, rate, steps), rtol=0, atol=1e-10)
-    if seed % 2 == 0:  # m_k <= 28, so the slowest mode keeps less than (1 - 1.8/28)^500 < 1e-14
-        limit = learners.gradient_flow_limit(problem, start=start)
-        np.testing.assert_allclose(_descend(rows, answers, start, rate, 500), limit, rtol=0, atol=1e-10)
+def _close(found: Matrix, wanted: Matrix, *, atol: float, seed: int) -> None:
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=atol, err_msg=f"seed {seed}")
 
 
-@pytest.mark.parametrize("seed", range(CASES))
-def test_the_limits_are_the_least_squares_fit_nearest_to_the_start(seed: int) -> None:
-    problem, rows, answers, start = _random_case(seed)
-    singular = np.linalg.svd(rows, compute_uv=False)
-    condition = (singular[0] / singular[singular > 1e-7 * singular[0]].min()) ** 2
-    tolerance = 1e-13 * condition * (1 + np.abs(_nearest_minimum(rows, answers, start)).max())
-    for limit, first in (
-        (learners.gradient_flow_limit(problem, start=start), start),
-        (learners.min_norm(problem), np.zeros_like(start)),
-    ):
-        np.testing.assert_allclose(limit, _nearest_minimum(rows, answers, first), rtol=0, atol=tolerance)
+def test_gradient_descent_is_the_loop() -> None:
+    for seed in range(CASES):
+        problem, rows, answers, start = _random_case(seed)
+        rate = 0.9 / np.linalg.norm(rows, 2) ** 2
+        for steps in (0, 1, 7, 60):
+            learned = learners.gradient_descent(problem, start=start, rate=rate, steps=steps)
+            _close(learned, _descend(rows, answers, start, rate, steps), atol=1e-10, seed=seed)
+        if seed % 2 == 0:  # m_k <= 28, so the slowest mode keeps less than (1 - 1.8/28)^500 < 1e-14
+            limit = learners.gradient_flow_limit(problem, start=start)
+            _close(_descend(rows, answers, start, rate, 500), limit, atol=1e-10, seed=seed)
 
 
-@pytest.mark.parametrize("seed", range(CASES))
-def test_some_relation_works_iff_lrc_stays_and_then_the_level_sets_do(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    size = int(rng.integers(2, 8))
-    scale = int(rng.integers(1, size + 1))
-    target = np.triu(rng.integers(-2, 3, (size, size)) * (rng.random((size, size)) < rng.random())).astype(float)
-    if seed % 2:
-        target = np.triu(np.array([[target[0, max(j - i, 0) % scale] for j in range(size)] for i in range(size)]))
-    constant = lrc(target) == lrc(target, scale)
-    learned = learned_matrix(target, level_sets(target).labels(size), training_scale=scale)
-    assert np.allclose(learned, target, rtol=0, atol=1e-9) == constant
-    coarse = rng.integers(0, 3, (size, size))
-    for labels in (rng.integers(0, 6, (size, size)), coarse, relative().labels(size), np.triu(target + 2).astype(int)):
-        works = np.allclose(learned_matrix(target, labels, training_scale=scale), target, rtol=0, atol=1e-9)
-        assert constant or not works
+def test_the_limits_are_the_least_squares_fit_nearest_to_the_start() -> None:
+    for seed in range(CASES):
+        problem, rows, answers, start = _random_case(seed)
+        singular = np.linalg.svd(rows, compute_uv=False)
+        condition = (singular[0] / singular[singular > 1e-7 * singular[0]].min()) ** 2
+        tolerance = 1e-13 * condition * (1 + np.abs(_nearest_minimum(rows, answers, start)).max())
+        for limit, first in (
+            (learners.gradient_flow_limit(problem, start=start), start),
+            (learners.min_norm(problem), np.zeros_like(start)),
+        ):
+            _close(limit, _nearest_minimum(rows, answers, first), atol=tolerance, seed=seed)
+
+
+def test_some_relation_works_iff_lrc_stays_and_then_the_level_sets_do() -> None:
+    for seed in range(CASES):
+        rng = np.random.default_rng(seed)
+        size = int(rng.integers(2, 8))
+        scale = int(rng.integers(1, size + 1))
+        target = np.triu(rng.integers(-2, 3, (size, size)) * (rng.random((size, size)) < rng.random())).astype(float)
+        if seed % 2:
+            target = np.triu(np.array([[target[0, max(j - i, 0) % scale] for j in range(size)] for i in range(size)]))
+        constant = lrc(target) == lrc(target, scale)
+        learned = learned_matrix(target, level_sets(target).labels(size), training_scale=scale)
+        assert np.allclose(learned, target, rtol=0, atol=1e-9) == constant, seed
+        coarse, fine = rng.integers(0, 3, (size, size)), np.triu(target + 2).astype(int)
+        for labels in (rng.integers(0, 6, (size, size)), coarse, relative().labels(size), fine):
+            works = np.allclose(learned_matrix(target, labels, training_scale=scale), target, rtol=0, atol=1e-9)
+            assert constant or not works, seed
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -123,13 +127,13 @@ def test_gradient_flow_is_the_integrated_flow(seed: int) -> None:
     np.testing.assert_allclose(learners.gradient_flow(problem, start=start, time=0), start, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(CASES))
-def test_ridge_is_least_squares_with_rows_for_the_penalty(seed: int) -> None:
-    problem, rows, answers, start = _random_case(seed)
-    for penalty in (1e-3, 1.0, 50.0):
-        penalised = np.vstack([rows, penalty**0.5 * np.eye(start.size)])
-        wanted, *_ = np.linalg.lstsq(penalised, np.concatenate([answers, np.zeros(start.size)]), rcond=None)
-        np.testing.assert_allclose(learners.ridge(problem, penalty=penalty), wanted, rtol=0, atol=1e-10)
+def test_ridge_is_least_squares_with_rows_for_the_penalty() -> None:
+    for seed in range(CASES):
+        problem, rows, answers, start = _random_case(seed)
+        for penalty in (1e-3, 1.0, 50.0):
+            penalised = np.vstack([rows, penalty**0.5 * np.eye(start.size)])
+            wanted, *_ = np.linalg.lstsq(penalised, np.concatenate([answers, np.zeros(start.size)]), rcond=None)
+            _close(learners.ridge(problem, penalty=penalty), wanted, atol=1e-10, seed=seed)
 
 
 @pytest.mark.parametrize("seed", range(20))
