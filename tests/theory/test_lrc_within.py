@@ -28,9 +28,9 @@ def fewest_labels(entries: set[Fraction], epsilon: Fraction) -> int:
     return int(min(sum(map(cost, partition)) for partition in all_partitions(sorted(entries))))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_it_is_the_fewest_labels_of_all_partitions(seed: int) -> None:
-    """2,000 patterns; entries and errors are multiples of few numbers, so many are just as far apart as allowed."""
+    """800 patterns; entries and errors are multiples of few numbers, so many are just as far apart as allowed."""
     draw = Random(seed)
     for _ in range(100):
         values = [draw.choice([-1, 1]) * draw.randint(0, 6) * draw.choice(STEPS) for _ in range(draw.randint(1, 6))]
@@ -125,15 +125,18 @@ def test_arguments_that_have_no_meaning_are_refused() -> None:
         levels_within(from_formula("n"), Fraction(1), 2)
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_asked_for_together_scales_have_the_bounds_that_each_has_alone(seed: int) -> None:
-    draw = Random(seed)
-    size, epsilon = draw.randint(1, 9), Fraction(draw.randint(1, 6), 2)
-    matrix = [[Fraction(draw.randint(-9, 9), 2) if i <= j else Fraction(0) for j in range(size)] for i in range(size)]
-    pattern = from_function(lambda i, j: matrix[i - 1][j - 1], name="drawn")
-    scales = [scale for scale in range(1, size + 1) if draw.random() < 0.8][::-1]
-    alone = {scale: bounds_within(pattern, epsilon, [scale])[scale] for scale in scales}
-    assert bounds_within(pattern, epsilon, scales) == alone and [*bounds_within(pattern, epsilon, scales)] == scales
+def test_asked_for_together_scales_have_the_bounds_that_each_has_alone() -> None:
+    for seed in range(60):
+        draw = Random(seed)
+        size, epsilon = draw.randint(1, 9), Fraction(draw.randint(1, 6), 2)
+        matrix = [
+            [Fraction(draw.randint(-9, 9), 2) if i <= j else Fraction(0) for j in range(size)] for i in range(size)
+        ]
+        pattern = from_function(lambda i, j, matrix=matrix: matrix[i - 1][j - 1], name="drawn")
+        scales = [scale for scale in range(1, size + 1) if draw.random() < 0.8][::-1]
+        alone = {scale: bounds_within(pattern, epsilon, [scale])[scale] for scale in scales}
+        together = bounds_within(pattern, epsilon, scales)
+        assert together == alone and [*together] == scales, seed
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8", "uint8", "int64", "bool"])
