@@ -265,7 +265,9 @@ def test_another_process_lists_all_figures_and_writes_the_same_bytes_without_tor
         "from paper_figs import catalogue, label_matrices, pattern_panels, saving;"
         "assert catalogue._modules();"
         "from theory.pattern import from_formula;"
-        "pattern_panels.write(from_formula('sqrt(2) if i%2 else j'), Path('patterns'), train=1, test=2);"
+        "pattern = pattern_panels.drawing(from_formula('sqrt(2) if i%2 else j'), train=2, test=3);"
+        "Path('pattern.svg').write_bytes(saving._image_bytes(pattern.shown, 'svg'));"
+        "Path('pattern.txt').write_text(repr((pattern.rows, pattern.caption)));"
         "from circuits.analysis import analyse; from circuits.tasks import load;"
         "drawing = label_matrices.drawing({'aligned': analyse(load('parity'), 'aligned', 3)}, scale=2,"
         f"encodings={SHOWN});"
@@ -278,8 +280,9 @@ def test_another_process_lists_all_figures_and_writes_the_same_bytes_without_tor
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, check=True, env=environment, cwd=tmp_path, capture_output=True, timeout=PATIENCE)
     assert done.stdout.strip() == b"set()"
-    patterns = pattern_panels.write(from_formula("sqrt(2) if i%2 else j"), tmp_path / "here", train=1, test=2)
-    for there, here in (("labels", written), ("patterns", [*map(Path, patterns)])):
-        contents = {path.name: path.read_bytes() for path in (tmp_path / there).iterdir()}
-        assert contents == {path.name: path.read_bytes() for path in here}
-        assert sorted(name.rpartition(".")[2] for name in contents) == ["csv", "pdf", "png", "svg", "tex", "txt"]
+    pattern = pattern_panels.drawing(from_formula("sqrt(2) if i%2 else j"), train=2, test=3)
+    assert (tmp_path / "pattern.svg").read_bytes() == saving._image_bytes(pattern.shown, "svg")
+    assert (tmp_path / "pattern.txt").read_text() == repr((pattern.rows, pattern.caption))
+    contents = {path.name: path.read_bytes() for path in (tmp_path / "labels").iterdir()}
+    assert contents == {path.name: path.read_bytes() for path in written}
+    assert sorted(name.rpartition(".")[2] for name in contents) == ["csv", "pdf", "png", "svg", "tex", "txt"]
