@@ -58,7 +58,7 @@ def _holds(claimed: Structure, values: dict[Cell, Any]) -> bool:
 
 def test_structure_range_and_settling_of_random_formulas_are_true() -> None:
     seen: Counter[Any] = Counter()
-    for depth, count in [(2, 180), (3, 140), (4, 80)]:
+    for depth, count in [(2, 260), (3, 120), (4, 60)]:
         draw = Random(depth)
         for _ in range(count):
             text = random_text(draw, depth, "ij")
@@ -74,13 +74,13 @@ def test_structure_range_and_settling_of_random_formulas_are_true() -> None:
             seen[claimed] += 1
             seen["finite"] += possible is not None
     assert all(seen[claimed] > 2 for claimed in [*POSITION, Structure.PRODUCT, Structure.SUM, Structure.GENERAL])
-    assert 150 < seen["finite"] < 310
+    assert 170 < seen["finite"] < 340
 
 
 def test_ranges_and_settling_of_random_families_are_true() -> None:
     draw = Random(9)
     finite = 0
-    for _ in range(120):
+    for _ in range(150):
         text = random_text(draw, draw.randint(2, 4), "ijn")
         node = parse(text).nodes[0]
         values = _values(node, TRIPLES)
@@ -89,7 +89,7 @@ def test_ranges_and_settling_of_random_families_are_true() -> None:
         if possible is not None:
             finite += 1
             assert {value for value in values.values() if value is not None} <= possible, text
-    assert finite > 40
+    assert finite > 50
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,7 @@ def test_ranges_and_settling_of_random_families_are_true() -> None:
         ("(i + j)**2 - 2*i*j", Structure.SUM),
         ("i*j + i", Structure.PRODUCT),
         ("i*j + i + j", Structure.GENERAL),
+        ("2 - i*j", Structure.GENERAL),
         ("i**j", Structure.GENERAL),
         ("gcd(i, j)", Structure.GENERAL),
         ("(i*i - i*j) / (i - j)", Structure.GENERAL),  # no value at i = j
