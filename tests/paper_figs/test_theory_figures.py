@@ -37,7 +37,6 @@ from theory.encodings import t5
 
 PINNED = "3.11.2"
 NARROWEST = min(style.WIDTHS.values())
-WIDTHS = (5.5, NARROWEST)
 HASHES = {"lrc": "05da239209bda7aa", "ledger": "814fe2b2e743489e"}
 PLAIN = {
     "1": lambda i, j, n: 1,
@@ -217,17 +216,15 @@ def label_curves() -> dict[str, dict[Fraction, int]]:
     return score_labels.label_curves()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_computed_figures_fit_every_width(label_curves: dict[str, dict[Fraction, int]], width: float) -> None:
-    for shown in (lrc_growth.drawing(width=width).shown, score_labels.drawing(label_curves, width=width).shown):
+def test_computed_figures_fit_every_width(drawn: Drawn, label_curves: dict[str, dict[Fraction, int]]) -> None:
+    narrow = lrc_growth.drawing(width=NARROWEST), score_labels.drawing(label_curves, width=NARROWEST)
+    for shown in (drawing.shown for drawing in (drawn("lrc-growth"), drawn("score-labels"), *narrow)):
         assert isinstance(shown, Figure)
         on_the_page(shown)
 
 
-def test_labels_of_a_linear_score_are_counted_by_division_and_fewer_labels_carry_a_larger_error(
-    label_curves: dict[str, dict[Fraction, int]],
-) -> None:
-    rows = score_labels.drawing(label_curves, width=7.0).rows
+def test_labels_of_a_linear_score_are_counted_by_division_and_fewer_labels_carry_a_larger_error(drawn: Drawn) -> None:
+    rows = drawn("score-labels").rows
     labels = {name: [row["labels"] for row in rows if row["score"] == name] for name in score_labels.SCORES}
     last = score_labels.SCALE - 1
     assert labels["ALiBi"] == [math.ceil((last + 1) / (2 * error * last // 1 + 1)) for error in score_labels.ERRORS]

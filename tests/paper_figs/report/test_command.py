@@ -9,6 +9,7 @@ import pytest
 
 from lengthgen import reporting
 from lengthgen.cli import main
+from paper_figs.report.relations import Bounds
 from proofs_checks.registry import selection
 from tests.pool_here import pool_here
 from tests.proofs_checks import stores
@@ -19,8 +20,12 @@ CLAIMS = ("rope-1", "fig4-hint")
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """Call the command and return (exit code, stdout, stderr). Two tasks and two claims, worked on in this process."""
+    """Call the command and return (exit code, stdout, stderr).
+
+    It knows two tasks, up to scale 6, and two claims, and works on them in this process.
+    """
     monkeypatch.setattr(reporting, "pool", pool_here)
+    monkeypatch.setitem(reporting.BOUNDS, "quick", Bounds(largest=(6,)))
     monkeypatch.setattr(reporting, "selection", partial(selection, CLAIMS))
     monkeypatch.setattr(reporting, "TASKS", {name: reporting.TASKS[name] for name in ("copy", "parity-direct")})
 
