@@ -30,14 +30,17 @@ def bases(draw: st.DrawFn, *, size: int, most: int) -> list[Rows]:
 def _loss_gradient_descent(
     matrices: list[Rows], target: Rows, inputs: list[tuple[int, ...]], law: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Plain steps on the mean squared error over the listed inputs, from p = 0."""
+    """Plain steps on the mean squared error over the listed inputs, from p = 0, until they change nothing."""
     features = np.array([[float(value(rows, signs)) for rows in matrices] for signs in inputs])
     wanted = np.array([float(value(target, signs)) for signs in inputs])
     law = law / law.sum()
     coefficients = np.zeros(len(matrices))
     curvature = np.linalg.eigvalsh(features.T @ (law[:, None] * features))[-1]
     for _ in range(20_000 if curvature > 0 else 0):
-        coefficients -= features.T @ (law * (features @ coefficients - wanted)) / curvature
+        step = features.T @ (law * (features @ coefficients - wanted)) / curvature
+        coefficients -= step
+        if np.abs(step).max() < 1e-13:
+            break
     return coefficients
 
 
