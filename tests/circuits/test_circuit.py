@@ -209,40 +209,40 @@ shapes = pytest.mark.parametrize(
     # Keys of one, two and four bytes, and the largest number of each that fits fewer.
     [(1, 2), (3, 1), (254, 1), (4, 2), (16, 2), (17, 2), (7, 3), (16, 4), (17, 4), (10, 5)],
 )
-counts = pytest.mark.parametrize("count", [1, 7, 8, 50])
+COUNTS = (1, 7, 8, 50)
 
 
 @shapes
-@counts
 def test_blocks_of_inputs_give_what_a_loop_over_inputs_gives(
-    monkeypatch: pytest.MonkeyPatch, symbols: int, arity: int, count: int
+    monkeypatch: pytest.MonkeyPatch, symbols: int, arity: int
 ) -> None:
     monkeypatch.setattr(circuits.circuit, "BLOCK", 7)
-    rng = np.random.default_rng([symbols, arity, count])
-    circuit = _random_circuit(rng, symbols=symbols, arity=arity)
-    tokens = rng.integers(0, symbols, (PROMPT + STEPS, count)).astype(np.uint8)
-    plain = [[_one_step(circuit, wiring, column) for column in tokens.T.tolist()] for wiring in circuit.wirings[1]]
-    outputs = circuit.evaluate(_with_tokens(circuit, tokens))
-    assert outputs.dtype == np.uint8
-    assert outputs.tolist() == plain
+    for count in COUNTS:
+        rng = np.random.default_rng([symbols, arity, count])
+        circuit = _random_circuit(rng, symbols=symbols, arity=arity)
+        tokens = rng.integers(0, symbols, (PROMPT + STEPS, count)).astype(np.uint8)
+        plain = [[_one_step(circuit, wiring, column) for column in tokens.T.tolist()] for wiring in circuit.wirings[1]]
+        outputs = circuit.evaluate(_with_tokens(circuit, tokens))
+        assert outputs.dtype == np.uint8
+        assert outputs.tolist() == plain, count
 
 
 @shapes
-@counts
 def test_free_running_gives_what_a_loop_over_inputs_gives(
-    monkeypatch: pytest.MonkeyPatch, symbols: int, arity: int, count: int
+    monkeypatch: pytest.MonkeyPatch, symbols: int, arity: int
 ) -> None:
     monkeypatch.setattr(circuits.circuit, "BLOCK", 7)
-    rng = np.random.default_rng([symbols, arity, count])
-    circuit = _random_circuit(rng, symbols=symbols, arity=arity)
-    prompts = rng.integers(0, symbols, (count, PROMPT)).astype(np.uint8)
-    plain = prompts.tolist()
-    for sequence in plain:
-        for wiring in circuit.wirings[1]:
-            sequence.append(_one_step(circuit, wiring, sequence))
-    sequences = circuit.run(prompts, 1)
-    assert sequences.dtype == np.uint8
-    assert sequences.tolist() == plain
+    for count in COUNTS:
+        rng = np.random.default_rng([symbols, arity, count])
+        circuit = _random_circuit(rng, symbols=symbols, arity=arity)
+        prompts = rng.integers(0, symbols, (count, PROMPT)).astype(np.uint8)
+        plain = prompts.tolist()
+        for sequence in plain:
+            for wiring in circuit.wirings[1]:
+                sequence.append(_one_step(circuit, wiring, sequence))
+        sequences = circuit.run(prompts, 1)
+        assert sequences.dtype == np.uint8
+        assert sequences.tolist() == plain, count
 
 
 def test_more_inputs_than_a_block_are_all_evaluated() -> None:

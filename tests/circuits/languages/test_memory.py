@@ -33,13 +33,13 @@ def merges(automaton: Automaton, length: int) -> bool:
     )
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_the_last_letters_decide_the_state_and_fewer_do_not(example: Automaton) -> None:
-    length = definiteness(example)
-    if length is None:
-        assert not merges(example, LONGEST)
-    else:
-        assert merges(example, length) and not (length and merges(example, length - 1))
+def test_the_last_letters_decide_the_state_and_fewer_do_not() -> None:
+    for example in EXAMPLES:
+        length = definiteness(example)
+        if length is None:
+            assert not merges(example, LONGEST), example
+        else:
+            assert merges(example, length) and not (length and merges(example, length - 1)), example
 
 
 def test_known_automata() -> None:
@@ -55,16 +55,17 @@ def test_known_automata() -> None:
     ]
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize("first", [1, 3])
-def test_the_own_letter_decides_as_all_words_say(example: Automaton, first: int) -> None:
-    after: dict[str, set[int]] = {}
-    for length in range(first, LONGEST + 1):
-        for word in itertools.product(example.symbols, repeat=length):
-            state = state_after(example, word, 0)
-            if state is not None:
-                after.setdefault(word[-1], set()).add(state)
-    assert own_letter_decides(example, first, LONGEST) == all(len(states) == 1 for states in after.values())
+def test_the_own_letter_decides_as_all_words_say(first: int) -> None:
+    for example in EXAMPLES:
+        after: dict[str, set[int]] = {}
+        for length in range(first, LONGEST + 1):
+            for word in itertools.product(example.symbols, repeat=length):
+                state = state_after(example, word, 0)
+                if state is not None:
+                    after.setdefault(word[-1], set()).add(state)
+        decides = all(len(states) == 1 for states in after.values())
+        assert own_letter_decides(example, first, LONGEST) == decides, example
 
 
 def test_a_start_that_differs_counts_only_if_it_is_asked_for() -> None:

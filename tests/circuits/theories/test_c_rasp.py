@@ -16,10 +16,11 @@ ROWS = tuple(
 )
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row["pe"] in ("ape", "nope")], ids=lambda row: str(row["task"]))
-def test_predicts_what_its_authors_predict(row: dict[str, str]) -> None:
-    answer = guess(Question(subject=SUBJECTS[row["task"]], encoding=row["pe"], train=50, test=150))
-    assert answer.probability == pytest.approx(SURE if row["predicted"] == "True" else 1 - SURE)
+def test_predicts_what_its_authors_predict() -> None:
+    for row in ROWS:
+        if row["pe"] in ("ape", "nope"):
+            answer = guess(Question(subject=SUBJECTS[row["task"]], encoding=row["pe"], train=50, test=150))
+            assert answer.probability == pytest.approx(SURE if row["predicted"] == "True" else 1 - SURE), row
 
 
 def test_the_cited_answers_are_those_of_the_published_table() -> None:
