@@ -1,6 +1,7 @@
 """Refinement, meet, join and coarsening are those of the partition lattice, held to partitions of up to 6 cells."""
 
 from collections.abc import Callable
+from functools import cache
 from itertools import chain, product
 
 import numpy as np
@@ -59,9 +60,12 @@ def test_cells_are_all_and_those_of_smaller_scales_come_first(hinted: bool) -> N
             assert listed[: cells.count_within(within)] == partitions.cells(within, hinted=hinted)
 
 
-PAIRS = partitions.Lattice(partitions.cells(3, hinted=False))
-TRIPLES = partitions.Lattice(partitions.cells(2, hinted=True))
-DOMAINS = [(PAIRS, 3, False), (TRIPLES, 2, True)]
+@cache
+def lattice_of(scale: int, *, hinted: bool) -> partitions.Lattice:
+    return partitions.Lattice(partitions.cells(scale, hinted=hinted))
+
+
+domains = pytest.mark.parametrize(("scale", "hinted"), [(3, False), (2, True)], ids=["pairs", "triples"])
 
 
 def some(lattice: partitions.Lattice) -> list[partitions.Partition]:
@@ -73,14 +77,14 @@ def some(lattice: partitions.Lattice) -> list[partitions.Partition]:
 
 
 def test_there_are_as_many_partitions_as_bell_says() -> None:
-    assert (len(PAIRS.partitions), len(TRIPLES.partitions)) == (203, 15)
-    assert (len(some(PAIRS)), len(some(TRIPLES))) == (20, 8)
+    pairs, triples = lattice_of(3, hinted=False), lattice_of(2, hinted=True)
+    assert (len(pairs.partitions), len(triples.partitions)) == (203, 15)
+    assert (len(some(pairs)), len(some(triples))) == (20, 8)
 
 
-@pytest.mark.parametrize(("lattice", "scale", "hinted"), DOMAINS, ids=["pairs", "triples"])
-def test_a_relation_refines_another_where_each_class_lies_in_a_class(
-    lattice: partitions.Lattice, scale: int, hinted: bool
-) -> None:
+@domains
+def test_a_relation_refines_another_where_each_class_lies_in_a_class(scale: int, hinted: bool) -> None:
+    lattice = lattice_of(scale, hinted=hinted)
     relations = {p: relation_of(p, scale, hinted=hinted) for p in lattice.partitions}
     block_of = {p: {cell: block for block in p for cell in block} for p in lattice.partitions}
     chosen = some(lattice)
@@ -94,16 +98,18 @@ def test_a_relation_refines_another_where_each_class_lies_in_a_class(
             assert block_of[coarse][first] is not block_of[coarse][second]
 
 
-@pytest.mark.parametrize(("lattice", "scale", "hinted"), DOMAINS, ids=["pairs", "triples"])
-def test_the_meet_is_the_greatest_lower_bound(lattice: partitions.Lattice, scale: int, hinted: bool) -> None:
+@domains
+def test_the_meet_is_the_greatest_lower_bound(scale: int, hinted: bool) -> None:
+    lattice = lattice_of(scale, hinted=hinted)
     relations = {p: relation_of(p, scale, hinted=hinted) for p in lattice.partitions}
     for first, second in product(some(lattice), lattice.partitions):
         bound = meet(relations[first], relations[second])
         assert partition_of(bound, scale, hinted=hinted) == lattice.meet(first, second)
 
 
-@pytest.mark.parametrize(("lattice", "scale", "hinted"), DOMAINS, ids=["pairs", "triples"])
-def test_the_join_is_the_least_upper_bound(lattice: partitions.Lattice, scale: int, hinted: bool) -> None:
+@domains
+def test_the_join_is_the_least_upper_bound(scale: int, hinted: bool) -> None:
+    lattice = lattice_of(scale, hinted=hinted)
     relations = {p: relation_of(p, scale, hinted=hinted) for p in lattice.partitions}
     for first, second in product(some(lattice), repeat=2):
         bound = join(relations[first], relations[second], scale=scale)
