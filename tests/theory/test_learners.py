@@ -67,8 +67,8 @@ def _nearest_minimum(rows: Matrix, answers: Matrix, start: Matrix) -> Matrix:
     return np.asarray(start + shift)
 
 
-def _close(found: Matrix, wanted: Matrix, *, atol: float, seed: int) -> None:
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=atol, err_msg=f"seed {seed}")
+def _close(learned: Matrix, wanted: Matrix, *, atol: float, seed: int) -> None:
+    np.testing.assert_allclose(learned, wanted, rtol=0, atol=atol, err_msg=f"seed {seed}")
 
 
 def test_gradient_descent_is_the_loop() -> None:
