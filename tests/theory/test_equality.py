@@ -116,7 +116,7 @@ def test_each_no_is_confirmed_by_60_digits_and_no_yes_is_contradicted() -> None:
         assert answer is (YES if p == q else NO)
         assert _apart(first, second) == (answer is NO)
         seen[answer] += 1
-    assert min(seen[YES], seen[NO]) > 20
+    assert min(seen[YES], seen[NO]) > 8
 
 
 EQUAL: list[tuple[Any, Any]] = [
