@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -15,6 +16,7 @@ import numpy as np
 from empirical.model.backend import Backend
 from empirical.training.sweep import Group, Provenance, part, train_group
 from tests.attack.watchdog import PACKAGES, Ending, call
+from tests.lengthgen.settled_here import settled_here
 from theory.system.digests import source_digest
 from theory.system.files import locked
 
@@ -88,7 +90,7 @@ def _make(folder: Path, *, complete: bool) -> None:
     (folder / "small.toml").write_text(PROTOCOL)
     np.save(folder / "pattern.npy", np.triu(np.arange(64, dtype=float).reshape(8, 8) % 3 + 1))
     _must(folder, "src", "parity", "--scales", "1-3", "--certificate", "certificate.json")
-    with mock.patch("os.cpu_count", lambda: 1):
+    with mock.patch("proofs_checks.ledger._run_in_parallel", settled_here):
         _must(folder, "verify", *CLAIMS)
     if complete:
         _must(folder, "encodings")
@@ -97,7 +99,7 @@ def _make(folder: Path, *, complete: bool) -> None:
         shutil.rmtree(folder / "many")
         _must(folder, "sweep", "randomized", *SMOKE)
         _must(folder, "reproduce", *SMOKE)
-    with mock.patch.dict("lengthgen.training.ENGINES", local=_in_the_same_process):
+    with trained_here():
         _must(folder, "conjecture", "small.toml", *SMOKE)
     _leave_unfinished(folder)
     _must(folder, "figures", "--protocol", "small.toml", *SMOKE, *small_figures(folder))
@@ -105,10 +107,15 @@ def _make(folder: Path, *, complete: bool) -> None:
         _must(folder, "report", *SMOKE)
 
 
+def trained_here() -> AbstractContextManager[Any]:
+    """Have commands train in their own process: to start others would cost more than so small a training."""
+    return mock.patch.dict("lengthgen.training.ENGINES", local=_in_the_same_process)
+
+
 def _in_the_same_process(
     groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
 ) -> Iterator[tuple[Group, str | None]]:
-    """Engine that starts no process: that would cost more than so small a training."""
+    """Engine that starts no process."""
     for group in groups:
         yield group, train_group(group, root, backend, part(provenance, group))
 

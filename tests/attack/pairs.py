@@ -12,7 +12,7 @@ from time import sleep
 from tests.attack import tally
 from tests.attack.folders import contents, difference
 from tests.attack.kills import take_away
-from tests.attack.material import SMOKE, TRAIN, copied
+from tests.attack.material import SMOKE, TRAIN, copied, trained_here
 from tests.attack.tally import Try
 from tests.attack.watchdog import Ending, call
 
@@ -71,7 +71,9 @@ def run_attack(material: Path, pair: Pair) -> Try:
             sleep(pair.pause)
             second = threads.submit(_call, together, pair.second)
             endings = [first.result(), second.result()]
-        after = [_call(folder, command) for folder in (apart, together) for command in _in_order(pair, folder is apart)]
+        with trained_here():
+            in_order = [_call(apart, command) for command in _in_order(pair, from_the_start=True)]
+        after = in_order + [_call(together, command) for command in _in_order(pair, from_the_start=False)]
         end, detail = _judged(endings, after, apart, together)
     return Try(
         kind=" + ".join(sorted(_name(command) for command in (pair.first, pair.second))),
@@ -83,7 +85,7 @@ def run_attack(material: Path, pair: Pair) -> Try:
     )
 
 
-def _in_order(pair: Pair, from_the_start: bool) -> list[tuple[str, ...]]:
+def _in_order(pair: Pair, *, from_the_start: bool) -> list[tuple[str, ...]]:
     """Return the commands in order, removal first; where both ran already, removal is left out: its run is gone."""
     two = sorted((pair.first, pair.second), key=lambda command: "--remove" not in command)
     left = [command for command in dict.fromkeys(two) if from_the_start or "--remove" not in command]
