@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from empirical.modular_addition.conditions import Anchors
-from empirical.modular_addition.texts import Texts
+from empirical.modular_addition.texts import longest_row
 from empirical.runs.limits import FLOAT32, SEED, TEST_SAMPLES, Entries, Range
 from empirical.runs.profile import POSITIVE, Model, ProfileError, Training, load
 
@@ -70,10 +69,9 @@ class ModularProfile:
         held_out = 2 * (unordered - unordered // 2) - self.modulus
         if self.tests > held_out:
             raise ProfileError(f"tests = {self.tests}, but a split may hold out only {held_out} pairs")
-        texts = Texts(self.modulus, Anchors.SPLIT, self.length)
         needed = max(
-            texts.longest(fillers[-1], words=True, anchored=True),
-            texts.longest(max(self.positions), words=False, anchored=True),
+            longest_row(self.modulus, fillers[-1], words=True),
+            longest_row(self.modulus, max(self.positions), words=False),
         )
         if needed > self.length:
             raise ProfileError(f"an expression may end at token {needed}, and an input has {self.length}")

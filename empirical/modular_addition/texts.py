@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from empirical.modular_addition.conditions import Anchors
 from empirical.modular_addition.pairs import all_pairs, text
-from empirical.modular_addition.tokens import PAD, encode
+from empirical.modular_addition.tokens import MARKERS, PAD, encode
 
 Integers = NDArray[np.int64]
 
@@ -98,36 +98,35 @@ def _expressions(modulus: int) -> tuple[Integers, Integers]:
     return np.concatenate(pieces), np.array(list(map(len, pieces)))
 
 
+def longest_row(modulus: int, prefix: int, *, words: bool) -> int:
+    """Largest row, plus one, that an expression reaches after such a prefix and a marker read by characters."""
+    operators = OPERATORS if words else OPERATORS[:1]
+    largest = (modulus - 1, modulus - 1)
+    return (
+        prefix
+        + (LONGEST_BEFORE if words else 0)
+        + len("<EXPR>")
+        + max(len(text(largest, operator)) for operator in operators)
+    )
+
+
 class Texts:
     """Tokens of all pieces of which inputs of one modulus are made."""
 
     def __init__(self, modulus: int, anchors: Anchors, length: int) -> None:
         """Encode the pieces; inputs are padded on the right to `length` tokens, or cut to it.  [P]"""
-        self.modulus, self.length = modulus, length
-        markers = ("<EXPR>", "</EXPR>")
+        self.length = length
         pieces = [encode(piece) for piece in ("", *CHUNKS)]
         self._first_word = len(pieces)
         pieces += [encode(part) for words in WORDS for part in words]
         self._first_marker = len(pieces)
-        pieces += [encode(marker, atomic=anchors == Anchors.ATOMIC) for marker in markers]
+        pieces += [encode(marker, atomic=anchors == Anchors.ATOMIC) for marker in MARKERS]
         self._first_expression = len(pieces)
         tokens, lengths = _expressions(modulus)
         self._expressions = len(lengths) // len(OPERATORS)
         self._lengths = np.concatenate([np.array(list(map(len, pieces))), lengths])
         self._starts = np.cumsum(self._lengths) - self._lengths
         self._tokens = np.concatenate([*pieces, tokens])
-
-    def longest(self, prefix: int, *, words: bool, anchored: bool) -> int:
-        """Largest row, plus one, that an expression reaches after such a prefix."""
-        marker = int(self._lengths[self._first_marker]) if anchored else 0
-        operators = OPERATORS if words else OPERATORS[:1]
-        largest = (self.modulus - 1, self.modulus - 1)
-        return (
-            prefix
-            + (LONGEST_BEFORE if words else 0)
-            + marker
-            + max(len(text(largest, operator)) for operator in operators)
-        )
 
     def assemble(self, plan: Plan, rng: np.random.Generator, *, padding: int = 0) -> Inputs:
         """Return the inputs of a plan, after `padding` tokens PAD; `rng` draws the filler."""
