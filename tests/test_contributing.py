@@ -34,7 +34,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the packages in which every recipe was followed."""
     root = tmp_path_factory.mktemp("copy")
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / package, root / package)
     for recipe in RECIPES.values():
         for name, text in files(recipe).items():
             path = root / name
