@@ -42,7 +42,7 @@ def test_a_closed_stdout_is_reported_before_the_work():
 
 @pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&-", "2>&$gone"], ids=["full", "closed", "pipe"])
 def test_an_error_that_cannot_be_printed_keeps_its_status(stderr):
-    assert lengthgen(f"predict nonsense {stderr}", GONE) == (2, "", "")
+    assert lengthgen(f"src nonsense {stderr}", GONE) == (2, "", "")
 
 
 def test_without_stdin_and_stderr_the_answer_is_the_same_and_nothing_else_is_written(tmp_path):
