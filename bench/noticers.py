@@ -4,7 +4,6 @@ Each of them runs in a process forked from one that has imported only libraries;
 original.  Results that were computed under another mutation, or under none, are not used there.
 """
 
-import ast
 import contextlib
 import importlib.util
 import multiprocessing
@@ -140,34 +139,22 @@ def _index() -> Index:
     """Index, computed in this process."""
     from proofs_checks import reading, registry
 
-    code_read = cache(reading.code_read)
+    without_runs = [claim for claim in registry.CLAIMS if not claim.on_runs]  # the others need trained runs
+    code_read = reading.all_code_read({registry.home(claim) for claim in without_runs})
     claims: dict[str, list[str]] = {}
-    for claim in registry.CLAIMS:
-        if not claim.on_runs:  # these need trained runs
-            for path in code_read(registry.home(claim)):
-                claims.setdefault(path.relative_to(ROOT).as_posix(), []).append(claim.id)
+    for claim in without_runs:
+        for path in code_read[registry.home(claim)]:
+            claims.setdefault(path.relative_to(ROOT).as_posix(), []).append(claim.id)
     imports: dict[str, frozenset[str]] = {}
     for folder in ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen"):
         for path in (ROOT / folder).rglob("*.py"):
             name = path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__").replace("/", ".")
-            imports[name] = _imported_names(path, name if path.stem == "__init__" else name.rpartition(".")[0])
+            package = name if path.stem == "__init__" else name.rpartition(".")[0]
+            imports[name] = frozenset(reading.imported_names(path.read_bytes(), package))
     for pattern in set(chain.from_iterable(TESTS.values())):
         for path in ROOT.glob(pattern):
-            imports[path.relative_to(ROOT).as_posix()] = _imported_names(path, "")
+            imports[path.relative_to(ROOT).as_posix()] = frozenset(reading.imported_names(path.read_bytes(), ""))
     return Index(claims={path: tuple(names) for path, names in claims.items()}, imports=imports)
-
-
-def _imported_names(path: Path, package: str) -> frozenset[str]:
-    """Full names of the modules that a file imports, and of the objects that it imports from them."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            parents = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
-            module = ".".join([*parents, *([node.module] if node.module else [])])
-            names |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
-    return frozenset(names)
 
 
 def preload(place: str) -> None:

@@ -31,15 +31,21 @@ def code_read(start: Path, root: Path = ROOT) -> tuple[Path, ...]:
 
     A file outside the project's packages may import its neighbours as well.
     """
-    return _follow(start, root, cache(_imported_files))
+    return all_code_read([start], root)[start]
+
+
+def all_code_read(starts: Iterable[Path], root: Path = ROOT) -> dict[Path, tuple[Path, ...]]:
+    """Return start file -> the files of `code_read`; each file is read once for all of them."""
+    imported_files = cache(_imported_files)
+    return {start: _follow(start, root, imported_files) for start in starts}
 
 
 def digests(starts: Iterable[Path], root: Path = ROOT) -> dict[Path, str]:
     """Return start file -> hash of the names and texts of all files that it reads, wherever the project is stored."""
-    imported_files, file_hash = cache(_imported_files), cache(_named_hash)
+    file_hash = cache(_named_hash)
     hashes = {}
-    for start in starts:
-        lines = sorted(file_hash(path, root) for path in _follow(start, root, imported_files))
+    for start, paths in all_code_read(starts, root).items():
+        lines = sorted(file_hash(path, root) for path in paths)
         hashes[start] = hashlib.sha256("".join(lines).encode()).hexdigest()
     return hashes
 
@@ -85,7 +91,7 @@ def _imported_files(path: Path, root: Path, neighbours: Path | None) -> list[Pat
     """Files of the modules and packages that a file imports, if they belong to the project or are neighbours."""
     package = ".".join(path.parent.relative_to(root).parts) if _within(path, root) else ""
     files = []
-    imported = _imported(path.read_bytes(), package)
+    imported = imported_names(path.read_bytes(), package)
     for name in imported:
         top, *inner = name.split(".")
         folder = root if top in PACKAGES else neighbours
@@ -109,7 +115,7 @@ def _within(path: Path, root: Path) -> bool:
 
 
 @cache
-def _imported(text: bytes, package: str) -> tuple[str, ...]:
+def imported_names(text: bytes, package: str) -> tuple[str, ...]:
     """Full names of everything in a module's import statements that may be a module."""
     try:
         waiting: list[ast.AST] = [ast.parse(text)]
