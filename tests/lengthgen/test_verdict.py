@@ -1,7 +1,7 @@
 """Command `lengthgen verdict` on made-up and on very small experiments."""
 
 import runpy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
 from empirical.runs.data import TEST, Examples
 from empirical.verdict.frozen import FrozenCells, load_frozen
-from empirical.verdict.preregistration import load_preregistration
+from empirical.verdict.preregistration import Preregistration, load_preregistration
 from empirical.verdict.runs import RUNS, CellRun, load_runs, run_of
 from empirical.verdict.tables import read_rows, write_rows
 from lengthgen.verdict import VerdictError, rerun_answer, train_answer, verdict_answer
@@ -98,28 +98,12 @@ def test_bad_calls_end_with_one_line(run: Any, tmp_path: Path, arguments: list[s
     refused(run("verdict", *arguments, "--out", str(tmp_path)), says)
 
 
-@pytest.mark.parametrize(
-    ("name", "file"),
-    [
-        ("random-tasks", "verdict.md"),
-        ("random-languages", "own-token.md"),
-        ("swapped-arguments", "swapped-arguments.md"),
-    ],
-)
-def test_a_page_of_the_project_is_what_its_record_says(
-    run: Any, monkeypatch: pytest.MonkeyPatch, name: str, file: str
-) -> None:
-    monkeypatch.chdir(RECORD.parents[2])  # the page names the folder as the command does
-    code, page, err = run("verdict", name, "--out", "docs/results/verdict", "--format", "markdown")
-    assert code == 0, err
-    assert page == (RECORD.parents[1] / file).read_text(encoding="utf-8"), (
-        f"run: lengthgen verdict {name} --out docs/results/verdict --format markdown > docs/{file}"
-    )
-
-
 @pytest.fixture(scope="module")
-def runs_read_once() -> Iterator[None]:
-    """Have the scripts of the record share its runs: to read them and check their seeds takes each a second."""
+def runs_read_once() -> Iterator[tuple[Callable[..., Any], Callable[..., Any]]]:
+    """Have the scripts of the record share its runs: to read them and check their seeds takes each a second.
+
+    Gives what stands for `load_runs` and for `load_frozen`.
+    """
 
     @cache
     def runs_in(folder: Path) -> dict[str, list[CellRun]]:
@@ -129,10 +113,37 @@ def runs_read_once() -> Iterator[None]:
     def frozen_in(folder: Path) -> FrozenCells:
         return load_frozen(load_preregistration(folder.name), folder)
 
+    def runs_once(_: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
+        return runs_in(folder.resolve())
+
+    def frozen_once(_: Preregistration, folder: Path) -> FrozenCells:
+        return frozen_in(folder.resolve())
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("empirical.verdict.runs.load_runs", lambda _, folder: runs_in(folder))
-        patch.setattr("empirical.verdict.frozen.load_frozen", lambda _, folder: frozen_in(folder))
-        yield
+        patch.setattr("empirical.verdict.runs.load_runs", runs_once)
+        patch.setattr("empirical.verdict.frozen.load_frozen", frozen_once)
+        yield runs_once, frozen_once
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("random-tasks", "verdict.md"),
+        ("random-languages", "own-token.md"),
+        ("swapped-arguments", "swapped-arguments.md"),
+    ],
+)
+def test_a_page_of_the_project_is_what_its_record_says(
+    run: Any, monkeypatch: pytest.MonkeyPatch, runs_read_once: Any, name: str, file: str
+) -> None:
+    for loader, once in zip(("load_runs", "load_frozen"), runs_read_once, strict=True):
+        monkeypatch.setattr(module, loader, once)
+    monkeypatch.chdir(RECORD.parents[2])  # the page names the folder as the command does
+    code, page, err = run("verdict", name, "--out", "docs/results/verdict", "--format", "markdown")
+    assert code == 0, err
+    assert page == (RECORD.parents[1] / file).read_text(encoding="utf-8"), (
+        f"run: lengthgen verdict {name} --out docs/results/verdict --format markdown > docs/{file}"
+    )
 
 
 @pytest.mark.usefixtures("runs_read_once")
@@ -184,7 +195,7 @@ def test_models_are_asked_at_the_first_swapped_step() -> None:
 
 
 @pytest.fixture(scope="module")
-def sink(runs_read_once: None) -> dict[str, Any]:
+def sink(runs_read_once: Any) -> dict[str, Any]:
     """The script on padding; it reads all runs of the record once."""
     return runpy.run_path(str(RECORD / "sink.py"))
 
