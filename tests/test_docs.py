@@ -48,6 +48,7 @@ def slug(heading: str) -> str:
     return kept.replace(" ", "-")
 
 
+@cache
 def anchors(name: str) -> set[str]:
     """Anchors of the headings of a document."""
     tokens = parsed(name)
@@ -71,16 +72,17 @@ def broken(name: str, target: str) -> str:
     if not file.exists():
         return f"{name}: {target}: there is no such file"
     if anchor and file.suffix == ".py":
-        defined = {node.name for node in ast.walk(_tree(file)) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-        return "" if anchor in defined else f"{name}: {target}: the file does not define it"
+        return "" if anchor in _defined(file) else f"{name}: {target}: the file does not define it"
     if anchor and anchor not in anchors(str(file.relative_to(ROOT))):
         return f"{name}: {target}: there is no such heading"
     return ""
 
 
 @cache
-def _tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))
+def _defined(file: Path) -> set[str]:
+    """Names of all functions and classes of a file."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 def test_every_link_leads_to_a_file_and_a_heading() -> None:

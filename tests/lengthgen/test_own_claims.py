@@ -60,7 +60,7 @@ def claims_of(out):
     return {claim["id"]: claim for claim in json.loads(out)["claims"]}
 
 
-def test_the_file_of_the_guide_holds_and_nothing_is_kept(run, tmp_path, monkeypatch, request):
+def test_the_file_of_the_guide_holds_and_nothing_is_kept(run, tmp_path, monkeypatch, claims_run_here):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (text,) = re.findall(r"```python\n(# my_claims\.py\n.*?)```", GUIDE.read_text(), re.DOTALL)
@@ -76,7 +76,6 @@ def test_the_file_of_the_guide_holds_and_nothing_is_kept(run, tmp_path, monkeypa
     (falsifier,) = result["falsifiers"]
     assert falsifier["reason"] == "the bias is 0 at distance 0 and 0 at distance 1"
     assert not (tmp_path / "cache" / "lengthgen" / "claims").exists()
-    request.getfixturevalue("claims_run_here")
     code, out, err = run("verify", "my_claims.py:CLAIMS")
     assert (code, err.splitlines()[0]) == (0, "verify: 1 claims to do"), "nothing was kept"
     shown = next(line for line in GUIDE.read_text().splitlines() if line.startswith("    bounded-1 [F]"))

@@ -200,10 +200,20 @@ def copy(tmp_path) -> Path:
     return tmp_path / "copy"
 
 
+SETTLE_HERE = """
+from lengthgen.cli import main
+from proofs_checks import ledger
+from tests.lengthgen.settled_here import settled_here
+ledger._run_in_parallel = settled_here
+main()
+"""
+
+
 def verify(project: Path, *names: str) -> tuple[int, dict, str]:
+    """The project's answer, in a process of its own; of this one it gets `tests`."""
     done = subprocess.run(
-        [sys.executable, "-m", "lengthgen", "verify", "--json", *names],
-        cwd=project, capture_output=True, text=True, check=False,
+        [sys.executable, "-c", SETTLE_HERE, "verify", "--json", *names],
+        cwd=project, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.returncode, json.loads(done.stdout), done.stderr
 
