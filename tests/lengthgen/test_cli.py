@@ -42,7 +42,7 @@ def test_tasks_and_their_base(answer, run):
     )
     for command in ("src", "predict"):
         refused(run(command, "parity", "--base", "3"), "has no base to choose")
-    predicted = answer("predict", "addition", "--encoding", "ipe", "--train", "1", "--test", "1-3")
+    predicted = answer("predict", "subtraction", "--encoding", "ipe", "--train", "1", "--test", "1-3")
     assert predicted["predictions"]["ipe"]["relation"] == "ideal"
 
 
