@@ -77,6 +77,10 @@ test = [1, 3]
 tasks = ["parity"]
 formats = ["aligned"]
 encodings = ["Rotary", "my_encoding.py:root"]
+
+[smoke]
+seeds = 1
+training.epochs = 1
 """
 
 
