@@ -23,7 +23,7 @@ from tests.pool_here import pool_here
 CLAIMS = ("alibi-1", "rope-1", "fox-1", "fox-10", "fig2-ideal", "rpe-7", "conjecture-coverage")
 TASKS = ("parity", "copy", "permutation", "unaligned-copy")
 FIGURES = (
-    "figure1", "figure2", "results-fig2", "accuracy-fig1", "predicted-fig1", "ledger", "table-formats",
+    "figure2", "results-fig2", "accuracy-fig1", "predicted-fig1", "ledger", "table-formats",
     "labels-fig2-addition",
 )  # fmt: skip
 

@@ -93,7 +93,7 @@ def test_everything_is_there_and_named_by_the_manifest(clean):
         assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
     kinds = {Path(name).name for name in manifest["files"]}
     assert {"lrc.json", "claims.json", "src.json", "predictions.json", "conjecture.json"} <= kinds
-    figures = {f"{name}.{kind}" for name in ("figure1", "accuracy-fig1", "ledger") for kind in ("pdf", "csv", "tex")}
+    figures = {f"{name}.{kind}" for name in ("accuracy-fig1", "ledger") for kind in ("pdf", "csv", "tex")}
     assert {*figures, "predicted-fig1.svg", "table-formats.tex", "report.html"} <= kinds
     assert sum(name.endswith("metrics.parquet") for name in manifest["files"]) == 20
     assert "verify: " in stderr + other and " claims to do" in stderr + other, "long work says how much it is"
