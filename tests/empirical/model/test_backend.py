@@ -28,17 +28,19 @@ def forget():
 
 @pytest.fixture
 def like_training():
-    """Compile for deterministic algorithms as training does, so that all tests share the code, and in this process.
+    """Compile with the settings of training, so that PyTorch finds the code of the first test again; in this process.
 
     PyTorch trusts that the compiler knows the vector instructions of this machine, and builds no trial of each.
     """
     import torch._inductor.config as compiler_config
 
-    before = torch.are_deterministic_algorithms_enabled()
+    before = torch.are_deterministic_algorithms_enabled(), torch.utils.deterministic.fill_uninitialized_memory
     torch.use_deterministic_algorithms(True)
+    torch.utils.deterministic.fill_uninitialized_memory = False
     with compiler_config.patch({"compile_threads": 1, "cpp.vec_isa_ok": True}):
         yield
-    torch.use_deterministic_algorithms(before)
+    torch.use_deterministic_algorithms(before[0])
+    torch.utils.deterministic.fill_uninitialized_memory = before[1]
 
 
 @pytest.fixture
