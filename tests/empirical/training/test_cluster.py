@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,6 @@ from empirical.training import cluster
 from empirical.training.sweep import SweepError, train_all
 from empirical.training.train import train
 from tests.empirical.training.test_sweep import (
-    ROOT,
     brake,
     epochs,
     held,
@@ -37,13 +37,15 @@ import sys
 from ray.cluster_utils import Cluster
 
 node = {"num_cpus": 1, "num_gpus": 0, "object_store_memory": 80_000_000}
-cluster = Cluster(initialize_head=True, head_node_args=node | {"include_dashboard": False})
+HEAD = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+cluster = Cluster(initialize_head=True, head_node_args=node | HEAD)
 second = cluster.add_node(**node)
 print("nodes at", cluster.address, second.all_processes["raylet"][0].process.pid, flush=True)
 sys.stdin.read()
 cluster.shutdown()
 """
 """Two nodes of one CPU; says where they are and which process is the daemon of the second. Ends with its input."""
+ROOT = Path(__file__).parents[3]
 QUICK_TO_NOTICE = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_health_check_period_ms": "500",
@@ -92,11 +94,12 @@ def test_when_the_caller_ends_its_workers_end(second_daemon, tmp_path):
         callers = {}
         for run, how in zip(runs, (signal.SIGINT, signal.SIGKILL), strict=True):
             stack.enter_context(brake(run, 1))
-            callers[run] = how, stack.enter_context(started_sweep([run], store, cluster.ray))
+            out = tmp_path / how.name
+            callers[run] = how, stack.enter_context(started_sweep([run], store, out, cluster.ray))
         for run, (how, caller) in callers.items():
             worker = wait_until(lambda run=run: held(run, 1))
-            caller.send_signal(how)
-            assert caller.wait(PATIENCE) != 0
+            os.kill(caller.pid, how)
+            assert caller.ends() != 0
             wait_until(lambda worker=worker: not is_alive(worker))
 
 

@@ -3,15 +3,13 @@
 import fcntl
 import multiprocessing
 import os
-import pickle
 import signal
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from math import ceil
 from pathlib import Path
 
@@ -26,11 +24,10 @@ from empirical.training import train as training_module
 from empirical.training.sweep import SweepError, groups, local, staying, train_all
 from empirical.training.train import train
 from tests.empirical.conftest import smoke_run
+from tests.lengthgen.forked import Fork, forked
 from tests.pool_here import pool_here
-from tests.processes import PATIENCE, is_alive, started, wait_until
+from tests.processes import PATIENCE, is_alive, wait_until
 from theory.system.files import write_bytes
-
-ROOT = Path(__file__).parents[3]
 
 LOGGED = """
 import fcntl, os
@@ -119,23 +116,11 @@ def nothing_is_left(store):
     return not unfinished and all(entry.run and not entry.broken for entry in store.contents())
 
 
-SWEEP = """
-import pickle, sys
-from empirical.model.backend import CPU
-from empirical.runs.store import RunStore
-from empirical.training.sweep import train_all
-
-runs, root, engine = pickle.load(sys.stdin.buffer)
-train_all(runs, RunStore(root), backend=CPU, provenance={}, engine=engine)
-"""
-
-
 @contextmanager
-def started_sweep(runs, store, engine=local):
-    """A sweep in a process of its own, which fails as the sweep does."""
-    with started([sys.executable, "-c", SWEEP], cwd=ROOT, stdin=subprocess.PIPE) as process:
-        pickle.dump((runs, store.root, engine), process.stdin.buffer)
-        process.stdin.close()
+def started_sweep(runs, store, out, engine=local) -> Iterator[Fork]:
+    """A sweep in a process of its own, which fails as the sweep does and prints to files that begin as `out`."""
+    sweeping = partial(train_all, runs, store, backend=CPU, provenance={}, engine=engine)
+    with forked(sweeping, out.with_suffix(".out"), out.with_suffix(".err")) as process:
         yield process
 
 
@@ -192,35 +177,28 @@ def test_a_note_without_a_state_binds_nothing(tmp_path):
     assert groups(runs, store, 1) == [tuple(runs[:2]), tuple(runs[2:])]
 
 
-def test_processes_that_stay_are_there_for_the_next_groups_and_end_with_the_block(small_run, tmp_path, monkeypatch):
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    store, processes = RunStore(tmp_path), []
-    with staying(CPU, store.root) as engine:
-        for run in (small_run(), small_run(seed=1)):
-            train_all([run], store, backend=CPU, provenance={}, engine=engine)
-            assert store.finished(run)
-            processes.append({process.pid for process in multiprocessing.active_children()})
-    assert processes[0] == processes[1] != set()
-    assert not any(map(is_alive, processes[0]))
-
-
-def test_a_run_that_fails_is_named_and_stops_no_other(tmp_path, monkeypatch):
-    monkeypatch.setattr("os.cpu_count", lambda: 1)  # so that the process that failed goes on with the others
-    good, gone = (logged_run(tmp_path, name) for name in ("good", "gone"))
+def test_a_run_that_fails_is_named_and_its_process_stays_for_other_groups_until_the_block_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # one process for all runs
+    good, gone, later = (logged_run(tmp_path, name) for name in ("good", "gone", "later"))
     diverging = smoke_run("rpe", learning_rate=1e38)
     Path(gone.task.name.rpartition(":")[0]).unlink()
     runs, store, ended = [gone, diverging, good], RunStore(tmp_path / "runs"), []
-    with pytest.raises(SweepError) as failed:
-        train_all(runs, store, backend=CPU, provenance={good.id: {"of": "us"}}, on_done=ended.append)
+    with staying(CPU, store.root) as engine:
+        sweep_on = partial(train_all, store=store, backend=CPU, engine=engine)
+        with pytest.raises(SweepError) as failed:
+            sweep_on(runs, provenance={good.id: {"of": "us"}}, on_done=ended.append)
+        [process] = multiprocessing.active_children()
+        sweep_on([later], provenance={})
+    assert not is_alive(process.pid)
+    assert trainings(good) == trainings(later) == [process.pid]
     [line] = str(failed.value).splitlines()
     assert line.startswith("not all of 3 runs were finished: ")
     assert "gone.py' does not exist" in line
     assert f"the loss of {diverging.id} is " in line
     assert len(ended) == 3
     assert set(ended) == {(run,) for run in runs}
-    assert [store.finished(run) for run in runs] == [False, False, True]
+    assert [store.finished(run) for run in (*runs, later)] == [False, False, True, True]
     assert store.environment(good)["of"] == "us"
-    assert len(trainings(good)) == 1
 
 
 def test_a_finished_run_is_given_to_no_engine(small_run, tmp_path):
@@ -261,9 +239,9 @@ def test_however_it_is_killed_a_sweep_ends_with_the_bits_of_an_undisturbed_one(t
         with pytest.raises(SweepError, match=r"a training process was killed .*: run the same command again to go on"):
             sweeping.result()
 
-    with brake(run, 6), started_sweep([run], store) as caller:
+    with brake(run, 6), started_sweep([run], store, tmp_path / "caller") as caller:
         second = wait_until(lambda: held(run, 6))
-        caller.kill()
+        os.kill(caller.pid, signal.SIGKILL)
         wait_until(lambda: not is_alive(second))
     assert not store.finished(run)
 
@@ -281,15 +259,16 @@ def test_however_it_is_killed_a_sweep_ends_with_the_bits_of_an_undisturbed_one(t
 def test_two_sweeps_at_once_train_no_run_twice(tmp_path, monkeypatch, capsys):
     """The first by a process, the second by this one, which must not train."""
     run, store = logged_run(tmp_path, "a"), RunStore(tmp_path / "runs")
-    with ThreadPoolExecutor(2) as beside_us, brake(run, 1) as release:
-        first = beside_us.submit(train_all, [run], store, backend=CPU, provenance={})
+    monkeypatch.setattr(sweep, "pool", pool_here)
+    with brake(run, 1) as release, started_sweep([run], store, tmp_path / "first") as first:
         holder = wait_until(lambda: held(run, 1))
-        monkeypatch.setattr(sweep, "pool", pool_here)
+        assert holder == first.pid
         monkeypatch.setattr(training_module, "Ensemble", None)
-        second = beside_us.submit(train_all, [run], store, backend=CPU, provenance={})
-        assert wait_until(lambda: capsys.readouterr().err).startswith(f"waiting for process {holder} on ")
-        release()
-        first.result(PATIENCE)
-        second.result(PATIENCE)
+        with ThreadPoolExecutor(1) as beside_us:
+            second = beside_us.submit(train_all, [run], store, backend=CPU, provenance={})
+            assert wait_until(lambda: capsys.readouterr().err).startswith(f"waiting for process {holder} on ")
+            release()
+            second.result(PATIENCE)
+        assert first.ends() == 0
     assert trainings(run) == [holder]
     assert nothing_is_left(store)
