@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from empirical.audit.grid import windows
 from empirical.audit.subject import AuditError, Subject
 from theory.system.userfile import user_code
 
@@ -59,6 +60,7 @@ class Adapter(ABC):
         if setting.moved:
             self.move(setting.dtype)
         self.function = subject.bind(self.instance)
+        self._codes_of_windows: dict[int, list[Tensor]] = {}
 
     def fresh(self) -> "Adapter":
         """Return an adapter of another instance, made in the same way and not called yet."""
@@ -108,6 +110,13 @@ class Adapter(ABC):
 
         The F features are numbers that the subject computes from the position alone.
         """
+
+    def codes_of_windows(self, reach: int) -> list[Tensor]:
+        """Codes of each of the windows up to a position, by another instance; computed once for all settings."""
+        if reach not in self._codes_of_windows:
+            fresh = self.fresh()
+            self._codes_of_windows[reach] = [fresh.code(positions) for positions in windows(reach)]
+        return self._codes_of_windows[reach]
 
     @abstractmethod
     def law_errors(self, queries: Tensor, offsets: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from empirical.audit.adapter import Adapter
-from empirical.audit.grid import first_positions, windows
+from empirical.audit.grid import windows
 
 ROUNDINGS = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 """Low-precision dtypes to which positions may have been rounded."""
@@ -69,11 +69,12 @@ def measure(adapter: Adapter, reference: Adapter, reach: int) -> Codes:
         reference: the same subject in float64.
         reach: last position (offset).
     """
-    fresh, fresh_reference = adapter.fresh(), reference.fresh()  # fresh, so that both have made the same calls
+    fresh = adapter.fresh()  # as the reference's is, so that both have made the same calls
+    runs = windows(reach)
+    codes = [fresh.code(positions) for positions in runs]
     window_counts: list[dict[str, int]] = []
     first_beyond = first_not_finite = None
-    for positions in windows(reach):
-        code, exact = fresh.code(positions), fresh_reference.code(positions)
+    for positions, code, exact in zip(runs, codes, reference.codes_of_windows(reach), strict=True):
         expected = expected_distinct(exact, fresh.setting.dtype, vanishing_terms=fresh.vanishing_terms)
         window_counts.append(
             {"from": int(positions[0]), "of": len(positions), "distinct": distinct(code), "expected": expected}
@@ -86,12 +87,11 @@ def measure(adapter: Adapter, reference: Adapter, reach: int) -> Codes:
         not_finite = (~code.isfinite() & (fits | ~exact.isfinite())).any(1)
         if first_not_finite is None and not_finite.any():
             first_not_finite = int(positions[not_finite][0])
-    code = fresh.code(first_positions(reach))
     return Codes(
         windows=window_counts,
-        repetition=repetition(code),
+        repetition=repetition(codes[0]),
         clamped_from=_clamped_from(fresh, reach),
-        rounded_to=_rounded_to(code),
+        rounded_to=_rounded_to(codes[0]),
         not_finite_from=first_not_finite
         and _bisect(first_not_finite, lambda position: not _code_of_one(fresh, position).isfinite().all()),
         first_beyond=first_beyond,
