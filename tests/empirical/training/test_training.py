@@ -55,7 +55,7 @@ def together(monkeypatch):
 
 @pytest.mark.parametrize("encoding", [*SEVERAL, "seqpe"])
 def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path, encoding):
-    run = small_run(encoding, evaluate_every=2)
+    run = small_run(encoding, evaluate_every=2, samples=100)
     uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
     train([run], uninterrupted)
     for epoch in (1, 3):  # before and after the first checkpoint
@@ -69,7 +69,7 @@ def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(small_run
 
 
 def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path, together):
-    runs = [small_run(seed=seed, evaluate_every=2) for seed in range(3)]
+    runs = [small_run(seed=seed, evaluate_every=2, samples=100) for seed in range(3)]
     uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
     train(runs, uninterrupted)
     for epoch in (1, 3):
@@ -127,7 +127,7 @@ def test_each_member_of_an_ensemble_is_its_run_alone(small_run, encoding):
 
 
 def test_the_probe_decides_and_what_was_begun_goes_on_as_it_was(small_run, tmp_path, together, monkeypatch):
-    runs = [small_run(seed=seed) for seed in range(2)]
+    runs = [small_run(seed=seed, samples=100) for seed in range(2)]
     store = RunStore(tmp_path)
     with pytest.raises(Stop):
         train(runs, store, progress=stop_after(2))
@@ -135,7 +135,7 @@ def test_the_probe_decides_and_what_was_begun_goes_on_as_it_was(small_run, tmp_p
     train(runs, store)
     assert store.environment(runs[0])["trained_together"] == 2
     assert store.environment(runs[0])["machine"].endswith(torch.backends.cpu.get_cpu_capability())
-    alone = [small_run(seed=seed) for seed in (5, 6)]
+    alone = [small_run(seed=seed, samples=100) for seed in (5, 6)]
     train(alone, store)
     assert store.environment(alone[0])["trained_together"] == 1
     assert store.environment(alone[0])["probe"] == {"alone": 1.0, "together": 4.0}
@@ -244,10 +244,10 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_its_checkpoint(small_
 
 
 def test_a_run_that_diverges_does_not_take_its_ensemble_along(small_run, tmp_path, monkeypatch, together):
-    runs = [small_run(seed=seed, evaluate_every=1) for seed in range(3)]
+    runs = [small_run(seed=seed, evaluate_every=1, samples=100) for seed in range(3)]
     alone = RunStore(tmp_path / "alone")
     train([runs[2]], alone)
-    for step in (1, 9):
+    for step in (1, 5):
         store = RunStore(tmp_path / f"spoilt at {step}")
         with monkeypatch.context() as patch:
             spoil(patch, seed=1, step=step)
@@ -273,8 +273,8 @@ def test_the_ideal_encoding_generalizes_where_the_absolute_one_only_fits(tmp_pat
     """The main result, of one seed."""
     store = RunStore(tmp_path)
     accuracy = {}
-    for encoding in ("ipe-sh", "ape"):
-        run = quick_run(encoding, epochs=2)
+    for encoding, epochs in (("ipe-sh", 1), ("ape", 2)):  # each until it fits
+        run = quick_run(encoding, epochs=epochs)
         train([run], store)
         accuracy[encoding] = store.final_exact_match(run)
         assert min(accuracy[encoding][scale] for scale in run.train) >= 0.95
