@@ -58,29 +58,35 @@ def largest_difference(encoding: Encoding, module: PositionEncoding) -> float:
         logits = logits if bias is None else logits + bias
         codes = module.embed(torch.zeros_like(x), positions)[0]
         weights = _weight_difference(encoding, module, logits, positions)
-    differences = [abs(float(logits[0, head, row, column]) - _formula_logit(encoding, module, q, k, head, row, column))
-                   for head in range(HEADS) for row in range(len(positions)) for column in range(row + 1)]  # fmt: skip
+    differences = [abs(float(logits[0, head, row, column]) - right)
+                   for row in range(len(positions)) for column in range(row + 1)
+                   for head, right in enumerate(_formula_logits(encoding, module, q, k, row, column))]  # fmt: skip
     # The maximum is NaN if an entry is NaN.
     return float(np.max([*differences, *_code_differences(encoding, module, codes), weights]))
 
 
-def _formula_logit(encoding: Encoding, module: Any, q: Tensor, k: Tensor, head: int, row: int, column: int) -> float:
-    """Logit of query `row` and key `column` of POSITIONS, evaluated from the formulas."""
-    j, i, length = sp.Integer(POSITIONS[row]), sp.Integer(POSITIONS[column]), _LENGTH
+def _formula_logits(encoding: Encoding, module: Any, q: Tensor, k: Tensor, row: int, column: int) -> list[float]:
+    """Logit of query `row` and key `column` of POSITIONS in each head, evaluated from the formulas."""
+    j, i = sp.Integer(POSITIONS[row]), sp.Integer(POSITIONS[column])
     content_only = replace(encoding, embed=None, bias=None)  # codes are added to the token embedding, before q and k
-    total = sp.Float(0)
-    for plane in range(HEAD_DIM // 2):
-        values = _parameter_values(encoding, module, head, plane)
-        pair = slice(2 * plane, 2 * plane + 2)
-        content = dict(zip([*QUERY, *KEY], [*q[0, head, row, pair].tolist(), *k[0, head, column, pair].tolist()],
-                           strict=True))  # fmt: skip
-        score = content_only.score(query_position=j, key_position=i, length=length)
-        total += _evaluate(encoding, score, values | content)
-    total = total / sp.sqrt(HEAD_DIM)
-    if encoding.bias:
-        law = encoding.bias(_moved(encoding, POSITIONS[row]), _moved(encoding, POSITIONS[column]), length)
-        total += _evaluate(encoding, law, _parameter_values(encoding, module, head, 0))
-    return float(total)
+    score = content_only.score(query_position=j, key_position=i, length=_LENGTH)
+    law = encoding.bias and encoding.bias(
+        _moved(encoding, POSITIONS[row]), _moved(encoding, POSITIONS[column]), _LENGTH
+    )
+    logits = []
+    for head in range(HEADS):
+        total = sp.Float(0)
+        for plane in range(HEAD_DIM // 2):
+            values = _parameter_values(encoding, module, head, plane)
+            pair = slice(2 * plane, 2 * plane + 2)
+            content = dict(zip([*QUERY, *KEY], [*q[0, head, row, pair].tolist(), *k[0, head, column, pair].tolist()],
+                               strict=True))  # fmt: skip
+            total += _evaluate(encoding, score, values | content)
+        total = total / sp.sqrt(HEAD_DIM)
+        if law is not None:
+            total += _evaluate(encoding, law, _parameter_values(encoding, module, head, 0))
+        logits.append(float(total))
+    return logits
 
 
 def _weight_difference(encoding: Encoding, module: Any, logits_BHJI: Tensor, positions: Tensor) -> float:
