@@ -117,6 +117,7 @@ def test_a_run_that_never_solves_its_scales_is_measured_at_its_last_epoch(tmp_pa
     monkeypatch.setattr(stopping, "teacher_forced", lambda *_, **__: np.zeros((1, 50, 3), dtype=bool))
     train([run], store)
     assert {row.epoch for row in store.metrics(run)} == {3}
+    assert all(row.training_loss > 0 for row in store.metrics(run)), "nothing was kept at its end"
 
 
 def test_a_failure_between_solved_checkpoints_starts_the_count_again(tmp_path, monkeypatch):
@@ -135,6 +136,7 @@ def test_a_loss_that_is_not_finite_counts_only_before_the_end(tmp_path, together
     spoil(monkeypatch, seed=0, step=12)  # in the third epoch of 5 steps, after the first run has ended
     train(runs, store)
     assert ends(store, runs) == [2, 4]
+    assert store.environment(runs[1])["trained_together"] == 2, "the loss has split the ensemble"
 
 
 @pytest.mark.parametrize("epoch", [1, 3, 9])
