@@ -12,6 +12,7 @@ import sympy as sp
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.enclosing import ball
 from proofs_checks.identity import derivative, require_equal, same_by_sympy
+from proofs_checks.signs import sign
 from theory import rational
 from theory.encodings import alibi, kerple
 from theory.encodings.encoding import HEADS, LENGTH, Encoding
@@ -129,12 +130,13 @@ def form(kernel: AtDistance, points: Sequence[int], weights: Sequence[int]) -> s
 def _require_threshold(obstacle: sp.Expr, exponent: sp.Symbol, largest: sp.Rational) -> None:
     """Require that the form of three points, which falls as p rises, is zero at p = `largest`."""
     value = obstacle.subs(exponent, largest)
-    if value.is_negative:
+    side = sign(value)
+    if side < 0:
         scaled = (100**largest * value).n(4)
         raise Refuted(
             f"p = {largest}: x = (-1, 0, 1), c = (1, -2, 1) give c^T K c = {value}, and 100 times these points {scaled}"
         )
-    if value.is_positive:
+    if side > 0:
         raise Refuted(
             f"p = {largest}: x = (-1, 0, 1), c = (1, -2, 1) give c^T K c = {value}, so larger exponents pass too"
         )

@@ -8,7 +8,8 @@ import sympy as sp
 
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from proofs_checks.identity import require_equal, same_by_sympy
-from theory import equality, exact
+from proofs_checks.signs import sign
+from theory import exact
 from theory.encodings import rotary, sinusoidal
 
 OfPlane = Callable[[sp.Expr, sp.Expr], sp.Expr]
@@ -47,7 +48,7 @@ def similarity(*, law: OfPlane, frequencies: Callable[[int], Sequence[sp.Expr]],
         require_equal("the same before and after: law(-D) = law(D)", lambda: law(-offset, w), lambda: law(offset, w)),
     ]
     sums = [sum(law(sp.Integer(distance), frequency) for frequency in frequencies(16)) for distance in range(_LONGEST)]
-    signs = [equality.sign(after - before) for before, after in pairwise(sums)]
+    signs = [sign(after - before) for before, after in pairwise(sums)]
     rise = 1 + signs.index(1)
     values = ", ".join(f"{sp.N(sums[distance], 6)} at {distance}" for distance in range(rise + 1))
     if rise != first_rise:

@@ -8,7 +8,7 @@ import sympy as sp
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal
 from proofs_checks.papers.orthogonal import SOURCE
-from theory import equality
+from proofs_checks.signs import is_zero
 from theory.encodings import nope, orthogonal
 
 Coordinate = Callable[[sp.Expr, sp.Expr], sp.Expr]
@@ -30,7 +30,7 @@ def order_is_seen(*, coordinates: Mapping[str, Coordinate], steps: Mapping[str, 
                 change = coordinate(sp.Integer(first), sp.Integer(count)) - coordinate(
                     sp.Integer(second), sp.Integer(count)
                 )
-                if equality.zero(change) is equality.Answer.YES:
+                if is_zero(change):
                     raise Refuted(
                         f"{name}, {count} positions: {first} and {second} have one code, so tokens swapped there "
                         "leave the output as it is"

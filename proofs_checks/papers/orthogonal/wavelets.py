@@ -9,7 +9,7 @@ from proofs_checks.cases import decided
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.orthogonal import SOURCE
-from theory import equality
+from proofs_checks.signs import is_zero
 from theory.encodings import orthogonal
 
 Column = Callable[..., sp.Expr]
@@ -74,7 +74,7 @@ def dct_orthogonal(*, column: Column, square: Callable[[sp.Expr], sp.Expr]) -> E
                 )
             )
             stated = square(sp.Integer(length)) if first == second else sp.S.Zero
-            if equality.zero(total - stated) is not equality.Answer.YES:
+            if not is_zero(total - stated):
                 raise Refuted(
                     f"L = {length}: columns {first} and {second} have the product {sp.N(total, 6)}, not {stated}"
                 )
@@ -114,7 +114,7 @@ def repetition(*, column: Column, mirror: Callable[[sp.Expr, sp.Expr], sp.Expr],
             sizes = {"trained_length": sp.Integer(size)}
             value = column(sp.Integer(index), sp.Integer(at), **sizes)
             for place in (mirror(sp.Integer(at), sp.Integer(size)), sp.Integer(at + period * size)):
-                if equality.zero(value - column(sp.Integer(index), place, **sizes)) is not equality.Answer.YES:
+                if not is_zero(value - column(sp.Integer(index), place, **sizes)):
                     raise Refuted(f"L = {size}, n = {index}: the codes of {at} and {place} differ")
     images = {
         "the mirror image has the code of p": (mirror(position, length), here),

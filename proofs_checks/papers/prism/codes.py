@@ -7,8 +7,8 @@ import sympy as sp
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal
 from proofs_checks.papers.prism import SOURCE
+from proofs_checks.signs import is_zero
 from theory.encodings import prism, sinusoidal
-from theory.equality import Answer, zero
 
 _POSITIONS = 3
 _FARTHEST = 20
@@ -30,7 +30,7 @@ def characteristic(
         shift: matrix of a shift of sinusoidal codes.
     """
     for distance in range(1, _FARTHEST + 1):
-        if zero(gap(distance * first)) is Answer.YES:
+        if is_zero(gap(distance * first)):
             raise Refuted(f"positions {distance} apart: half the mass at each has |phi| = 1 at the first frequency")
     if not (first / (2 * sp.pi)).is_irrational:
         raise Refuted(f"the frequency {first} has the same code again after a number of positions")

@@ -8,7 +8,8 @@ from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal
 from proofs_checks.induction import empty_value, last_term
 from proofs_checks.papers.rope import PLANES, SOURCE
-from theory import equality, exact
+from proofs_checks.signs import is_zero, sign
+from theory import exact
 from theory.encodings import rotary
 
 Bound = Callable[[Sequence[sp.Expr], Sequence[sp.Expr]], sp.Expr]
@@ -87,7 +88,7 @@ def _small_bounds(bound: Bound) -> str:
     """Fact that the bound has the values worked out by hand. Raises `Refuted` if not."""
     for content, turns, value in _WORKED:
         computed = bound([*map(sp.Integer, content)], [sp.pi * turn for turn in turns])
-        if equality.equal(computed, value) is not equality.Answer.YES:
+        if not is_zero(computed - value):
             raise Refuted(
                 f"h = {content}, angles {turns} pi: max |step| sum |S| is {value}, the bound {_short(computed)}"
             )
@@ -102,7 +103,7 @@ def _bounds_scores(bound: Bound) -> list[str]:
         for name, content in _CONTENTS.items():
             largest = bound([*map(sp.Integer, content)], angles)
             score = sp.Add(*(weight * plane for weight, plane in zip(content, planes, strict=True)))
-            if -1 in (equality.sign(largest - score), equality.sign(largest + score)):
+            if -1 in (sign(largest - score), sign(largest + score)):
                 raise Refuted(
                     f"{name}, D = {distance}: the score {_short(score)} is beyond the bound {_short(largest)}"
                 )
@@ -112,7 +113,7 @@ def _bounds_scores(bound: Bound) -> list[str]:
 def _where_ones_rise(frequencies: Sequence[sp.Expr], first: int) -> str:
     """Fact on the first distance at which the score of the all-ones content rises."""
     scores = [sp.Add(*_planes(distance, frequencies)) for distance in _DISTANCES]
-    rises = [D for D in _DISTANCES[1:] if equality.sign(scores[D] - scores[D - 1]) == 1]
+    rises = [D for D in _DISTANCES[1:] if sign(scores[D] - scores[D - 1]) == 1]
     if not rises or rises[0] != first:
         by_distance = ", ".join(map(_short, scores))
         raise Refuted(f"d = {_HEAD_DIM}, all ones: the scores at D = 0, 1, .. are {by_distance}")
@@ -122,7 +123,7 @@ def _where_ones_rise(frequencies: Sequence[sp.Expr], first: int) -> str:
 def _where_the_largest_is(frequencies: Sequence[sp.Expr]) -> str:
     """Fact that a larger distance than D = 0 can have a larger score."""
     here, there = (sp.Add(*_planes(distance, frequencies, turned=_BEST)) for distance in (0, _BEST))
-    if equality.sign(there - here) != 1:
+    if sign(there - here) != 1:
         raise Refuted(f"k = R({_BEST}) q: the score is {_short(here)} at D = 0 and {_short(there)} at D = {_BEST}")
     return f"nor is D = 0 the best: k = R({_BEST}) q scores {_short(here)} there and {_short(there)} at D = {_BEST}"
 
@@ -160,7 +161,7 @@ def any_distance_wins(*, key: KeyFor) -> Evidence:
         at_r = score(sp.Integer(r), sp.Integer(r), sp.S.One, simple)
         for other in range(5):
             there = score(sp.Integer(other), sp.Integer(r), sp.S.One, simple)
-            if other != r and equality.sign(there - at_r) != -1:
+            if other != r and sign(there - at_r) != -1:
                 raise Refuted(
                     f"q = (1, 0), theta = 1, r = {r}: the score is {_short(at_r)} at D = r, {_short(there)} at {other}"
                 )

@@ -7,7 +7,7 @@ import sympy as sp
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import derivative, require_equal, same_by_sympy
 from proofs_checks.papers.rope import PLANES, SOURCE
-from theory import equality
+from proofs_checks.signs import is_zero, sign
 from theory.encodings import rotary, xpos
 
 TurnedBy = Callable[[sp.Expr, sp.Expr], sp.Matrix]
@@ -83,13 +83,13 @@ def incomplete_planes(*, last: LastFullTurn, head_dim: int, length: int, incompl
     above = []
     for index, theta in enumerate(rotary.frequencies(head_dim)):
         excess = rotary.period(index, head_dim=head_dim, base=_BASE) - length
-        if equality.equal(excess + length, 2 * sp.pi / theta) is not equality.Answer.YES:
+        if not is_zero(excess + length - 2 * sp.pi / theta):
             raise Refuted(f"d = {head_dim}: plane {index} has the period {sp.N(2 * sp.pi / theta, 6)}")
         beyond = index - last(sp.Integer(length), sp.Integer(head_dim), sp.Integer(_BASE))
-        if equality.sign(excess) != equality.sign(beyond):
+        if sign(excess) != sign(beyond):
             period = sp.N(excess + length, 6)
             raise Refuted(f"d = {head_dim}, L = {length}: plane {index} has the period {period}")
-        above.append(equality.sign(excess) == 1)
+        above.append(sign(excess) == 1)
     if sum(above) != incomplete:
         raise Refuted(
             f"d = {head_dim}, L = {length}: {sum(above)} of {len(above)} planes turn less than once, from plane "

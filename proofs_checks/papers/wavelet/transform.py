@@ -8,7 +8,7 @@ from proofs_checks.cases import decided
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal, same_by_sympy
 from proofs_checks.papers.wavelet import SOURCE
-from theory import equality
+from proofs_checks.signs import is_zero
 from theory.encodings import rotary, wavelet
 
 Restricted = Callable[..., sp.Expr]
@@ -103,7 +103,7 @@ def haar_matrix(*, arrange: Callable[[sp.Matrix], sp.Matrix], frequency: Callabl
     head_dim = sp.Symbol("d", integer=True, positive=True)
     rotation, arranged = rotary.rotation(sp.pi / 4), arrange(sp.Matrix(wavelet.HAAR_MATRIX))
     for entry, expected in zip(arranged, rotation, strict=True):
-        if equality.zero(entry - expected) is not equality.Answer.YES:
+        if not is_zero(entry - expected):
             raise Refuted(f"{arranged.tolist()} is not the rotation {rotation.tolist()}; its det is {arranged.det()}")
     first = frequency(0, head_dim=head_dim)
     position = sp.expand((sp.pi / 4 + 2 * sp.pi * turn) / first)
