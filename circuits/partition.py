@@ -17,10 +17,10 @@ from circuits.tables import Table, entries
 
 MAX_LOOKS = 100_000
 """Pairs of table and operator that the depth-first search tries for one number of operators before the solver takes
-over: about as long as the solver takes to start.
+over: about as long as the solver takes to start. A pair of large tables counts as several.
 """
-
-
+_BITS = 40_000
+"""Bits of a large table that take as long as all else about a pair."""
 FIRST_BUDGET = 20_000_000_000
 """Steps counted for one question to the solver before another is tried: some ten seconds."""
 
@@ -241,13 +241,13 @@ def _search(
     """Return at most `count` operators that serve all steps, or None if there are none. First fit if that succeeds."""
     # Each table carries the keys on which it is defined; the keys of a union are the union of the keys.
     choices = [[(table, compatible.keys(table)) for table in sorted(step)] for step in steps]
-    pairs_tried = 0
+    looks = 0
 
     def placed(step: list[_Keyed], operators: tuple[_Keyed, ...]) -> Iterator[tuple[_Keyed, ...]]:
         """Yield every way to serve one more step: with an existing operator, best fit first, or with a new one."""
-        nonlocal pairs_tried
+        nonlocal looks
         for index, (operator, keys) in enumerate(operators):
-            pairs_tried += len(step)
+            looks += len(step) * (1 + operator.bit_length() // _BITS)
             clock.count(_containment_steps(operator) * len(step))
             fits = [
                 (table | operator, more | keys)
@@ -263,7 +263,7 @@ def _search(
     # Depth first with an explicit stack: there may be more steps than Python's limit of nested calls.
     stack: list[Iterator[tuple[_Keyed, ...]]] = [iter([()])]
     while stack:
-        if budget is not None and pairs_tried > budget:
+        if budget is not None and looks > budget:
             raise _OutOfBudget
         operators = next(stack[-1], None)
         if operators is None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 from time import perf_counter
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -118,6 +119,21 @@ def test_the_solver_finds_what_the_search_finds(monkeypatch: pytest.MonkeyPatch)
     for seed, ((steps, q), own) in enumerate(zip(instances, by_search, strict=True)):
         by_solver = fewest_operators(_bits(steps, q), q)
         assert (by_solver.lower, by_solver.upper) == (own.lower, own.upper), seed
+
+
+@pytest.mark.parametrize("seed", [17, 38])
+def test_pairs_of_large_tables_take_several_looks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search solves a small instance; the solver the same one with larger keys."""
+    steps, q, _ = _instance(seed)
+    small = _bits(steps, q)
+    large = [frozenset(table << 400_000 * q for table in step) for step in small]
+    monkeypatch.setattr(partition, "MAX_LOOKS", 20)
+    with mock.patch.object(partition, "_by_sat", wraps=partition._by_sat) as solver:
+        of_small = fewest_operators(small, q)
+        assert not solver.called
+        of_large = fewest_operators(large, q)
+        assert solver.called
+    assert of_small.lower == of_small.upper == of_large.lower == of_large.upper
 
 
 def _typed_oracle(task: Task, scale: int, arity: int) -> float:
