@@ -1,4 +1,4 @@
-"""Whether a number is zero, and its sign, inside a check: of what cannot be decided nothing follows."""
+"""Zeros and signs of numbers inside a check: of what cannot be decided nothing follows."""
 
 import sympy as sp
 

@@ -1,4 +1,4 @@
-"""Of a number that is neither proved to be zero nor not to be, a check says nothing."""
+"""A number that is neither proved to be zero nor not to be is neither to a check."""
 
 import pytest
 import sympy as sp
