@@ -36,7 +36,7 @@ WRONG: list[tuple[Any, ...]] = [
     ("rotary.decay_bound", lambda content, angles: RIGHT_BOUND(content, angles) / 2, "rope-3"),
     ("rotary.decay_bound", lambda content, angles: RIGHT_BOUND(content[::-1], angles), "rope-3"),
     ("rotary.decay_bound", lambda content, angles: RIGHT_BOUND(content, angles[::-1]), "rope-3"),
-    ("rotary.frequency", lambda plane, *, head_dim, base=10000: base ** (-plane / head_dim), "rope-5"),
+    ("rotary.frequency", lambda plane, *, head_dim, base=10000: base ** (-sp.sympify(plane) / head_dim), "rope-5"),
     ("rotary.period", lambda plane, *, head_dim, base=10000: 1 / rotary.frequency(plane, head_dim=head_dim), "rope-5"),
     (
         "rotary.last_full_turn",
