@@ -7,6 +7,7 @@ import sympy as sp
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import product, require_equal
 from proofs_checks.papers.grape import SOURCE
+from proofs_checks.signs import is_zero
 from theory.encodings import grape, householder, rotary
 
 Basis = Callable[[int], sp.Matrix]
@@ -80,7 +81,7 @@ def plane_form(*, basis: Basis, determinant: Callable[[int], int]) -> Evidence:
                 f"d = {dimension}: B^T L(e_1, e_2) B = J, s = 1", product(change.T, product(generator, change)), form
             ),
         ]
-        if sp.simplify(change.det() - determinant(dimension)) != 0:
+        if not is_zero(change.det() - determinant(dimension)):
             raise Refuted(f"d = {dimension}: det B = {sp.simplify(change.det())}, not {determinant(dimension)}")
     angle = sp.Symbol("t", real=True)
     a, b = sp.Matrix(sp.symbols("a1 a2", real=True)), sp.Matrix(sp.symbols("b1 b2", real=True))

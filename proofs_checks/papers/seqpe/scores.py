@@ -8,6 +8,7 @@ import sympy as sp
 from proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from proofs_checks.identity import require_equal
 from proofs_checks.papers.seqpe import SOURCE
+from proofs_checks.signs import is_zero
 from theory import laws
 from theory.encodings import alibi, seqpe
 from theory.encodings.encoding import Law
@@ -145,7 +146,7 @@ def relative_codes(*, formulas: Bias, relative: Callable[[str], bool]) -> Eviden
         else:
             change = sp.expand(product(sp.S.One) - product(sp.S.Zero))
             value = change.subs({_QUERY: 3, _KEY: 1})
-            if sp.simplify(value) == 0:
+            if is_zero(value):
                 raise Refuted(f"codes {name}: a shift of query 3 and key 1 by 1 changes nothing")
             facts.append(f"codes {name}: a shift of query 3 and key 1 by 1 adds {value}")
     return Evidence(strength=Strength.GENERAL, facts=tuple(facts), assumptions=("codes are free",))
