@@ -123,15 +123,15 @@ def _cancels(element: Element) -> bool:
 
 def sign(value: Value) -> int | None:
     """Sign of the value, -1, 0 or 1; None if it depends on a parameter or is undecided."""
-    if is_rational(value):
-        return int(value > 0) - int(value < 0)
-    if value.free_symbols:
-        holds_for = {1: value.is_positive, -1: value.is_negative, 0: zero(value) is Answer.YES}
-        return next((candidate for candidate, holds in holds_for.items() if holds), None)
-    for bits in _BITS:
-        ball = enclose(value, bits=bits)
-        if ball is not None and not ball.contains(0):
-            return 1 if ball > 0 else -1
+    if is_rational(value) or value.is_Rational:
+        return bool(value > 0) - bool(value < 0)
+    if not value.free_symbols:
+        for bits in _BITS:
+            ball = enclose(value, bits=bits)
+            if ball is not None and not ball.contains(0):
+                return 1 if ball > 0 else -1
+    elif value.is_positive or value.is_negative:
+        return 1 if value.is_positive else -1
     return 0 if zero(value) is Answer.YES else None
 
 

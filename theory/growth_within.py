@@ -16,8 +16,8 @@ import sympy as sp
 
 from theory.definedness import definedness
 from theory.formula import Formula, FormulaError
-from theory.formula.asymptotics import limit
 from theory.formula.exact import plain
+from theory.formula.leading_terms import limit
 from theory.formula.monotone import Expression, S, direction
 from theory.formula.progressions import PATHS, Course, Piece, follow_path
 from theory.formula.ranges import bounds
@@ -114,7 +114,7 @@ def _infinite_limits(formula: Formula) -> Iterator[str]:
         course = follow_path(formula.nodes, {name: path[name] for name in used}, {})
         for piece in course.pieces if course else ():
             [entry] = piece.components
-            if limit(entry) in (sp.oo, -sp.oo):
+            if limit(entry, S) in (sp.oo, -sp.oo):
                 yield f"unbounded entries: along a path of pairs the entry is {entry}, which grows without end"
 
 
@@ -128,7 +128,7 @@ def _tails(course: Course) -> list[tuple[Piece, int, Expression]] | None:
         [entry] = piece.components
         if S not in entry.free_symbols:
             continue
-        end = None if entry.free_symbols - {S} else limit(entry)
+        end = None if entry.free_symbols - {S} else limit(entry, S)
         shift = next((each for each in _SHIFTS if direction(entry.subs(S, S + each))), None)
         if end is None or shift is None or not end.is_finite:
             return None

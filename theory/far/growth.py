@@ -6,15 +6,15 @@ import sympy as sp
 
 from theory.domain import assumed
 from theory.far.effects import Cases, FarCase, FarField, join_ranges
-from theory.far.leading import DISTANCE, leading_term
-from theory.far.limits import limit_of, limit_of_simplified
+from theory.far.limits import DISTANCE, limit_of, limit_of_simplified
+from theory.formula.leading_terms import leading_term
 
 
 @cache
 def cases_by_growth(bias: sp.Expr, domains: sp.Dict, where: str = "") -> Cases:
     """Behaviour of exp(bias), from the elasticity D b'/b of the bias: the power of D with which the bias grows."""
     slope = sp.diff(bias, DISTANCE)
-    if leading_term(slope) is None:
+    if leading_term(slope, DISTANCE) is None:
         slope = sp.simplify(slope)  # it may be 0
     if any(DISTANCE in member.free_symbols for member in bias.atoms(sp.Indexed)):
         return (FarCase(behaviour=FarField.UNDECIDED, where=where),)

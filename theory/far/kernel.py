@@ -7,8 +7,7 @@ import sympy as sp
 from theory.encodings.encoding import LENGTH, Encoding
 from theory.far.content import constant_content, domains_of, positions_of
 from theory.far.effects import Cases, FarCase, FarField
-from theory.far.leading import DISTANCE
-from theory.far.limits import far_piece, limit_of
+from theory.far.limits import DISTANCE, far_piece, limit_of
 
 _UNIT = sp.Interval(0, 1)
 

@@ -4,8 +4,10 @@ from functools import cache
 
 import sympy as sp
 
-from theory.far.leading import DISTANCE, limit_by_leading_term
+from theory.formula import leading_terms
 
+DISTANCE = sp.Symbol("D", integer=True, positive=True)
+"""Distance of the key."""
 POSITION = sp.Symbol("i", integer=True, nonnegative=True)
 QUERY_POSITION = sp.Symbol("j", integer=True, nonnegative=True)
 """Position of the key, and the position of a query whose distance does not matter."""
@@ -16,7 +18,7 @@ def limit_of(expression: sp.Expr) -> sp.Expr | None:
     """Limit at infinite distance; None if neither its leading term nor sympy's search gives it."""
     if DISTANCE not in expression.free_symbols:
         return expression
-    plain = limit_by_leading_term(expression)
+    plain = leading_terms.limit(expression, DISTANCE)
     if plain is not None:
         return plain
     try:
@@ -27,8 +29,8 @@ def limit_of(expression: sp.Expr) -> sp.Expr | None:
 
 
 def limit_of_simplified(expression: sp.Expr) -> sp.Expr | None:
-    """Limit at infinite distance of an expression that is simplified only if its leading term is not found."""
-    plain = limit_by_leading_term(expression)
+    """Limit at infinite distance; what has no leading term, or is constant, is simplified first."""
+    plain = leading_terms.limit(expression, DISTANCE) if DISTANCE in expression.free_symbols else None
     return limit_of(sp.simplify(expression)) if plain is None else plain
 
 

@@ -10,8 +10,7 @@ from theory.far.bias import bias_cases, entries_by_position, far_bias
 from theory.far.content import positions_of
 from theory.far.effects import UNBOUNDED, Cases, FarCase, FarField, join_ranges
 from theory.far.kernel import kernel_cases, vector_cases
-from theory.far.leading import DISTANCE
-from theory.far.limits import POSITION, QUERY_POSITION, limit_of
+from theory.far.limits import DISTANCE, POSITION, QUERY_POSITION, limit_of
 
 
 @twice.remembered

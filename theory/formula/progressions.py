@@ -14,7 +14,7 @@ import sympy as sp
 
 from theory.equality import Answer, equal
 from theory.formula import exact
-from theory.formula.asymptotics import limit
+from theory.formula.leading_terms import limit
 from theory.formula.monotone import Expression, S, as_polynomial, constant_sign, direction
 from theory.formula.stepwise import FractionalPart, SplitByPeriod, StartLater, UndecidedChoice, evaluate
 from theory.formula.structure import Structure
@@ -162,7 +162,7 @@ def _unbounded_despite_floors(expression: Expression, fractional_parts: set[sp.S
         rest = sp.expand(rest - weight * symbol)
         if weight.free_symbols or symbol in rest.free_symbols:
             return None
-    if limit(rest) not in (sp.oo, -sp.oo):
+    if limit(rest, S) not in (sp.oo, -sp.oo):
         return None
     return "grows without bound, where each _u stands for the fractional part that a floor removes, 0 <= _u < 1"
 

@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 
 from theory.formula import exact
-from theory.formula.asymptotics import limit
+from theory.formula.leading_terms import limit
 from theory.formula.monotone import Expression, S, as_polynomial, constant_sign, direction
 from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
 
@@ -170,7 +170,7 @@ def _decided_sign(expression: Expression) -> int:
                 return trend
             raise StartLater(s)
         s = 2 * s or 1
-    end_value = limit(expression)
+    end_value = limit(expression, S)
     if end_value is not None and (
         end_value in (0, -trend * sp.oo) or (end_value.is_finite and _sign_of(end_value) == -trend)
     ):
