@@ -5,7 +5,7 @@
     ROOT/.locks/NAME          locked by the process that trains the run or runs
 
 A finished run appears by one rename and is never changed afterwards; files.json has the SHA-256 of all other files. A
-state is a single file, replaced at once, so that a killed training resumes at its last checkpoint as if it had never
+state is a single file, replaced at once, so that a killed training resumes at its last state as if it had never
 stopped. A file that differs from what was written gives an error of one line and is never used.
 """
 

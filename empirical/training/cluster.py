@@ -6,7 +6,7 @@ locks that hold between nodes. All of it is checked on each node before training
 encodings in files of the user's own are read from the caller's working folder, which must be shared as well.
 
 Guarantees: a run is trained by one process at a time, and a finished run never again. If a process or a node dies, its
-group resumes elsewhere from the last checkpoint. If a node only seems dead, its group waits until the file system
+group resumes elsewhere from the last state. If a node only seems dead, its group waits until the file system
 releases the node's lock. If it is released too early (NFS 4, after its lease), both nodes train: no file mixes the two,
 because all files are replaced at once, and the first to finish is kept; this costs time but no run. If the lock of a
 dead node is kept until the node is back (NFS 3), its group waits for it.

@@ -49,7 +49,7 @@ def train_all(
     Raises:
         BackendError: this machine is to train and lacks the backend.
         SweepError: some runs failed, raised after all others ended; or a worker was killed. Finished runs are stored;
-            the others resume from their checkpoints next time.
+            the others resume from their states next time.
     """
     store.remove_leftovers()
     unfinished = [run for run in runs if not store.finished(run)]

@@ -33,6 +33,8 @@ class TrainingError(LengthgenError):
     """Training cannot begin or continue; the message says why in one line."""
 
 
+SECONDS_BETWEEN_STATES = 300
+"""A state is saved at each checkpoint, and at the end of an epoch where the last one is older than this."""
 Progress = Callable[[int, int], None]
 """Callback with (finished epochs, epochs in all)."""
 
@@ -149,10 +151,11 @@ class _Training:
         self.checkpoints = {*run.checkpoints, run.training.epochs}
         self.stopping = EarlyStopping(run, setup, len(runs)) if run.training.stop_when_solved else None
         self.epoch, self.seconds = 0, 0.0
+        self.saved = self.started
         self.metrics: list[list[Measurement]] = [[] for _ in runs]
 
     def to_end(self, progress: Progress, provenance: Mapping[str, Mapping[str, str]]) -> None:
-        """Train until the last epoch, or until every run has ended; save a checkpoint every `evaluate_every` epochs."""
+        """Train until the last epoch, or until every run has ended; measure the runs at their checkpoints."""
         self._restore()
         self.store.note_progress(self.runs, self.epoch)
         total = self.runs[0].training.epochs
@@ -165,6 +168,7 @@ class _Training:
                     self.stopping.look(self.ensemble, self.epoch, losses.mean(axis=0))
                 else:
                     self._measure([self.epoch] * len(self.runs), losses.mean(axis=0))
+            if self.epoch in self.checkpoints or monotonic() - self.saved >= SECONDS_BETWEEN_STATES:
                 self._save()
             self.store.note_progress(self.runs, self.epoch)
             progress(self.epoch, total)
@@ -197,7 +201,7 @@ class _Training:
     def _require_finite(self, losses_TM: NDArray[np.float64]) -> None:
         """Raise an error at a loss that is not finite; an ensemble is first split into its runs, to be trained alone.
 
-        Each run continues from the last checkpoint. Losses of runs that have ended do not count.
+        Each run continues from the last state. Losses of runs that have ended do not count.
         """
         running = self.stopping.running if self.stopping else True
         not_finite = np.argwhere(~np.isfinite(losses_TM) & running)
@@ -208,7 +212,7 @@ class _Training:
             self._split()
         raise _Diverged(
             f"the loss of {self.runs[model].id} is {losses_TM[step, model]} at step {step + 1} of epoch "
-            f"{self.epoch + 1}; its last checkpoint is kept: use a lower learning rate"
+            f"{self.epoch + 1}; its last state is kept: use a lower learning rate"
         )
 
     def _measure(self, epochs: Sequence[int], losses_M: Sequence[float] | NDArray[np.float64]) -> None:
@@ -227,6 +231,7 @@ class _Training:
     def _save(self) -> None:
         """Save weights, optimiser, epoch and metrics as one file, replaced at once."""
         self.store.save_state(self.runs, self._state(slice(None)))
+        self.saved = monotonic()
 
     def _state(self, models: slice) -> bytes:
         """State of some models as safetensors."""
@@ -242,7 +247,7 @@ class _Training:
         return save(tensors, metadata=unfinished.metadata(self.runs[models], epoch=self.epoch, progress=progress))
 
     def _split(self) -> None:
-        """Save a state for each model alone: that of the last common checkpoint, or of the beginning."""
+        """Save a state for each model alone: the last common one, or that of the beginning."""
         if self.store.has_state(self.runs):
             self._restore()
         else:
@@ -255,7 +260,7 @@ class _Training:
         self.store.remove_state(self.runs)
 
     def _restore(self) -> None:
-        """Return to the last checkpoint, if there is one."""
+        """Return to the last state, if there is one."""
         state = self.store.state(self.runs)
         if state is None:
             return

@@ -158,6 +158,22 @@ def test_a_resumed_run_does_not_repeat_what_its_checkpoint_holds(small_run, tmp_
     assert epochs == [3, 4]
 
 
+def test_a_state_is_saved_between_checkpoints_once_the_last_one_is_old(small_run, tmp_path, monkeypatch):
+    run = small_run(evaluate_every=4, samples=100)
+    uninterrupted, broken, epochs = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken"), []
+    train([run], uninterrupted)
+    with pytest.raises(Stop):
+        train([run], broken, progress=stop_after(1))
+    assert not broken.has_state([run])
+    monkeypatch.setattr(training_module, "SECONDS_BETWEEN_STATES", 0)
+    with pytest.raises(Stop):
+        train([run], broken, progress=stop_after(3))
+    train([run], broken, progress=lambda done, total: epochs.append(done))
+    assert epochs == [4]
+    assert broken.metrics(run) == uninterrupted.metrics(run)
+    assert broken.checkpoint(run) == uninterrupted.checkpoint(run)
+
+
 def test_a_finished_run_is_not_trained_again_and_what_a_kill_at_its_very_end_left_is_removed(small_run, tmp_path):
     run, store = small_run(), RunStore(tmp_path)
     train([run], store)
@@ -232,13 +248,13 @@ def spoil(monkeypatch, *, seed, step):
     monkeypatch.setattr(Ensemble, "losses", spoiled)
 
 
-def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_its_checkpoint(small_run, tmp_path, monkeypatch):
+def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_its_state(small_run, tmp_path, monkeypatch):
     run, store = small_run(evaluate_every=1), RunStore(tmp_path)
     with pytest.raises(Stop):
         train([run], store, progress=stop_after(2))
     kept = store.state_path([run]).read_bytes()
     spoil(monkeypatch, seed=0, step=9)
-    with pytest.raises(TrainingError, match=r"is nan at step 2 of epoch 3; its last checkpoint is kept"):
+    with pytest.raises(TrainingError, match=r"is nan at step 2 of epoch 3; its last state is kept"):
         train([run], store)
     assert store.state_path([run]).read_bytes() == kept
 
