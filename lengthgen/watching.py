@@ -101,10 +101,11 @@ class _Watch:
         notes = dict(self._notes())
         for group, done in notes.items():
             if self.before.get(group) != done:
-                self.before.pop(group, None)
                 pace = self.under_way.get(group)
-                if pace is None or done < pace.done:  # it restarted from a checkpoint
+                lost = max((pace.done if pace else self.before.pop(group, done)) - done, 0)
+                if pace is None or lost:  # it begins anew, from its last state
                     self.under_way[group] = pace = _Pace(done, group[0].training.epochs)
+                    self.sweep.first -= lost * len(group)
                 pace.done = done
             self.epochs |= {run.id: done for run in group if run.id in self.epochs}
         self.under_way = {group: pace for group, pace in self.under_way.items() if group in notes}

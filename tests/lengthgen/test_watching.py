@@ -135,7 +135,17 @@ def test_time_left_counts_only_what_was_done_since_the_first_look(store, clock):
     assert shown(watch)[0].strip() == "training: 0/3 runs, about 0:01:30 left"
 
 
-def test_a_group_that_begins_anew_from_its_checkpoint_is_judged_anew(store, clock):
+def test_epochs_lost_when_training_was_stopped_do_not_slow_the_estimate(store, clock):
+    store.note_progress(COPY, 5)
+    watch = watched._Watch(store, RUNS)
+    store.note_progress(COPY, 3)
+    watch.look()
+    clock[0] = 10.0
+    store.note_progress(COPY, 4)  # 2 epochs in 10 s: 22 of 30 are left
+    assert shown(watch)[0].strip() == "training: 0/3 runs, about 0:01:50 left"
+
+
+def test_a_group_that_begins_anew_from_its_last_state_is_judged_anew(store, clock):
     watch = watched._Watch(store, RUNS)
     store.note_progress(PARITY, 8)
     watch.look()
