@@ -3,6 +3,7 @@
 import platform
 import subprocess
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,12 @@ def _machine() -> str:
     return ", ".join(dict.fromkeys(filter(None, parts)))
 
 
+@cache
 def revision() -> str:
-    """Git revision of the source, with `+` if it was changed since; "unknown" outside a checkout."""
+    """Git revision of the source when this process first asked, with `+` if it was changed; else "unknown".
+
+    Ask when the work begins: the source may change meanwhile, but not the code that this process has loaded.
+    """
     here = Path(__file__).parent
     try:
         described = subprocess.run(

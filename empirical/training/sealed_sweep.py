@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from empirical.model.backend import Backend
+from empirical.runs.environment import revision
 from empirical.runs.sealed import SealedRun
 from empirical.training.sweep import workers
 from theory.system.errors import LengthgenError
@@ -50,6 +51,7 @@ def train_all(
 
 def _train(run: R, train: Train[R], out: Path, backend: Backend) -> str | None:
     """Train one run in this process and store its result; return the error message of a failure."""
+    revision()  # of the code that trains; it may be another one when training ends
     try:
         with (
             user_code(run.name, error=LengthgenError, expected=(LengthgenError, OSError)),

@@ -17,7 +17,7 @@ from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
 from empirical.runs import unfinished
 from empirical.runs.data import TEST
-from empirical.runs.environment import environment
+from empirical.runs.environment import environment, revision
 from empirical.runs.measurement import Measurement, measurement
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore
@@ -68,6 +68,7 @@ def train(
         BackendError: the backend is missing.
     """
     backend.require()
+    revision()  # of the code that trains; it may be another one when training ends
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_num_threads(1)
     keep_freed_memory()

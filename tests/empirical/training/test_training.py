@@ -4,6 +4,7 @@ import random
 import shutil
 from dataclasses import replace
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
 from empirical.runs import unfinished
 from empirical.runs.data import TEST, examples
+from empirical.runs.environment import revision
 from empirical.runs.profile import ProfileError, load_profile
 from empirical.runs.protocol import Cell, checked_protocol
 from empirical.runs.run import one_run
@@ -246,6 +248,17 @@ def spoil(monkeypatch, *, seed, step):
         return true_losses + bad
 
     monkeypatch.setattr(Ensemble, "losses", spoiled)
+
+
+def test_the_revision_is_that_of_the_code_that_trains(small_run, tmp_path, monkeypatch):
+    """Somebody commits during a training."""
+    now = ["before"]
+    monkeypatch.setattr("empirical.runs.environment.subprocess.run", lambda *_, **__: SimpleNamespace(stdout=now[0]))
+    revision.cache_clear()
+    run, store = small_run(), RunStore(tmp_path)
+    train([run], store, progress=lambda done, total: now.__setitem__(0, "after"))
+    revision.cache_clear()
+    assert store.environment(run)["revision"] == "before"
 
 
 def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_its_state(small_run, tmp_path, monkeypatch):
