@@ -3,6 +3,8 @@
 import logging
 import os
 import shutil
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +65,10 @@ class Backend:
             return decoder
         # No warning for every such part.
         torch._logging.set_logs(dynamo=logging.ERROR)  # type: ignore[attr-defined]
+        with suppress(ImportError):  # the compiler's progress bar has a semaphore, which a killed process leaves behind
+            from tqdm import tqdm  # type: ignore[import-untyped]
+
+            tqdm.set_lock(threading.RLock())
         return torch.compile(decoder, dynamic=False, mode="reduce-overhead" if self.is_cuda else "default")
 
 

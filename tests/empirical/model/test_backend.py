@@ -57,6 +57,13 @@ def shallow(small_run):
     return run
 
 
+def test_a_compiling_process_leaves_no_semaphore_behind_when_it_is_killed():
+    """Each process of a killed sweep left the lock of a progress bar, of which Python warns."""
+    bars = pytest.importorskip("tqdm").tqdm
+    COMPILED.forward_of(torch.nn.Linear(1, 1))
+    assert not hasattr(bars.get_lock(), "mp_lock")
+
+
 @compiler
 @pytest.mark.usefixtures("like_training")
 def test_compiled_losses_and_gradients_are_the_plain_ones_and_all_seeds_share_a_compilation(shallow):
