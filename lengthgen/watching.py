@@ -108,7 +108,9 @@ class _Watch:
                     self.sweep.first -= lost * len(group)
                 pace.done = done
             self.epochs |= {run.id: done for run in group if run.id in self.epochs}
-        self.under_way = {group: pace for group, pace in self.under_way.items() if group in notes}
+        for group in self.under_way.keys() - notes.keys():  # of runs trained one after the other, each ends alone
+            self.ended.update(run.id for run in group if self.store.finished(run))
+            del self.under_way[group]
         self.epochs |= {name: self.runs[name].training.epochs for name in self.ended & self.epochs.keys()}
         self.sweep.done = sum(self.epochs.values())
 

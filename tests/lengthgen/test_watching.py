@@ -103,6 +103,19 @@ def test_a_group_that_ended_is_counted_and_has_no_row(store, clock):
     assert not groups
 
 
+def test_a_run_that_ended_counts_before_the_others_of_its_group_do(store, clock):
+    watch = watched._Watch(store, RUNS)
+    store.note_progress(COPY[:1], 6)
+    watch.look()
+    clock[0] = 30.0
+    finish(store, COPY[:1])  # early
+    store.note_progress(COPY[1:], 5)
+    total, _, group = shown(watch)
+    # 15 epochs of 30 in 30 s.
+    assert total.strip() == "training: 1/3 runs, about 0:00:30 left"
+    assert group.split() == ["copy-aligned-rpe-w16l2h2-seed1", "5/10", "?"]
+
+
 def test_a_group_that_failed_keeps_its_note_and_has_no_row(store):
     watch = watched._Watch(store, RUNS)
     store.note_progress(COPY, 3)
