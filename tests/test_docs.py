@@ -278,7 +278,9 @@ def test_the_table_of_the_published_budget_is_its_trial() -> None:
         ("parity | padded", "published-parity", "aligned"),
         ("parity | filled", "published-parity-filled", "filled"),
         ("copy | padded", "published-copy", "aligned"),
+        ("copy | filled", "published-copy-filled", "filled"),
     )
+    generalize = {}
     for (task_and_operands, name, form), encoding in product(protocols, ("ipe", "rpe")):
         [cell] = cells_of(f"published-budget/{name}")[encoding, form]
         failures = sorted(outcome["first_failure"] for outcome in cell["outcomes"] if outcome["first_failure"])
@@ -290,9 +292,10 @@ def test_the_table_of_the_published_budget_is_its_trial() -> None:
         lines = TEXTS["docs/results/published-budget/README.md"].splitlines()
         rows = [line for line in lines if line.startswith(begin) and first in line and line.endswith(last)]
         assert len(rows) == 1, (begin, first, last)
-        if name == "published-copy":
-            sentence = {"ipe": "ideal encoding in {}", "rpe": "on padded Copy in {}"}[encoding].format(counts[1])
-            assert sentence in " ".join(TEXTS["README.md"].split())
+        generalize[task_and_operands, encoding] = counts[1]
+    readme = " ".join(TEXTS["README.md"].split())
+    for sentence, encoding in (("on Copy in {} and {},", "rpe"), ("the ideal encoding in {} and {}.", "ipe")):
+        assert sentence.format(*(generalize[f"copy | {form}", encoding] for form in ("padded", "filled"))) in readme
 
 
 def test_the_tables_of_the_published_budget_on_a_gpu_are_printed_by_its_script() -> None:
