@@ -230,7 +230,7 @@ def test_keys_that_no_step_needs_change_and_nothing_else(
     data = setup.examples([change.scale], 20, split=TEST, seed=0)
     pad = setup.task.alphabet.index(PAD)
     unneeded = list(range(change.scale + 1, sink["LONG"] + 2))
-    labels, after = sink["changed"](setup.geometry, data, change, unneeded)
+    labels, after = sink["changed"](setup.geometry, data, change, setup.analysis.circuit)
 
     places = np.flatnonzero(~after.is_step[0])[change.scale + 1 : -1]
     assert (after.tokens[:, places] == pad).sum(axis=1).tolist() == [pads] * 20 and len(places) == pads + symbols

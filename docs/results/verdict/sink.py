@@ -25,13 +25,16 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from circuits.circuit import Circuit
 from circuits.formats import PAD
 from empirical.encodings.relational import Relational
+from empirical.model.decoder import Decoder
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
-from empirical.runs.data import Examples
+from empirical.runs.data import TEST, Examples
 from empirical.statistics.e_values import Estimand
 from empirical.training.evaluation import teacher_forced
 from empirical.verdict.frozen import FrozenCell, load_frozen
@@ -39,7 +42,7 @@ from empirical.verdict.preregistration import load_preregistration
 from empirical.verdict.runs import CellRun, load_runs, pieces, run_from, run_of, train_piece
 from empirical.verdict.seen import SeenCell
 from empirical.verdict.tables import read_rows, write_rows
-from empirical.verdict.training import TrainedModels, train_models
+from empirical.verdict.training import train_models
 
 Piece = list[tuple[FrozenCell, int]]
 """Runs that are trained together: cells and indices."""
@@ -107,42 +110,50 @@ def cells() -> list[SeenCell]:
     ]
 
 
-def changed(geometry: Geometry, data: Examples, change: Change, pads: list[int]) -> tuple[Geometry, Examples]:
-    """Return labels and samples with keys added after the last unneeded PAD, and with unneeded PADs left out.
+def changed(geometry: Geometry, data: Examples, change: Change, circuit: Circuit) -> tuple[Geometry, Examples]:
+    """Return labels and samples with keys added after the last PAD that no step needs, and with such PADs left out.
+
+    If steps need all PADs, the keys come after the last one, and get the label of the last key before it that no step
+    needs.
 
     Args:
         geometry: labels of the run.
         data: samples of the change's scale.
         change: what is changed.
-        pads: places of the PADs that no step needs, from 0.
+        circuit: which keys the steps need.
     """
-    copies = np.ones(data.tokens.shape[1], dtype=np.int64)
-    copies[pads] = change.pads
-    copies[pads[-1]] += change.added
-    places = np.repeat(np.arange(len(copies)), copies)
-    tokens = data.tokens[:, places]
+    is_pad = (data.tokens == circuit.task.alphabet.index(PAD)).all(axis=0)
+    is_needed = np.zeros_like(is_pad)
+    is_needed[[position - 1 for wiring in circuit.wirings[change.scale] for position in wiring.arguments]] = True
+    unneeded_pads = is_pad & ~is_needed
+    last = int(np.flatnonzero(unneeded_pads if unneeded_pads.any() else is_pad)[-1])
+    unneeded = int(np.flatnonzero(~is_needed[: last + 1])[-1])
+    kept = np.flatnonzero(~unneeded_pads | change.pads)
+    before = np.count_nonzero(kept <= last)
+
+    def with_added(place: int) -> NDArray[np.int64]:
+        """Places that are kept, and one of them again for each added key."""
+        return np.insert(kept, before, [place] * change.added)
+
+    tokens = data.tokens[:, with_added(last)]
     if change.symbols:
-        added = np.flatnonzero(places == pads[-1])[-change.added :]
         symbols = np.unique(data.tokens[:, 0])
-        tokens[:, added] = np.random.default_rng(0).choice(symbols, size=(len(tokens), len(added)))
+        added = np.random.default_rng(0).choice(symbols, size=(len(tokens), change.added))
+        tokens[:, before : before + change.added] = added
     labels = copy.copy(geometry)
     assert geometry.labels_MSJI is not None
-    labels.labels_MSJI = geometry.labels_MSJI[:, :, places[:-1]][..., places[:-1]]  # the last token is not read
-    return labels, replace(data, tokens=tokens, is_step=data.is_step[:, places])
+    queries, keys = with_added(last)[:-1], with_added(unneeded)[:-1]  # the last token is not read
+    labels.labels_MSJI = geometry.labels_MSJI[:, :, queries][..., keys]
+    return labels, replace(data, tokens=tokens, is_step=data.is_step[:, with_added(last)])
 
 
-def tested(trained: TrainedModels, model: int) -> dict[str, float]:
+def tested(decoder: Decoder, geometry: Geometry, setup: Setup) -> dict[str, float]:
     """Return change -> share of samples that a trained model generates without an error."""
-    models, circuit = np.array([model]), trained.setups[model].analysis.circuit
-    pad = circuit.task.alphabet.index(PAD)
     shares = {}
     for name, change in CHANGES.items():
-        (data,) = trained.examples(models, change.scale, SAMPLES)
-        needed = {position - 1 for wiring in circuit.wirings[change.scale] for position in wiring.arguments}
-        pads = [at for at in np.flatnonzero((data.tokens == pad).all(axis=0)).tolist() if at not in needed]
-        decoder, geometry = trained.held(models)
-        right = teacher_forced(decoder, *changed(geometry, data, change, pads))
-        shares[name] = float(right[0].all(axis=1).mean())
+        data = setup.examples([change.scale], SAMPLES, split=TEST, seed=0)
+        (right,) = teacher_forced(decoder, *changed(geometry, data, change, setup.analysis.circuit))
+        shares[name] = float(right.all(axis=1).mean())
     return shares
 
 
@@ -170,7 +181,8 @@ def trained_and_changed(piece: Piece) -> list[dict[str, Any]]:
     runs = [run_of(REGISTERED, cell, index) for cell, index in piece]
     trained = train_models(runs, [Setup.of(run, "cpu") for run in runs], REGISTERED.check)
     return [
-        {"cell": cell.name, "task": cell.task, "index": index} | tested(trained, model)
+        {"cell": cell.name, "task": cell.task, "index": index}
+        | tested(*trained.held(np.array([model])), trained.setups[model])
         for model, (cell, index) in enumerate(piece)
     ]
 
