@@ -200,7 +200,11 @@ def test_the_finding_of_the_readme_is_that_of_the_records() -> None:
         assert f"**{better} says better than {worse}**" in TEXTS["docs/verdict.md"], "mend the finding of README.md"
     assert "**own-token says better than distractors**" in TEXTS["docs/own-token.md"]
     assert "e-value 1.19e+04, better on 18 tasks and worse on 0 " in TEXTS["docs/own-token.md"]
-    assert "on 18 tasks of 18 (e-value 11,900;" in text
+    assert "on 18 tasks of 18 ([own token]" in text and "only 15 [differ in more than names]" in text
+    assert (
+        "| own-token | distractors | 18 | 1.19e+04 | own-token | 15 | 2.01e+03 | own-token |"
+        in (TEXTS["docs/results/verdict/README.md"])
+    )
     court = json.loads((ROOT / "docs" / "results" / "court" / "published.json").read_text(encoding="utf-8"))
     assert court["answer"]["theories"]["src"]["verdict"] != "supported"
 

@@ -60,7 +60,7 @@ def comparisons(
 
     def evidence(cells: Sequence[FrozenCell], pair: Pair, score: Score) -> PairEvidence:
         counted = [by_name[cell.name] for cell in cells if cell.name in by_name]
-        return compare(_pair_cells(counted, *pair), score)
+        return compare(pair_cells(counted, *pair), score)
 
     def reached_cells(cells: Sequence[FrozenCell]) -> list[FrozenCell]:
         return reached(cells, counts, first=preregistration.stopping.first)
@@ -147,7 +147,7 @@ def null_rate(
     return {"rate": fmean(decided), "stated": alpha, "simulations": SIMULATIONS}
 
 
-def _pair_cells(cells: Sequence[SeenCell], first: str, second: str) -> list[PairCell]:
+def pair_cells(cells: Sequence[SeenCell], first: str, second: str) -> list[PairCell]:
     """Return the cells as evidence for one rule against another."""
     return [
         PairCell(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ import torch
 import lengthgen.tables.verdict_page as module_page
 import lengthgen.verdict as module
 from circuits.formats import PAD
+from circuits.languages.regular import Automaton
+from circuits.tasks.spec import load
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
 from empirical.runs.data import TEST, Examples
@@ -245,6 +248,48 @@ def test_keys_that_no_step_needs_change_and_nothing_else(
     before, now = of_steps(setup.geometry, data), of_steps(labels, after)
     assert (np.delete(now, places, axis=1) == np.delete(before, unneeded, axis=1)).all()
     assert not now[:, places].any() and before.any(), "label 0: no step needs them"
+
+
+@pytest.fixture(scope="module")
+def equal_tasks() -> dict[str, Any]:
+    """The script on tasks that are equal up to names."""
+    return runpy.run_path(str(RECORD / "equal_tasks.py"))
+
+
+def test_the_record_counts_equal_languages_once_as_its_script_does(equal_tasks: dict[str, Any]) -> None:
+    lines = (RECORD / "README.md").read_text(encoding="utf-8").splitlines()
+    assert {*equal_tasks["pair_rows"]("random-languages")} <= {*lines}
+    for place in (("random-languages", half) for half in ("amendment", "judgement")):
+        own = [task for task, other in equal_tasks["places"]().items() if other == place]
+        different = {equal_tasks["identity"](task) for task in own}
+        row = f"| {' | '.join(place)} | {len(own)} | {len(different)} |"
+        assert sum(line.startswith(row) for line in lines) == 1
+
+
+def test_tasks_are_equal_up_to_names_and_not_otherwise(equal_tasks: dict[str, Any]) -> None:
+    for seed in range(3):
+        task = load(f"random-local-invariant-{seed}", base=3)
+        other = load(f"random-local-invariant-{seed + 1}", base=3)
+        outputs = task.outputs
+
+        def reversed_digits(prompts: np.ndarray, outputs: Any = outputs) -> np.ndarray:
+            names = np.array([2, 1, 0, 3, 4], dtype=np.uint8)
+            return names[outputs(names[prompts])]
+
+        same = SimpleNamespace(alphabet=task.alphabet, outputs=reversed_digits)
+        assert equal_tasks["renamed_outputs"](same) == equal_tasks["renamed_outputs"](task)
+        assert equal_tasks["renamed_outputs"](other) != equal_tasks["renamed_outputs"](task)
+
+    steps = {(0, "a"): 1, (0, "b"): 0, (1, "a"): 2, (2, "b"): 0}
+    names = {"a": "b", "b": "a", 0: 0, 1: 2, 2: 1}
+    renamed = {(names[state], names[letter]): names[after] for (state, letter), after in steps.items()}
+    changed = steps | {(2, "b"): 1}
+    automata = [
+        Automaton(symbols=("a", "b"), step=step, accepting=frozenset({last}))
+        for last, step in enumerate((steps, renamed, changed))
+    ]
+    first, second, third = map(equal_tasks["renamed_steps"], automata)
+    assert first == second != third
 
 
 def test_a_sink_that_never_ends_takes_what_no_key_gets(sink: dict[str, Any]) -> None:
