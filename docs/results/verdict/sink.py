@@ -25,11 +25,11 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from circuits.circuit import Circuit
 from circuits.formats import PAD
+from circuits.roles import IRRELEVANT
 from empirical.encodings.relational import Relational
 from empirical.model.decoder import Decoder
 from empirical.model.geometry import Geometry
@@ -113,8 +113,7 @@ def cells() -> list[SeenCell]:
 def changed(geometry: Geometry, data: Examples, change: Change, circuit: Circuit) -> tuple[Geometry, Examples]:
     """Return labels and samples with keys added after the last PAD that no step needs, and with such PADs left out.
 
-    If steps need all PADs, the keys come after the last one, and get the label of the last key before it that no step
-    needs.
+    If steps need all PADs, the keys come after the last one.
 
     Args:
         geometry: labels of the run.
@@ -127,24 +126,19 @@ def changed(geometry: Geometry, data: Examples, change: Change, circuit: Circuit
     is_needed[[position - 1 for wiring in circuit.wirings[change.scale] for position in wiring.arguments]] = True
     unneeded_pads = is_pad & ~is_needed
     last = int(np.flatnonzero(unneeded_pads if unneeded_pads.any() else is_pad)[-1])
-    unneeded = int(np.flatnonzero(~is_needed[: last + 1])[-1])
     kept = np.flatnonzero(~unneeded_pads | change.pads)
     before = np.count_nonzero(kept <= last)
-
-    def with_added(place: int) -> NDArray[np.int64]:
-        """Places that are kept, and one of them again for each added key."""
-        return np.insert(kept, before, [place] * change.added)
-
-    tokens = data.tokens[:, with_added(last)]
+    places = np.insert(kept, before, [last] * change.added)
+    added = slice(before, before + change.added)
+    tokens = data.tokens[:, places]
     if change.symbols:
         symbols = np.unique(data.tokens[:, 0])
-        added = np.random.default_rng(0).choice(symbols, size=(len(tokens), change.added))
-        tokens[:, before : before + change.added] = added
+        tokens[:, added] = np.random.default_rng(0).choice(symbols, size=(len(tokens), change.added))
     labels = copy.copy(geometry)
     assert geometry.labels_MSJI is not None
-    queries, keys = with_added(last)[:-1], with_added(unneeded)[:-1]  # the last token is not read
-    labels.labels_MSJI = geometry.labels_MSJI[:, :, queries][..., keys]
-    return labels, replace(data, tokens=tokens, is_step=data.is_step[:, with_added(last)])
+    labels.labels_MSJI = geometry.labels_MSJI[:, :, places[:-1]][..., places[:-1]]  # the last token is not read
+    labels.labels_MSJI[..., added] = IRRELEVANT
+    return labels, replace(data, tokens=tokens, is_step=data.is_step[:, places])
 
 
 def tested(decoder: Decoder, geometry: Geometry, setup: Setup) -> dict[str, float]:
