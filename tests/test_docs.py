@@ -347,6 +347,16 @@ def test_the_table_of_wider_operands_is_that_of_its_trials() -> None:
             assert line in TEXTS["docs/results/quick-until-decided/README.md"].splitlines()
 
 
+def test_the_tables_of_named_tasks_without_padding_are_printed_by_their_script() -> None:
+    folder = ROOT / "docs" / "results" / "padding-sink"
+    script = runpy.run_path(str(folder / "named.py"))
+    rows = script["read_rows"](script["STORED"])
+    lines = [line for table in ("change_lines", "predicted_lines", "cause_lines") for line in script[table](rows)]
+    assert len(lines) == 14 + 4 + 4 and {*lines} <= {*TEXTS["docs/results/padding-sink/README.md"].splitlines()}
+    recorded = json.loads((folder / "base-four" / "runs.json").read_text(encoding="utf-8"))
+    assert {row["run"] for row in rows} == {*recorded["runs"]}, "about all runs, and no others"
+
+
 def test_the_tables_of_learned_labels_are_their_trials() -> None:
     text = TEXTS["docs/results/learned-labels/README.md"]
     rows, counted, served = [], [], []

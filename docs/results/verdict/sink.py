@@ -25,6 +25,7 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from circuits.circuit import Circuit
@@ -129,16 +130,31 @@ def changed(geometry: Geometry, data: Examples, change: Change, circuit: Circuit
     kept = np.flatnonzero(~unneeded_pads | change.pads)
     before = np.count_nonzero(kept <= last)
     places = np.insert(kept, before, [last] * change.added)
-    added = slice(before, before + change.added)
-    tokens = data.tokens[:, places]
+    added = np.zeros_like(places, dtype=np.bool_)
+    added[before : before + change.added] = True
+    labels, after = rearranged(geometry, data, places, added)
     if change.symbols:
         symbols = np.unique(data.tokens[:, 0])
-        tokens[:, added] = np.random.default_rng(0).choice(symbols, size=(len(tokens), change.added))
+        after.tokens[:, added] = np.random.default_rng(0).choice(symbols, size=(len(data.tokens), change.added))
+    return labels, after
+
+
+def rearranged(
+    geometry: Geometry, data: Examples, places: NDArray[np.int64], added: NDArray[np.bool_]
+) -> tuple[Geometry, Examples]:
+    """Return labels and samples with copies of keys at some places, in this order.
+
+    Args:
+        geometry: labels of the run.
+        data: samples.
+        places: places of the keys that are copied, from 0.
+        added: True for a copy that no step needs, whatever its original is for.
+    """
     labels = copy.copy(geometry)
     assert geometry.labels_MSJI is not None
     labels.labels_MSJI = geometry.labels_MSJI[:, :, places[:-1]][..., places[:-1]]  # the last token is not read
-    labels.labels_MSJI[..., added] = IRRELEVANT
-    return labels, replace(data, tokens=tokens, is_step=data.is_step[:, places])
+    labels.labels_MSJI[..., torch.from_numpy(added[:-1])] = IRRELEVANT
+    return labels, replace(data, tokens=data.tokens[:, places], is_step=data.is_step[:, places])
 
 
 def tested(decoder: Decoder, geometry: Geometry, setup: Setup) -> dict[str, float]:
