@@ -250,6 +250,27 @@ def test_keys_that_no_step_needs_change_and_nothing_else(
     assert not now[:, places].any() and before.any(), "label 0: no step needs them"
 
 
+def test_errors_that_add_up_are_told_from_more_errors_beyond_training() -> None:
+    script = runpy.run_path(str(RECORD / "constant_error.py"))
+    lines = (RECORD / "README.md").read_text(encoding="utf-8").splitlines()
+    for population in ("random-languages", "swapped-arguments"):
+        assert {*script["rows"](population)} <= {*lines}
+
+    registered = load_preregistration("random-languages")
+    scales = np.array(registered.test_scales)
+    constant = 0.995**scales
+    assert constant[0] > 0.95 > constant[-1] and script["p_value"](constant, registered) > 0.2
+    untested = np.where(scales > 14, np.nan, constant)
+    assert script["p_value"](untested, registered) > 0.2
+    higher = np.where(scales > 5, 0.98**scales, constant)
+    assert script["p_value"](higher, registered) < 1e-6
+
+    random = np.random.default_rng(0)
+    drawn = random.binomial(registered.testing.samples, 0.99**scales, (300, len(scales))) / registered.testing.samples
+    refused = sum(script["p_value"](shares, registered) <= 0.05 for shares in drawn)
+    assert refused <= 30, "at a constant rate one in twenty"
+
+
 @pytest.fixture(scope="module")
 def equal_tasks() -> dict[str, Any]:
     """The script on tasks that are equal up to names."""
