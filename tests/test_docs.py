@@ -352,7 +352,8 @@ def test_the_tables_of_named_tasks_without_padding_are_printed_by_their_script()
     script = runpy.run_path(str(folder / "named.py"))
     rows = script["read_rows"](script["STORED"])
     lines = [line for table in ("change_lines", "predicted_lines", "cause_lines") for line in script[table](rows)]
-    assert len(lines) == 14 + 4 + 4 and {*lines} <= {*TEXTS["docs/results/padding-sink/README.md"].splitlines()}
+    lines += script["wide_lines"]()
+    assert len(lines) == 14 + 4 + 4 + 2 and {*lines} <= {*TEXTS["docs/results/padding-sink/README.md"].splitlines()}
     recorded = json.loads((folder / "base-four" / "runs.json").read_text(encoding="utf-8"))
     assert {row["run"] for row in rows} == {*recorded["runs"]}, "about all runs, and no others"
 
