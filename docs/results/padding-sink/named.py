@@ -54,9 +54,8 @@ def planned(out: Path | None = None) -> list[Run]:
 def asked(out: Path) -> Iterator[dict[str, Any]]:
     """Yield a row for each finished run.
 
-    It has the run's name and task, the share of right samples after each change, the first scale beyond training that
-    is not solved (one more than the last one, if all are), and the mean share of wrong samples at the scales of
-    training, NaN if one of these is not solved.
+    It has the run's name and task, the share of right samples after each change, the first scale that is not solved
+    (one more than the last one, if all are), and the mean share of wrong samples at the scales of training.
     """
     store = RunStore(out / "runs")
     for run in planned(out):

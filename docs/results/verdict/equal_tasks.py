@@ -78,7 +78,7 @@ def renamed_outputs(circuit: Task) -> str:
 
 @cache
 def identity(task: str) -> Hashable:
-    """Return what two tasks have in common exactly if they are equal up to the names of their symbols."""
+    """Return what tasks share that are equal up to names of symbols: languages exactly, circuits on prompts."""
     if task.startswith(RANDOM_LANGUAGE):
         return renamed_steps(random_language(task.removesuffix(WITH_STATES)))
     return renamed_outputs(parse_task(task).plain())
