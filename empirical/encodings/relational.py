@@ -5,9 +5,7 @@ from torch import Tensor, nn
 
 from empirical.encodings.base import Content, PositionEncoding
 from empirical.encodings.blocks import block_by_block
-
-MANY = 512
-"""Number of labels from which those that no pair has are left out, and a GPU adds by index."""
+from empirical.encodings.one_hot import MANY, one_hot, takes_products
 
 
 class Relational(PositionEncoding):
@@ -61,31 +59,17 @@ class Relational(PositionEncoding):
 def _of_label(scores_BHJK: Tensor, labels_BJI: Tensor) -> Tensor:
     """Score of the label of each pair: [B, H, J, I]."""
     count = scores_BHJK.shape[-1]
-    if _takes_products(scores_BHJK, count):
-        return torch.einsum("bhjk,bjik->bhji", scores_BHJK, _one_hot(labels_BJI, count, scores_BHJK.dtype))
+    if takes_products(scores_BHJK, count):
+        return torch.einsum("bhjk,bjik->bhji", scores_BHJK, one_hot(labels_BJI, count, scores_BHJK.dtype))
     return scores_BHJK.gather(3, _repeat_for_heads(labels_BJI, scores_BHJK))
 
 
 def _by_label(weights_BHJI: Tensor, labels_BJI: Tensor, count: int) -> Tensor:
     """Sum of the weights of the pairs of each label: [B, H, J, K], K = count."""
-    if _takes_products(weights_BHJI, count):
-        return torch.einsum("bhji,bjik->bhjk", weights_BHJI, _one_hot(labels_BJI, count, weights_BHJI.dtype))
+    if takes_products(weights_BHJI, count):
+        return torch.einsum("bhji,bjik->bhjk", weights_BHJI, one_hot(labels_BJI, count, weights_BHJI.dtype))
     by_label = weights_BHJI.new_zeros(*weights_BHJI.shape[:3], count)
     return by_label.scatter_add(3, _repeat_for_heads(labels_BJI, weights_BHJI), weights_BHJI)
-
-
-def _takes_products(tensor: Tensor, count: int) -> bool:
-    """True where products with 0 and 1 are faster than picking and adding by index.
-
-    A GPU that is to add in the same order each time sorts all pairs by index first. With many labels the products
-    would take too much memory.
-    """
-    return tensor.is_cuda and count < MANY
-
-
-def _one_hot(labels_BJI: Tensor, count: int, dtype: torch.dtype) -> Tensor:
-    """1 at the label of each pair, else 0: [B, J, I, K]."""
-    return (labels_BJI[..., None] == torch.arange(count, device=labels_BJI.device)).to(dtype)
 
 
 def _repeat_for_heads(labels_BJI: Tensor, like_BHJX: Tensor) -> Tensor:

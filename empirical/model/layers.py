@@ -8,6 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from empirical.encodings.one_hot import one_hot, takes_products
+
+PRODUCTS = 132
+"""Number of products that are computed at once on a GPU: the multiprocessors of an NVIDIA H100 or H200."""
+
 
 class Linear(nn.Module):
     """y = x W + b: [M, ..., inputs] -> [M, ..., outputs]; weight [M, inputs, outputs], bias [M, outputs] or None."""
@@ -20,10 +25,32 @@ class Linear(nn.Module):
         self.bias = nn.Parameter(linear.bias.detach()[None].clone()) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
-        rows = x.flatten(1, -2)
-        bias = self.bias
-        output = rows @ self.weight if bias is None else torch.baddbmm(bias[:, None], rows, self.weight)
-        return output.unflatten(1, x.shape[1:-1])
+        parts = _parts(x)
+        rows = x.reshape(len(x) * parts, -1, x.shape[-1])
+        weight = _repeat(self.weight, parts)
+        output = rows @ weight if self.bias is None else torch.baddbmm(_repeat(self.bias, parts)[:, None], rows, weight)
+        return output.reshape(*x.shape[:-1], -1)
+
+
+def _parts(x: Tensor) -> int:
+    """Number of parts of equal size into which the batch of x [M, B, ...] is split: one product of matrices each.
+
+    The gradient of a model's weights is a sum over all its rows, for which a few multiprocessors of a GPU are used.
+    """
+    models, batch = x.shape[:2]
+    if not _splits(x):
+        return 1
+    return max((parts for parts in range(1, PRODUCTS // models + 1) if batch % parts == 0), default=1)
+
+
+def _splits(x: Tensor) -> bool:
+    """True where there is something to gain by splitting: in training on a GPU."""
+    return x.is_cuda and torch.is_grad_enabled()
+
+
+def _repeat(parameter: Tensor, parts: int) -> Tensor:
+    """Repeat the parameter of each model for its parts: [M, ...] -> [M * parts, ...]."""
+    return parameter[:, None].expand(-1, parts, *parameter.shape[1:]).flatten(0, 1)
 
 
 class Embedding(nn.Module):
@@ -36,6 +63,9 @@ class Embedding(nn.Module):
 
     def forward(self, tokens_MBL: Tensor) -> Tensor:
         models, symbols, _ = self.weight.shape
+        if takes_products(self.weight, symbols):
+            chosen = one_hot(tokens_MBL, symbols, self.weight.dtype)
+            return (chosen.flatten(1, 2) @ self.weight).unflatten(1, tokens_MBL.shape[1:])
         first = symbols * torch.arange(models, device=tokens_MBL.device)
         return F.embedding(tokens_MBL + first[:, None, None], self.weight.flatten(0, 1))
 

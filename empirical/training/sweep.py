@@ -72,7 +72,7 @@ def workers(backend: Backend) -> int:
 
 
 def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
-    """Group runs that differ in their seed alone, in groups small enough for all workers and for memory.
+    """Group runs that differ in their seed alone, small enough for memory and for several workers.
 
     Runs that were begun together stay together, because they share a state.
     """
@@ -84,7 +84,8 @@ def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
             for run in group:
                 remaining.pop(run.id, None)
     alike = [tuple(group_runs) for _, group_runs in groupby(remaining.values(), key=lambda run: run.group)]
-    largest = max(math.ceil(len(remaining) / (2 * workers)), min(FEW, len(remaining) // workers), 1)
+    share = max(math.ceil(len(remaining) / (2 * workers)), min(FEW, len(remaining) // workers), 1)
+    largest = len(remaining) if workers == 1 else share
     return resumed + [
         part for group_runs in alike for part in _split_evenly(group_runs, min(largest, _most_together(group_runs[0])))
     ]

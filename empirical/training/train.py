@@ -49,10 +49,10 @@ def train(
 ) -> None:
     """Train runs that differ in their seed to the end and store them; finished runs are skipped.
 
-    They are trained together, as an ensemble, or one after the other, whichever a short probe finds faster; a training
-    that was begun in one way continues in that way. On one machine and backend an interrupted and resumed training ends
-    with the same bits as an uninterrupted one. On a CPU one thread computes, because the order of a sum depends on the
-    number of threads, and the process keeps the memory that it frees.
+    They are trained together, as an ensemble, on a GPU; on a CPU together or one after the other, whichever a short
+    probe finds faster. A training that was begun in one way continues in that way. On one machine and backend an
+    interrupted and resumed training ends with the same bits as an uninterrupted one. On a CPU one thread computes,
+    because the order of a sum depends on the number of threads, and the process keeps the memory that it frees.
 
     Args:
         runs: runs of one group.
@@ -128,6 +128,8 @@ def _groups(
         return together, {}
     if begun_alone:
         return alone, {}
+    if backend.is_cuda:  # which one model leaves mostly idle
+        return together, {}
     probe = seconds_of_step(runs, setup, backend)
     return (together if probe["together"] < len(runs) * probe["alone"] else alone), probe
 

@@ -1,42 +1,122 @@
-"""Verdicts on the runs of the published budget that a GPU finished: the lines of their tables in README.md.
+"""Runs of the published budget on a GPU: trains them, adds them to this record, and prints the lines of its tables.
 
-PYTHONPATH=. python docs/results/published-budget/gpu.py, at the root of the project. The time on the GPU ended before
-all planned runs did, and weights were left behind. Kept are the metrics at every checkpoint and scale
-(gpu/metrics.parquet), when and with what each run was trained (gpu/runs.json), and for each protocol what was frozen
-before. A run counts only if its seed derives from what was frozen.
+At the root of the project:
+
+    PYTHONPATH=. python docs/results/published-budget/gpu.py train OUT    train on a GPU what this record lacks
+    PYTHONPATH=. python docs/results/published-budget/gpu.py keep OUT     add the runs that are finished in OUT
+    PYTHONPATH=. python docs/results/published-budget/gpu.py              print the lines
+
+Kept are the metrics at every checkpoint and scale (gpu/metrics.parquet), when and with what each run was trained
+(gpu/runs.json), and for each protocol what was frozen before; weights are not. A run counts only if its seed derives
+from what was frozen.
 """
 
+import sys
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, median
-
-import pyarrow.parquet as pq
+from typing import Any
 
 from circuits.prediction_record import Prediction
+from empirical.model.backend import Backend
 from empirical.runs.measurement import Measurement
 from empirical.runs.protocol import Cell, load_protocol
-from empirical.runs.run import plan
+from empirical.runs.run import Run, plan
+from empirical.runs.store import RunStore
+from empirical.training.sweep import Group, Provenance, part, train_all, train_group
 from empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
 from empirical.trial.frozen import frozen_cells
-from theory.system.files import read_sealed_json
+from empirical.verdict.tables import read_rows, write_rows
+from theory.system.files import read_json, read_sealed_json, write_json
+from theory.system.processes import interrupts_left, pool
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "gpu"
-PROTOCOLS = ("ten-parity", "ten-copy", "ten-addition", "ten-addition-filled")
+METRICS, RUNS = FOLDER / "metrics.parquet", FOLDER / "runs.json"
+PROTOCOLS = ("ten-parity", "ten-copy", "ten-addition", "ten-addition-filled", "others")
 OPERANDS = {"aligned": "padded", "filled": "filled"}
-ENCODINGS = {"ipe": "ideal (ipe)", "rpe": "relative (rpe)"}
+NAMES = {"ipe": "ideal (ipe)", "rpe": "relative (rpe)"}
+AT_ONCE = 3
+"""Number of cells that are trained at the same time: while one compiles or is measured, others train."""
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    """Cell that was frozen before training: its protocol's name, its key, all its runs and predictions by mode."""
+
+    protocol: str
+    key: CellKey
+    runs: Sequence[Run]
+    predictions: dict[str, Prediction]
+    answered: frozenset[tuple[str, str]]
+
+
+def planned() -> Iterator[PlannedCell]:
+    """Yield every cell of the protocols, in the order in which they are trained."""
+    for name in PROTOCOLS:
+        protocol = load_protocol(str(HERE / f"{name}.toml"), "paper")
+        predictions: dict[Cell, dict[str, Prediction]] = defaultdict(dict)
+        for record in read_sealed_json(FOLDER / name / "predictions.json")["answer"]:
+            if record["prediction"] is not None:
+                predictions[Cell.from_json(record["cell"])][record["mode"]] = Prediction.from_json(record["prediction"])
+        first = plan(protocol)
+        for (cell, model), frozen in frozen_cells(protocol, FOLDER, first).items():
+            yield PlannedCell(
+                name,
+                CellKey(cell.task.words, cell.task.format, cell.encoding, str(model)),
+                frozen.runs(first[cell, model][0], protocol.profile.seeds),
+                predictions[cell],
+                frozen.answered,
+            )
 
 
 def measurements() -> dict[str, list[Measurement]]:
     """Return run -> its rows: one for each checkpoint and scale."""
-    columns = pq.ParquetFile(FOLDER / "metrics.parquet").read(use_threads=False).to_pydict()
     rows: dict[str, list[Measurement]] = defaultdict(list)
-    names = [field.name for field in fields(Measurement)]
-    for run, *values in zip(columns["run"], *(columns[name] for name in names), strict=True):
-        rows[run].append(Measurement(**dict(zip(names, values, strict=True))))
+    for row in read_rows(METRICS):
+        rows[row.pop("run")].append(Measurement(**row))
     return rows
+
+
+def train(out: Path) -> None:
+    """Train the runs that the record lacks, those of a cell together."""
+    have = measurements()
+    missing = [run for cell in planned() for run in cell.runs if run.id not in have]
+    train_all(missing, RunStore(out / "runs"), backend=Backend("cuda", compiled=True), provenance={}, engine=several)
+
+
+def several(
+    groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
+) -> Iterator[tuple[Group, str | None]]:
+    """Engine that trains AT_ONCE groups at the same time on one GPU."""
+    with pool(AT_ONCE) as processes:
+        with interrupts_left():
+            futures = {
+                group: processes.submit(train_group, group, root, backend, part(provenance, group)) for group in groups
+            }
+        for group, future in futures.items():
+            yield group, future.result()
+
+
+def keep(out: Path) -> None:
+    """Add the finished runs of a folder to the record; those that it has stay as they are."""
+    store, rows, record = RunStore(out / "runs"), read_rows(METRICS), read_json(RUNS)
+    have = {row["run"] for row in rows}
+    for cell in planned():
+        for run in cell.runs:
+            if run.id in have or not store.finished(run):
+                continue
+            rows += [{"run": run.id} | asdict(row) for row in store.metrics(run)]
+            environment = store.environment(run)
+            of_protocol: dict[str, Any] = record.setdefault(cell.protocol, {"runs": {}, "trained_with": []})
+            of_protocol["runs"][run.id] = {key: environment[key] for key in ("seconds", "time", "trained_together")}
+            trained_with = {key: environment[key] for key in ("device", "machine", "python", "revision", "versions")}
+            if trained_with not in of_protocol["trained_with"]:
+                of_protocol["trained_with"].append(trained_with)
+    write_rows(METRICS, rows)
+    write_json(RUNS, record)
 
 
 def evidence() -> list[CellEvidence]:
@@ -46,26 +126,18 @@ def evidence() -> list[CellEvidence]:
         ValueError: a run with metrics has another seed than those that were frozen.
     """
     rows, cells = measurements(), []
-    for name in PROTOCOLS:
-        protocol = load_protocol(str(HERE / f"{name}.toml"), "paper")
-        predictions: dict[Cell, dict[str, Prediction]] = defaultdict(dict)
-        for record in read_sealed_json(FOLDER / name / "predictions.json")["answer"]:
-            if record["prediction"] is not None:
-                predictions[Cell.from_json(record["cell"])][record["mode"]] = Prediction.from_json(record["prediction"])
-        planned = plan(protocol)
-        for (cell, model), frozen in frozen_cells(protocol, FOLDER, planned).items():
-            runs = frozen.runs(planned[cell, model][0], protocol.profile.seeds)
-            finished = [(run, rows.pop(run.id)) for run in runs if run.id in rows]
-            if finished:
-                cells.append(
-                    CellEvidence(
-                        key=CellKey(cell.task.words, cell.task.format, cell.encoding, str(model)),
-                        predictions=predictions[cell],
-                        runs=finished,
-                        predicted_before_training=True,
-                        frozen_rules=frozen.answered,
-                    )
+    for cell in planned():
+        finished = [(run, rows.pop(run.id)) for run in cell.runs if run.id in rows]
+        if finished:
+            cells.append(
+                CellEvidence(
+                    key=cell.key,
+                    predictions=cell.predictions,
+                    runs=finished,
+                    predicted_before_training=True,
+                    frozen_rules=cell.answered,
                 )
+            )
     if rows:
         raise ValueError(f"runs whose seeds were not frozen: {', '.join(rows)}")
     return cells
@@ -92,7 +164,7 @@ def _line(coverage: JudgedCell, distractors: JudgedCell) -> str:
     parts = (
         key.task,
         OPERANDS[key.format],
-        ENCODINGS[key.encoding],
+        NAMES.get(key.encoding, key.encoding),
         *answers,
         f"{coverage.fit.successes} of {coverage.fit.trials}",
         f"{coverage.generalizes_given_fit.successes} of {coverage.generalizes_given_fit.trials}",
@@ -138,4 +210,12 @@ def _how_it_fails(operands: str, runs: Sequence[Sequence[Measurement]]) -> str:
 
 
 if __name__ == "__main__":
-    print("\n".join([*lines(), *addition()]))
+    match sys.argv[1:]:
+        case ["train", out]:
+            train(Path(out))
+        case ["keep", out]:
+            keep(Path(out))
+        case []:
+            print("\n".join([*lines(), *addition()]))
+        case _:
+            sys.exit("usage: gpu.py, gpu.py train OUT, or gpu.py keep OUT")

@@ -44,7 +44,7 @@ def outputs(encoding: PositionEncoding, labels: torch.Tensor | None = None) -> t
 @pytest.fixture(params=["by index", "by products"])
 def ways(request, monkeypatch):
     """Compute as on a CPU, and as on a GPU."""
-    monkeypatch.setattr(relational, "_takes_products", lambda *_: request.param == "by products")
+    monkeypatch.setattr(relational, "takes_products", lambda *_: request.param == "by products")
 
 
 @pytest.mark.usefixtures("ways")

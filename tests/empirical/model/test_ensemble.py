@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from empirical.model import layers
 from empirical.model.backend import CPU
 from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
 from empirical.runs.data import TRAIN, examples
 from tests.empirical.conftest import smoke_run
+from tests.empirical.model.steps import gradients, same_but_for_rounding
 
 BATCH = 10
 
@@ -56,3 +58,18 @@ def test_every_epoch_is_each_sample_once_in_an_order_of_its_own(ensemble: Ensemb
         orders += [tuple(order) for order in (torch.cat(batches, 1) - torch.tensor([[0], [40]])).tolist()]
     assert all(sorted(order) == list(range(40)) for order in orders)
     assert len(set(orders)) == 6
+
+
+@pytest.mark.parametrize("encoding", ["ape", "ipe", "rpe"])
+@pytest.mark.parametrize(("count", "batch"), [(1, 8), (3, 9), (layers.PRODUCTS + 1, 1)])
+def test_a_step_computed_as_on_a_gpu_is_the_plain_one(
+    encoding: str, count: int, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [smoke_run(encoding, seed=seed, samples=batch, batch=batch) for seed in range(count)]
+    plain = gradients(runs, CPU)
+    parts, split = [], layers._parts
+    monkeypatch.setattr(layers, "_splits", lambda x: torch.is_grad_enabled())
+    monkeypatch.setattr(layers, "_parts", lambda x: parts.append(split(x)) or parts[-1])
+    monkeypatch.setattr(layers, "takes_products", lambda *_: True)
+    assert same_but_for_rounding(gradients(runs, CPU), plain)
+    assert set(parts) == {batch}, "one sample is a part where there are few models"

@@ -10,7 +10,6 @@ from empirical.model.backend import CPU, Backend
 from empirical.runs.buildable import training_refusal
 from empirical.runs.data import TEST
 from empirical.runs.store import RunStore
-from empirical.training import train as train_module
 from empirical.training.evaluation import free_running, predicted, teacher_forced
 from empirical.training.testing import load_trained
 from empirical.training.train import train
@@ -59,8 +58,7 @@ def test_a_compiled_step_is_the_plain_one():
 
 
 @pytest.mark.parametrize("backend", [GPU, COMPILED], ids=["plain", "compiled"])
-def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, monkeypatch, backend):
-    monkeypatch.setattr(train_module, "seconds_of_step", lambda *_: {"together": 1.0, "alone": 1.0})
+def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(tmp_path, backend):
     runs = [smoke_run(seed=seed, evaluate_every=2) for seed in (0, 1)]
     store = train_with_and_without_a_break(runs, tmp_path, backend)
     assert store.environment(runs[0])["device"] == torch.cuda.get_device_name()
