@@ -38,7 +38,7 @@ METRICS, RUNS = FOLDER / "metrics.parquet", FOLDER / "runs.json"
 PROTOCOLS = ("ten-parity", "ten-copy", "ten-addition", "ten-addition-filled", "others")
 OPERANDS = {"aligned": "padded", "filled": "filled"}
 NAMES = {"ipe": "ideal (ipe)", "rpe": "relative (rpe)"}
-AT_ONCE = 3
+AT_ONCE = 4
 """Number of cells that are trained at the same time: while one compiles or is measured, others train."""
 
 
