@@ -7,6 +7,7 @@ import re
 import runpy
 import string
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from math import prod
@@ -284,7 +285,6 @@ def test_the_table_of_the_published_budget_is_its_trial() -> None:
         ("copy | padded", "published-copy", "aligned"),
         ("copy | filled", "published-copy-filled", "filled"),
     )
-    generalize = {}
     for (task_and_operands, name, form), encoding in product(protocols, ("ipe", "rpe")):
         [cell] = cells_of(f"published-budget/{name}")[encoding, form]
         failures = sorted(outcome["first_failure"] for outcome in cell["outcomes"] if outcome["first_failure"])
@@ -296,21 +296,48 @@ def test_the_table_of_the_published_budget_is_its_trial() -> None:
         lines = TEXTS["docs/results/published-budget/README.md"].splitlines()
         rows = [line for line in lines if line.startswith(begin) and first in line and line.endswith(last)]
         assert len(rows) == 1, (begin, first, last)
-        generalize[task_and_operands, encoding] = counts[1]
-    readme = " ".join(TEXTS["README.md"].split())
-    for sentence, encoding in (("on Copy in {} and {},", "rpe"), ("the ideal encoding in {} and {}.", "ipe")):
-        assert sentence.format(*(generalize[f"copy | {form}", encoding] for form in ("padded", "filled"))) in readme
 
 
 def test_the_tables_of_the_published_budget_on_a_gpu_are_printed_by_its_script() -> None:
     folder = ROOT / "docs" / "results" / "published-budget"
     script = runpy.run_path(str(folder / "gpu.py"))
-    for rows, count in ((script["lines"](), 6), (script["addition"](), 2)):
+    for rows, count in ((script["lines"](), 19), (script["addition"](), 4)):
         assert len(rows) == count
         assert "\n".join(rows) in TEXTS["docs/results/published-budget/README.md"]
-    for name in ("ten-parity", "ten-copy", "ten-addition", "ten-addition-filled"):
+    for name in script["PROTOCOLS"]:
         [*_, last] = json.loads((folder / "gpu" / name / "frozen.json").read_text(encoding="utf-8"))["frozen"]
         assert last["hash"] in TEXTS["docs/results/published-budget/README.md"]
+
+
+def test_the_sums_of_runs_with_the_published_training_are_those_of_the_records() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "results" / "published-budget" / "gpu.py"))
+    counts: Counter[tuple[str, str, str, str]] = Counter()
+
+    def count(task: str, form: str, encoding: str, generalize: int, runs: int) -> None:
+        tasks = "Addition" if task == "addition" else "Parity and Copy"
+        counts.update({(tasks, form, encoding, "generalize"): generalize, (tasks, form, encoding, "runs"): runs})
+
+    published = ("published-parity", "published-parity-filled", "published-copy", "published-copy-filled")
+    for name in (*(f"published-budget/{name}" for name in published), "padding-sink/decimal"):
+        for (encoding, form), [cell] in cells_of(name).items():
+            count(cell["task"], form, encoding, cell["generalizes"]["successes"], cell["generalizes"]["trials"])
+    for cell in script["evidence"]():
+        key, runs = cell.key, script["judged"]([cell], "coverage")[0].generalizes
+        count(key.task, key.format, key.encoding, runs.successes, runs.trials)
+
+    def shares(tasks: str, encoding: str) -> Iterator[str]:
+        for form in ("aligned", "filled"):
+            generalize, runs = (counts[tasks, form, encoding, part] for part in ("generalize", "runs"))
+            yield f"{generalize} of {runs}"
+
+    readme = " ".join(TEXTS["README.md"].split())
+    for sentence, tasks, encoding in (
+        ("on padded Parity and Copy in {} runs and on filled ones in {},", "Parity and Copy", "rpe"),
+        ("the ideal encoding in {} and {}.", "Parity and Copy", "ipe"),
+        ("the ideal encoding in {} on padded operands and in {} on filled ones;", "Addition", "ipe"),
+    ):
+        assert sentence.format(*shares(tasks, encoding)) in readme
+    assert [*shares("Addition", "rpe")] == 2 * ["0 of 10"] and "relative positions do in 0 of 20," in readme
 
 
 def test_the_runs_of_rope_that_were_added_say_what_their_trials_do() -> None:
@@ -353,9 +380,10 @@ def test_the_tables_of_named_tasks_without_padding_are_printed_by_their_script()
     rows = script["read_rows"](script["STORED"])
     lines = [line for table in ("change_lines", "predicted_lines", "cause_lines") for line in script[table](rows)]
     lines += script["wide_lines"]()
-    assert len(lines) == 14 + 4 + 4 + 2 and {*lines} <= {*TEXTS["docs/results/padding-sink/README.md"].splitlines()}
-    recorded = json.loads((folder / "base-four" / "runs.json").read_text(encoding="utf-8"))
-    assert {row["run"] for row in rows} == {*recorded["runs"]}, "about all runs, and no others"
+    assert len(lines) == 21 + 6 + 6 + 2 and {*lines} <= {*TEXTS["docs/results/padding-sink/README.md"].splitlines()}
+    texts = ((folder / name / "runs.json").read_text(encoding="utf-8") for name in ("base-four", "decimal"))
+    recorded = {run for text in texts for run in json.loads(text)["runs"]}
+    assert {row["run"] for row in rows} == recorded, "about all runs, and no others"
 
 
 def test_the_tables_of_learned_labels_are_their_trials() -> None:

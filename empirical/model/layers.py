@@ -40,7 +40,7 @@ def _parts(x: Tensor) -> int:
     models, batch = x.shape[:2]
     if not _splits(x):
         return 1
-    return max((parts for parts in range(1, PRODUCTS // models + 1) if batch % parts == 0), default=1)
+    return max(parts for parts in range(1, max(PRODUCTS // models, 1) + 1) if batch % parts == 0)
 
 
 def _splits(x: Tensor) -> bool:

@@ -164,13 +164,17 @@ def _line(coverage: JudgedCell, distractors: JudgedCell) -> str:
     parts = (
         key.task,
         OPERANDS[key.format],
-        NAMES.get(key.encoding, key.encoding),
+        _name(key),
         *answers,
         f"{coverage.fit.successes} of {coverage.fit.trials}",
         f"{coverage.generalizes_given_fit.successes} of {coverage.generalizes_given_fit.trials}",
         ", ".join(map(str, failures)) or "none",
     )
     return f"| {' | '.join(parts)} |"
+
+
+def _name(key: CellKey) -> str:
+    return NAMES.get(key.encoding, key.encoding)
 
 
 def addition() -> list[str]:
@@ -181,13 +185,11 @@ def addition() -> list[str]:
     of right tokens among these steps and among the others.
     """
     return [
-        _how_it_fails(OPERANDS[cell.key.format], [rows for _, rows in cell.runs])
-        for cell in evidence()
-        if cell.key.task == "addition"
+        _how_it_fails(cell.key, [rows for _, rows in cell.runs]) for cell in evidence() if cell.key.task == "addition"
     ]
 
 
-def _how_it_fails(operands: str, runs: Sequence[Sequence[Measurement]]) -> str:
+def _how_it_fails(key: CellKey, runs: Sequence[Sequence[Measurement]]) -> str:
     """Line of one cell, from the rows of each run."""
     end = max(row.epoch for row in runs[0])
     last = [[row for row in rows if row.epoch == end] for rows in runs]
@@ -206,7 +208,7 @@ def _how_it_fails(operands: str, runs: Sequence[Sequence[Measurement]]) -> str:
         f"{right_of_seen / seen:.1%}",
         f"{right_of_others / (1 - seen):.1%}",
     )
-    return f"| {operands} | {' | '.join(parts)} |"
+    return f"| {OPERANDS[key.format]} | {_name(key)} | {' | '.join(parts)} |"
 
 
 if __name__ == "__main__":

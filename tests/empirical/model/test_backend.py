@@ -3,10 +3,13 @@
 import os
 import shutil
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
+from empirical.encodings import relational
+from empirical.model import layers
 from empirical.model.backend import CPU, Backend, BackendError
 from empirical.runs.store import RunStore
 from empirical.training import train as train_module
@@ -71,6 +74,15 @@ def test_compiled_losses_and_gradients_are_the_plain_ones_and_all_seeds_share_a_
         runs = [shallow(seed) for seed in seeds]
         assert same_but_for_rounding(gradients(runs, COMPILED), gradients(runs, CPU))
         assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+
+
+def test_what_is_computed_on_a_gpu_compiles_as_one_graph(shallow, monkeypatch):
+    monkeypatch.setattr(layers, "_splits", lambda x: torch.is_grad_enabled())
+    monkeypatch.setattr(layers, "takes_products", lambda *_: True)
+    monkeypatch.setattr(relational, "takes_products", lambda *_: True)
+    one_graph = partial(torch.compile, backend="eager", fullgraph=True)
+    monkeypatch.setattr(Backend, "forward_of", lambda backend, decoder: one_graph(decoder))
+    gradients([shallow(0), shallow(1)], CPU)
 
 
 @compiler
