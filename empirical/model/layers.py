@@ -25,11 +25,14 @@ class Linear(nn.Module):
         self.bias = nn.Parameter(linear.bias.detach()[None].clone()) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
-        parts = _parts(x)
-        rows = x.reshape(len(x) * parts, -1, x.shape[-1])
-        weight = _repeat(self.weight, parts)
-        output = rows @ weight if self.bias is None else torch.baddbmm(_repeat(self.bias, parts)[:, None], rows, weight)
-        return output.reshape(*x.shape[:-1], -1)
+        rows = x.flatten(1, -2)
+        weight: Tensor = self.weight
+        bias: Tensor | None = self.bias
+        if (parts := _parts(x)) > 1:
+            rows = rows.unflatten(1, (parts, -1)).flatten(0, 1)
+            weight, bias = _repeat(weight, parts), None if bias is None else _repeat(bias, parts)
+        output = rows @ weight if bias is None else torch.baddbmm(bias[:, None], rows, weight)
+        return output.reshape(*x.shape[:-1], weight.shape[-1])
 
 
 def _parts(x: Tensor) -> int:

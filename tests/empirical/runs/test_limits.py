@@ -227,7 +227,7 @@ def test_models_are_trained_together_only_as_far_as_memory_allows(small_run, tmp
     assert 2 * large.parameters < MOST_PARAMETERS_TOGETHER < 3 * large.parameters
     assert [len(group) for group in groups(runs, RunStore(tmp_path), workers=1)] == [2, 2, 2]
     small = [replace(run, model=Model(width=64, layers=2, heads=4)) for run in runs]
-    assert [len(group) for group in groups(small, RunStore(tmp_path), workers=1)] == [3, 3]
+    assert [len(group) for group in groups(small, RunStore(tmp_path), workers=1)] == [6]
 
 
 def test_a_profile_of_the_project_with_changes_names_the_profile():
