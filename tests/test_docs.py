@@ -12,6 +12,7 @@ from functools import cache
 from itertools import product
 from math import prod
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 from urllib.parse import unquote
 
@@ -381,9 +382,19 @@ def test_the_tables_of_named_tasks_without_padding_are_printed_by_their_script()
     lines = [line for table in ("change_lines", "predicted_lines", "cause_lines") for line in script[table](rows)]
     lines += script["wide_lines"]()
     assert len(lines) == 21 + 6 + 6 + 2 and {*lines} <= {*TEXTS["docs/results/padding-sink/README.md"].splitlines()}
+    decimal = sorted((row[script["EACH"]], row["long"]) for row in rows if row["task"] == "addition")
+    after, before = (", ".join(f"{share:.2f}" for share in shares) for shares in zip(*decimal, strict=True))
+    text = " ".join(TEXTS["docs/results/padding-sink/README.md"].split())
+    assert f"after each operand it is {_with_and(after)}, where it was {_with_and(before)}." in text
+    mean = fmean(share for share, _ in decimal)
+    assert f"rises from 0.10 to {mean:.2f}." in TEXTS["docs/results/published-budget/README.md"]
     texts = ((folder / name / "runs.json").read_text(encoding="utf-8") for name in ("base-four", "decimal"))
     recorded = {run for text in texts for run in json.loads(text)["runs"]}
     assert {row["run"] for row in rows} == recorded, "about all runs, and no others"
+
+
+def _with_and(numbers: str) -> str:
+    return " and ".join(numbers.rsplit(", ", 1))
 
 
 def test_the_tables_of_learned_labels_are_their_trials() -> None:

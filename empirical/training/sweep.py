@@ -115,12 +115,12 @@ def staying(backend: Backend, root: Path) -> Iterator[Engine]:
     """Context manager for the engine `local` whose processes stay from one call to the next, as they start slowly."""
     try:
         with pool(workers(backend)) as processes:  # each starts when there is work for it
-            yield partial(_trained_by, processes)
+            yield partial(trained_by, processes)
     finally:
         sweep_partial(root)  # half-written files of killed processes
 
 
-def _trained_by(
+def trained_by(
     processes: ProcessPoolExecutor, groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
 ) -> Iterator[tuple[Group, str | None]]:
     """Yield each group when a process has trained it, as an engine does. Raises BackendError as `local`."""

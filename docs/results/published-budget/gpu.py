@@ -25,12 +25,12 @@ from empirical.runs.measurement import Measurement
 from empirical.runs.protocol import Cell, load_protocol
 from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
-from empirical.training.sweep import Group, Provenance, part, train_all, train_group
+from empirical.training.sweep import Group, Provenance, train_all, trained_by
 from empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
 from empirical.trial.frozen import frozen_cells
 from empirical.verdict.tables import read_rows, write_rows
 from theory.system.files import read_json, read_sealed_json, write_json
-from theory.system.processes import interrupts_left, pool
+from theory.system.processes import pool
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "gpu"
@@ -92,12 +92,7 @@ def several(
 ) -> Iterator[tuple[Group, str | None]]:
     """Engine that trains AT_ONCE groups at the same time on one GPU."""
     with pool(AT_ONCE) as processes:
-        with interrupts_left():
-            futures = {
-                group: processes.submit(train_group, group, root, backend, part(provenance, group)) for group in groups
-            }
-        for group, future in futures.items():
-            yield group, future.result()
+        yield from trained_by(processes, groups, root, backend, provenance)
 
 
 def keep(out: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file, save
 
 from circuits.tasks import TaskSpec
-from empirical.model.backend import CPU
+from empirical.model.backend import CPU, Backend
 from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
 from empirical.runs import unfinished
@@ -141,6 +141,13 @@ def test_the_probe_decides_and_what_was_begun_goes_on_as_it_was(small_run, tmp_p
     train(alone, store)
     assert store.environment(alone[0])["trained_together"] == 1
     assert store.environment(alone[0])["probe"] == {"alone": 1.0, "together": 4.0}
+
+
+def test_runs_are_trained_together_on_a_gpu_without_a_probe(small_run, tmp_path, monkeypatch):
+    monkeypatch.setattr(training_module, "seconds_of_step", None)
+    runs = [small_run(seed=seed) for seed in range(2)]
+    setup, gpu = Setup.of(runs[0], "cpu"), Backend("cuda")
+    assert training_module._groups(runs, RunStore(tmp_path), setup, gpu) == ([tuple(runs)], {})
 
 
 def test_a_machine_decides_once_for_runs_of_one_shape(small_run, tmp_path, monkeypatch):
