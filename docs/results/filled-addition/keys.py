@@ -1,0 +1,255 @@
+"""Do runs of filled addition fail because steps of long samples see fewer keys than any in training? Lines of tables.
+
+At the root of the project, PYTHONPATH=. python docs/results/filled-addition/keys.py, followed by
+
+    train OUT    train the runs of base-four.toml once more, on staggered samples, in OUT/staggered
+    ask OUT      test the finished runs of both kinds, a few seconds each, and write keys.parquet
+    nothing      print the lines
+
+In the filled format all samples are equally long, so that training shows steps at the last places alone, where the most
+keys are before them. Steps of long samples come earlier. Two things change this, one in long samples for a trained
+model (`late`), the other in the samples of training (`staggered`). Neither changes the right answers, or the labels of
+the keys that were there before.
+"""
+
+import copy
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import partial
+from itertools import product
+from operator import itemgetter
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import torch
+
+from circuits.formats import FilledTask
+from circuits.roles import IRRELEVANT
+from empirical.model.backend import Backend
+from empirical.model.decoder import Decoder
+from empirical.model.geometry import Geometry
+from empirical.model.setup import Setup
+from empirical.runs.data import TEST
+from empirical.runs.protocol import load_protocol
+from empirical.runs.run import Run
+from empirical.runs.store import RunStore
+from empirical.statistics.e_values import Estimand
+from empirical.training.evaluation import teacher_forced
+from empirical.training.sweep import Group, groups, train_group
+from empirical.training.testing import load_trained
+from empirical.trial.frozen import stored_runs
+from empirical.verdict.tables import read_rows, write_rows
+from theory.system.processes import pool
+
+RECORD = Path(__file__).parent
+STORED = RECORD / "keys.parquet"
+PROTOCOL = load_protocol(str(RECORD / "base-four.toml"), "quick")
+SHORT, LONG = PROTOCOL.train[-1], PROTOCOL.test[-1]
+"""Largest scales of training and of the test."""
+SAMPLES = 500
+BEFORE = {1: 0, 2: 3, 3: 6, 4: 10}
+"""Scale -> number of fillers before a staggered sample; the filled format has LONG less the scale.
+
+A sample of scale n has n + 2 steps, so that between them staggered samples of scales 1-5 show a step at every place
+where LONG has one.
+"""
+CHANGES = ("long", "long, late", "short", "short, early")
+"""Samples that the models are asked."""
+ENCODINGS = ("ipe", "rpe")
+CPUS = os.cpu_count() or 1
+KINDS: Mapping[str, str] = {"filled": "runs", "staggered": "staggered"}
+"""Samples of training -> folder of the runs."""
+FILLED_SETUP = Setup.of
+"""What makes the setup of a run."""
+
+
+def staggered(task: FilledTask) -> FilledTask:
+    """Return a filled task with less filler before the prompt at the smallest scales, as BEFORE says."""
+
+    def left_out(scale: int) -> int:
+        return LONG - scale - BEFORE[scale] if scale in BEFORE else 0
+
+    unchanged = {field.name: getattr(task, field.name) for field in fields(task)}
+    changed = {
+        "name": f"{task.name}-staggered",
+        "prompt": lambda scale: task.prompt(scale)[left_out(scale) :],
+        "place": lambda scale, position: task.place(scale, position) - left_out(scale),
+        "reference": None,
+    }
+    return FilledTask(**(unchanged | changed))
+
+
+def staggered_setup(run: Run, device: str) -> Setup:
+    """Return the setup of a run with staggered samples.
+
+    Labels stay: a step comes where one of a longer sample is in the filled format, and its arguments as far before it.
+    """
+    setup = FILLED_SETUP(run, device)
+    assert isinstance(setup.task, FilledTask)
+    return replace(setup, task=staggered(setup.task))
+
+
+def train(out: Path) -> None:
+    """Train the runs of the protocol that are not trained on staggered samples yet."""
+    store = RunStore(out / KINDS["staggered"])
+    runs = [run for run in planned(out) if not store.finished(run)]
+    with pool(CPUS) as processes:
+        for failure in processes.map(partial(train_staggered, root=store.root), groups(runs, store, CPUS)):
+            print(failure or "a group of runs is trained", flush=True)
+
+
+def train_staggered(group: Group, root: Path) -> str | None:
+    """Train runs on staggered samples; return the message of a failure."""
+    with patch.object(Setup, "of", staggered_setup):
+        return train_group(group, root, Backend("cpu"), {})
+
+
+def planned(out: Path) -> list[Run]:
+    """Return the runs whose seeds derive from what was frozen in a folder."""
+    return [run for runs in stored_runs(PROTOCOL, out).values() for run in runs]
+
+
+def asked(out: Path) -> Iterator[dict[str, Any]]:
+    """Yield a row for each finished run.
+
+    It has the run's name and encoding, the samples of its training, the first scale that is not solved (one more than
+    the last one, if all are), the mean share of wrong samples at the scales of training, and the share of right samples
+    after each change.
+    """
+    for kind, folder in KINDS.items():
+        store = RunStore(out / folder)
+        for run in filter(store.finished, planned(out)):
+            setup, decoder = load_trained(run, store, run.test, "cpu")
+            shares = store.final_exact_match(run)
+            failed = [scale for scale in sorted(shares) if shares[scale] < run.evaluation.threshold]
+            yield {
+                "run": run.id,
+                "encoding": run.encoding,
+                "kind": kind,
+                "first_failure": min([*failed, LONG + 1]),
+                "wrong_in_training": 1 - float(np.mean([shares[scale] for scale in run.train])),
+                "long": as_is(decoder, setup, LONG),
+                "long, late": late(decoder, setup),
+                "short": as_is(decoder, setup, SHORT),
+                "short, early": as_is(decoder, setup, SHORT, left_out=LONG - SHORT),
+            }
+
+
+def as_is(decoder: Decoder, setup: Setup, scale: int, *, left_out: int = 0) -> float:
+    """Return the share of right samples of a scale, without their first fillers if some are left out."""
+    data = setup.examples([scale], SAMPLES, split=TEST, seed=0)
+    data = replace(data, tokens=data.tokens[:, left_out:], is_step=data.is_step[:, left_out:])
+    (right,) = teacher_forced(decoder, setup.geometry, data)
+    return float(right.all(axis=1).mean())
+
+
+def late(decoder: Decoder, setup: Setup) -> float:
+    """Return the share of right samples of LONG, with each step as late as the last digit of the samples of training.
+
+    Filler before the sample moves it there. The two steps after the last digit, which come later, stay.
+    """
+    data = setup.examples([LONG], SAMPLES, split=TEST, seed=0)
+    steps = np.flatnonzero(data.is_step[0])
+    last_digit = int(steps[LONG - 1])
+    right = np.ones(SAMPLES, dtype=np.bool_)
+    for step in steps.tolist():
+        added = max(0, last_digit - step)
+        before = np.random.default_rng(step).integers(len(setup.task.alphabet), size=(SAMPLES, added), dtype=np.uint8)
+        tokens = np.concatenate([before, data.tokens[:, : step + 1]], axis=1)
+        is_step = np.zeros(tokens.shape, dtype=np.bool_)
+        is_step[:, -1] = True
+        geometry = with_keys_before(setup, added)
+        (of_step,) = teacher_forced(decoder, geometry, replace(data, tokens=tokens, is_step=is_step))
+        right &= of_step[:, 0]
+    return float(right.mean())
+
+
+def with_keys_before(setup: Setup, added: int) -> Geometry:
+    """Return labels of sequences with keys added before them: irrelevant ones, or at their distances."""
+    geometry = copy.copy(setup.geometry)
+    labels = geometry.labels_MSJI
+    assert labels is not None
+    if setup.run.encoding == "ipe":
+        geometry.labels_MSJI = torch.nn.functional.pad(labels, (added, 0, added, 0), value=IRRELEVANT)
+        geometry.length += added
+    return geometry
+
+
+def solves(row: Mapping[str, Any], change: str) -> bool:
+    """True if a run solves samples."""
+    return bool(row[change] >= PROTOCOL.profile.evaluation.threshold)
+
+
+def compared(pairs: Iterable[tuple[bool, bool]]) -> str:
+    """Return how many of the pairs hold only first, only second, and the e-value for most of these only first."""
+    each = list(pairs)
+    for_it, against = each.count((True, False)), each.count((False, True))
+    return f"{for_it} | {against} | {Estimand.MAJORITY.evidence(for_it, for_it + against).above:.3g}"
+
+
+def change_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each encoding and kind: how many runs solve which samples, and the mean share of right ones."""
+    lines = []
+    for encoding, kind in product(ENCODINGS, KINDS):
+        own = [row for row in rows if (row["encoding"], row["kind"]) == (encoding, kind)]
+        cells = [
+            f"{sum(solves(row, change) for row in own)} of {len(own)}, {fmean(row[change] for row in own):.2f}"
+            for change in CHANGES
+        ]
+        lines.append(f"| {encoding} | {kind} | {' | '.join(cells)} |")
+    return lines
+
+
+def predicted_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each prediction but the one of each encoding: runs for it, against it, and the e-value."""
+    filled, retrained = ([row for row in rows if row["kind"] == kind] for kind in KINDS)
+    failing = [row for row in filled if SHORT < row["first_failure"] <= LONG]
+    unerring, erring = ([row for row in failing if (row["wrong_in_training"] > 0) == some] for some in (False, True))
+    twins = {row["run"]: row for row in retrained if fits(row)}
+    both = [(twins[row["run"]], row) for row in filled if fits(row) and row["run"] in twins]
+    return [
+        f"| 1 | {compared((solves(row, 'long, late'), solves(row, 'long')) for row in filled)} |",
+        f"| 2 | {compared((solves(row, 'long, late'), not solves(row, 'long, late')) for row in unerring)} |",
+        f"| 3 | {compared((not solves(row, 'long, late'), solves(row, 'long, late')) for row in erring)} |",
+        f"| 4 | {compared((wins(twin), wins(row)) for twin, row in both)} |",
+    ]
+
+
+def fits(row: Mapping[str, Any]) -> bool:
+    """True if a run solves the scales of its training."""
+    return bool(row["first_failure"] > SHORT)
+
+
+def wins(row: Mapping[str, Any]) -> bool:
+    """True if a run solves all scales."""
+    return bool(row["first_failure"] > LONG)
+
+
+def generalization_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each encoding and kind: fitting runs that solve all scales, e-value, first failing scales."""
+    lines = []
+    for encoding, kind in product(ENCODINGS, KINDS):
+        own = [row for row in rows if (row["encoding"], row["kind"]) == (encoding, kind) and fits(row)]
+        solved = sum(map(wins, own))
+        evidence = Estimand.MAJORITY.evidence(solved, len(own))
+        scales = ", ".join(
+            str(row["first_failure"]) for row in sorted(own, key=itemgetter("first_failure")) if not wins(row)
+        )
+        lines.append(f"| {encoding} | {kind} | {solved} of {len(own)} | {evidence.above:.3g} | {scales} |")
+    return lines
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["train", out]:
+            train(Path(out))
+        case ["ask", out]:
+            write_rows(STORED, list(asked(Path(out))))
+    stored = read_rows(STORED)
+    for table in (change_lines(stored), predicted_lines(stored), generalization_lines(stored)):
+        print("\n".join([*table, ""]))
