@@ -28,8 +28,9 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from circuits.formats import FilledTask
+from circuits.formats import FilledTask, filled
 from circuits.roles import IRRELEVANT
+from circuits.task import Task
 from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder
 from empirical.model.geometry import Geometry
@@ -64,48 +65,42 @@ ENCODINGS = ("ipe", "rpe")
 CPUS = os.cpu_count() or 1
 KINDS: Mapping[str, str] = {"filled": "runs", "staggered": "staggered"}
 """Samples of training -> folder of the runs."""
-FILLED_SETUP = Setup.of
-"""What makes the setup of a run."""
 
 
-def staggered(task: FilledTask) -> FilledTask:
-    """Return a filled task with less filler before the prompt at the smallest scales, as BEFORE says."""
+def staggered(task: Task, largest_scale: int) -> FilledTask:
+    """Return a task in the filled format, with less filler before the prompt at the smallest scales, as BEFORE says.
+
+    Labels are those of the filled format: a step comes where one of a longer sample does there, with its arguments as
+    far before it.
+    """
+    laid_out = filled(task, largest_scale)
 
     def left_out(scale: int) -> int:
-        return LONG - scale - BEFORE[scale] if scale in BEFORE else 0
+        return largest_scale - scale - BEFORE[scale] if scale in BEFORE else 0
 
-    unchanged = {field.name: getattr(task, field.name) for field in fields(task)}
+    unchanged = {field.name: getattr(laid_out, field.name) for field in fields(laid_out)}
     changed = {
-        "name": f"{task.name}-staggered",
-        "prompt": lambda scale: task.prompt(scale)[left_out(scale) :],
-        "place": lambda scale, position: task.place(scale, position) - left_out(scale),
+        "name": f"{laid_out.name}-staggered",
+        "prompt": lambda scale: laid_out.prompt(scale)[left_out(scale) :],
+        "place": lambda scale, position: laid_out.place(scale, position) - left_out(scale),
         "reference": None,
     }
     return FilledTask(**(unchanged | changed))
-
-
-def staggered_setup(run: Run, device: str) -> Setup:
-    """Return the setup of a run with staggered samples.
-
-    Labels stay: a step comes where one of a longer sample is in the filled format, and its arguments as far before it.
-    """
-    setup = FILLED_SETUP(run, device)
-    assert isinstance(setup.task, FilledTask)
-    return replace(setup, task=staggered(setup.task))
 
 
 def train(out: Path) -> None:
     """Train the runs of the protocol that are not trained on staggered samples yet."""
     store = RunStore(out / KINDS["staggered"])
     runs = [run for run in planned(out) if not store.finished(run)]
+    small = groups(runs, store, 2 * CPUS)  # what is finished counts if the training is stopped
     with pool(CPUS) as processes:
-        for failure in processes.map(partial(train_staggered, root=store.root), groups(runs, store, CPUS)):
+        for failure in processes.map(partial(train_staggered, root=store.root), small):
             print(failure or "a group of runs is trained", flush=True)
 
 
 def train_staggered(group: Group, root: Path) -> str | None:
     """Train runs on staggered samples; return the message of a failure."""
-    with patch.object(Setup, "of", staggered_setup):
+    with patch("circuits.formats.filled", staggered):
         return train_group(group, root, Backend("cpu"), {})
 
 
@@ -244,12 +239,18 @@ def generalization_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-if __name__ == "__main__":
-    match sys.argv[1:]:
+def main(arguments: Sequence[str]) -> None:
+    """Train, ask, or print the lines, as the arguments say."""
+    match arguments:
         case ["train", out]:
             train(Path(out))
         case ["ask", out]:
             write_rows(STORED, list(asked(Path(out))))
-    stored = read_rows(STORED)
-    for table in (change_lines(stored), predicted_lines(stored), generalization_lines(stored)):
-        print("\n".join([*table, ""]))
+        case []:
+            rows = read_rows(STORED)
+            for table in (change_lines(rows), predicted_lines(rows), generalization_lines(rows)):
+                print("\n".join([*table, ""]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
