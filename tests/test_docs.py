@@ -310,6 +310,24 @@ def test_the_tables_of_the_published_budget_on_a_gpu_are_printed_by_its_script()
         assert last["hash"] in TEXTS["docs/results/published-budget/README.md"]
 
 
+def test_what_the_text_on_the_published_budget_says_beside_its_tables_is_in_the_record() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "results" / "published-budget" / "gpu.py"))
+    text, cells = " ".join(TEXTS["docs/results/published-budget/README.md"].split()), script["evidence"]()
+    [ideal] = [
+        cell for cell in cells if (cell.key.task, cell.key.format, cell.key.encoding) == ("addition", "filled", "ipe")
+    ]
+    shares = sorted(row.exact_match for _, rows in ideal.runs for row in rows if (row.scale, row.epoch) == (20, 300))
+    assert shares[2] < 0.95 <= shares[3]
+    assert f"the other three are right in {100 * shares[0]:.0f} to {100 * shares[2]:.0f} % of the samples" in text
+    failures = [
+        outcome.first_failure
+        for cell in script["judged"](cells, "coverage")
+        if (cell.key.task, cell.key.format) == ("parity", "aligned") and cell.key.encoding not in script["NAMES"]
+        for outcome in cell.outcomes
+    ]
+    assert {*failures} == {6, 7} and f"fail at scale 6 or 7 in {len(failures)} runs of {len(failures)}," in text
+
+
 def test_the_sums_of_runs_with_the_published_training_are_those_of_the_records() -> None:
     script = runpy.run_path(str(ROOT / "docs" / "results" / "published-budget" / "gpu.py"))
     counts: Counter[tuple[str, str, str, str]] = Counter()
