@@ -17,11 +17,14 @@ from typing import Any
 from urllib.parse import unquote
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from scipy.stats import fisher_exact
 
+from circuits.formats import filled
+from circuits.tasks import TaskSpec
 from empirical.statistics.e_values import Estimand, e_bh
 
 ROOT = Path(__file__).parents[1]
@@ -409,6 +412,43 @@ def test_the_tables_of_named_tasks_without_padding_are_printed_by_their_script()
     texts = ((folder / name / "runs.json").read_text(encoding="utf-8") for name in ("base-four", "decimal"))
     recorded = {run for text in texts for run in json.loads(text)["runs"]}
     assert {row["run"] for row in rows} == recorded, "about all runs, and no others"
+
+
+def test_what_is_said_of_filled_addition_is_printed_by_its_script() -> None:
+    folder = ROOT / "docs" / "results" / "filled-addition"
+    script = runpy.run_path(str(folder / "keys.py"))
+    rows = script["read_rows"](script["STORED"])
+    lines = [
+        line for table in ("change_lines", "predicted_lines", "generalization_lines") for line in script[table](rows)
+    ]
+    assert len(lines) == 4 + 4 + 4 and {*lines} <= {*TEXTS["docs/results/filled-addition/README.md"].splitlines()}
+    recorded = json.loads((folder / "base-four" / "runs.json").read_text(encoding="utf-8"))["runs"]
+    assert Counter((row["run"], row["kind"]) for row in rows) == Counter(product(recorded, script["KINDS"]))
+    assert {run.id for run in script["planned"](folder)} == {*recorded}, "with the seeds that were frozen"
+    assert max(row["long"] - row["long, late"] for row in rows) < 0.01
+    failing = [row for row in rows if row["kind"] == "staggered" and script["fits"](row) and not script["wins"](row)]
+    relative = [row for row in failing if row["encoding"] == "rpe"]
+    assert len(relative) == 6 and not any(row["wrong_in_training"] for row in relative)
+    assert sum(script["solves"](row, "long, late") for row in relative) == 2
+    assert all(row["wrong_in_training"] > 0 for row in failing if row["encoding"] == "ipe")
+
+
+def test_staggered_samples_are_filled_ones_cut_in_front_and_show_steps_at_all_places() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "results" / "filled-addition" / "keys.py"))
+    addition = TaskSpec(name="addition", base=4).plain()
+    usual, staggered = filled(addition, 20), script["staggered"](addition, 20)
+    places = []
+    for scale in range(1, 21):
+        prompts = [task.sample_prompts(scale, 20, np.random.default_rng(scale)) for task in (usual, staggered)]
+        moved = prompts[0].shape[1] - prompts[1].shape[1]
+        assert moved == (20 - scale - script["BEFORE"][scale] if scale in script["BEFORE"] else 0)
+        sequences = staggered.sequences(scale, prompts[0][:, moved:])
+        assert np.array_equal(sequences, usual.sequences(scale, prompts[0])[:, moved:])
+        assert [staggered.place(scale, place) + moved for place in (1, 9)] == [
+            usual.place(scale, place) for place in (1, 9)
+        ]
+        places.append({*range(prompts[1].shape[1], sequences.shape[1])})
+    assert set().union(*places[:5]) == places[19]
 
 
 def _with_and(numbers: str) -> str:

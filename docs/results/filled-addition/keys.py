@@ -15,7 +15,7 @@ the keys that were there before.
 import copy
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from itertools import product
@@ -90,7 +90,7 @@ def staggered(task: Task, largest_scale: int) -> FilledTask:
 
 def train(out: Path) -> None:
     """Train the runs of the protocol that are not trained on staggered samples yet."""
-    store = RunStore(out / KINDS["staggered"])
+    store = store_of(out, "staggered")
     runs = [run for run in planned(out) if not store.finished(run)]
     small = groups(runs, store, 2 * CPUS)  # what is finished counts if the training is stopped
     with pool(CPUS) as processes:
@@ -109,30 +109,43 @@ def planned(out: Path) -> list[Run]:
     return [run for runs in stored_runs(PROTOCOL, out).values() for run in runs]
 
 
-def asked(out: Path) -> Iterator[dict[str, Any]]:
-    """Yield a row for each finished run.
+def asked(out: Path) -> list[dict[str, Any]]:
+    """Return a row for each finished run."""
+    finished = [
+        (kind, run) for kind, folder in KINDS.items() for run in planned(out) if store_of(out, kind).finished(run)
+    ]
+    with pool(CPUS) as processes:
+        return list(processes.map(partial(row_of, out), *zip(*finished, strict=True)))
+
+
+def row_of(out: Path, kind: str, run: Run) -> dict[str, Any]:
+    """Return the row of a run.
 
     It has the run's name and encoding, the samples of its training, the first scale that is not solved (one more than
     the last one, if all are), the mean share of wrong samples at the scales of training, and the share of right samples
     after each change.
     """
-    for kind, folder in KINDS.items():
-        store = RunStore(out / folder)
-        for run in filter(store.finished, planned(out)):
-            setup, decoder = load_trained(run, store, run.test, "cpu")
-            shares = store.final_exact_match(run)
-            failed = [scale for scale in sorted(shares) if shares[scale] < run.evaluation.threshold]
-            yield {
-                "run": run.id,
-                "encoding": run.encoding,
-                "kind": kind,
-                "first_failure": min([*failed, LONG + 1]),
-                "wrong_in_training": 1 - float(np.mean([shares[scale] for scale in run.train])),
-                "long": as_is(decoder, setup, LONG),
-                "long, late": late(decoder, setup),
-                "short": as_is(decoder, setup, SHORT),
-                "short, early": as_is(decoder, setup, SHORT, left_out=LONG - SHORT),
-            }
+    torch.set_num_threads(1)
+    store = store_of(out, kind)
+    setup, decoder = load_trained(run, store, run.test, "cpu")
+    shares = store.final_exact_match(run)
+    failed = [scale for scale in sorted(shares) if shares[scale] < run.evaluation.threshold]
+    return {
+        "run": run.id,
+        "encoding": run.encoding,
+        "kind": kind,
+        "first_failure": min([*failed, LONG + 1]),
+        "wrong_in_training": 1 - float(np.mean([shares[scale] for scale in run.train])),
+        "long": as_is(decoder, setup, LONG),
+        "long, late": late(decoder, setup),
+        "short": as_is(decoder, setup, SHORT),
+        "short, early": as_is(decoder, setup, SHORT, left_out=LONG - SHORT),
+    }
+
+
+def store_of(out: Path, kind: str) -> RunStore:
+    """Return where runs of a kind are stored."""
+    return RunStore(out / KINDS[kind])
 
 
 def as_is(decoder: Decoder, setup: Setup, scale: int, *, left_out: int = 0) -> float:
@@ -245,7 +258,7 @@ def main(arguments: Sequence[str]) -> None:
         case ["train", out]:
             train(Path(out))
         case ["ask", out]:
-            write_rows(STORED, list(asked(Path(out))))
+            write_rows(STORED, asked(Path(out)))
         case []:
             rows = read_rows(STORED)
             for table in (change_lines(rows), predicted_lines(rows), generalization_lines(rows)):
