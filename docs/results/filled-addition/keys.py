@@ -178,7 +178,10 @@ def late(decoder: Decoder, setup: Setup) -> float:
 
 
 def with_keys_before(setup: Setup, added: int) -> Geometry:
-    """Return labels of sequences with keys added before them: irrelevant ones, or at their distances."""
+    """Return labels of sequences with keys added before them: irrelevant ones, or those of their distances.
+
+    Labels of distances stay as they are, since they depend on nothing else.
+    """
     geometry = copy.copy(setup.geometry)
     labels = geometry.labels_MSJI
     assert labels is not None
@@ -215,13 +218,13 @@ def change_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def predicted_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for each prediction but the one of each encoding: runs for it, against it, and the e-value."""
-    filled, retrained = ([row for row in rows if row["kind"] == kind] for kind in KINDS)
-    failing = [row for row in filled if SHORT < row["first_failure"] <= LONG]
+    usual, retrained = ([row for row in rows if row["kind"] == kind] for kind in KINDS)
+    failing = [row for row in usual if SHORT < row["first_failure"] <= LONG]
     unerring, erring = ([row for row in failing if (row["wrong_in_training"] > 0) == some] for some in (False, True))
     twins = {row["run"]: row for row in retrained if fits(row)}
-    both = [(twins[row["run"]], row) for row in filled if fits(row) and row["run"] in twins]
+    both = [(twins[row["run"]], row) for row in usual if fits(row) and row["run"] in twins]
     return [
-        f"| 1 | {compared((solves(row, 'long, late'), solves(row, 'long')) for row in filled)} |",
+        f"| 1 | {compared((solves(row, 'long, late'), solves(row, 'long')) for row in usual)} |",
         f"| 2 | {compared((solves(row, 'long, late'), not solves(row, 'long, late')) for row in unerring)} |",
         f"| 3 | {compared((not solves(row, 'long, late'), solves(row, 'long, late')) for row in erring)} |",
         f"| 4 | {compared((wins(twin), wins(row)) for twin, row in both)} |",
@@ -252,9 +255,8 @@ def generalization_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Train, ask, or print the lines, as the arguments say."""
-    match arguments:
+if __name__ == "__main__":
+    match sys.argv[1:]:
         case ["train", out]:
             train(Path(out))
         case ["ask", out]:
@@ -263,7 +265,5 @@ def main(arguments: Sequence[str]) -> None:
             rows = read_rows(STORED)
             for table in (change_lines(rows), predicted_lines(rows), generalization_lines(rows)):
                 print("\n".join([*table, ""]))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+        case _:
+            sys.exit("usage: keys.py, keys.py train OUT, or keys.py ask OUT")
