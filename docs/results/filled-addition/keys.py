@@ -53,13 +53,14 @@ PROTOCOL = load_protocol(str(RECORD / "base-four.toml"), "quick")
 SHORT, LONG = PROTOCOL.train[-1], PROTOCOL.test[-1]
 """Largest scales of training and of the test."""
 SAMPLES = 500
+DIGITS = "0123"
 BEFORE = {1: 0, 2: 3, 3: 6, 4: 10}
 """Scale -> number of fillers before a staggered sample; the filled format has LONG less the scale.
 
 A sample of scale n has n + 2 steps, so that between them staggered samples of scales 1-5 show a step at every place
 where LONG has one.
 """
-CHANGES = ("long", "long, late", "short", "short, early")
+CHANGES = ("long", "long, late", "long, late by digits", "short", "short, early")
 """Samples that the models are asked."""
 ENCODINGS = ("ipe", "rpe")
 CPUS = os.cpu_count() or 1
@@ -137,7 +138,8 @@ def row_of(out: Path, kind: str, run: Run) -> dict[str, Any]:
         "first_failure": min([*failed, LONG + 1]),
         "wrong_in_training": 1 - float(np.mean([shares[scale] for scale in run.train])),
         "long": as_is(decoder, setup, LONG),
-        "long, late": late(decoder, setup),
+        "long, late": late(decoder, setup, setup.task.alphabet),
+        "long, late by digits": late(decoder, setup, DIGITS),
         "short": as_is(decoder, setup, SHORT),
         "short, early": as_is(decoder, setup, SHORT, left_out=LONG - SHORT),
     }
@@ -156,18 +158,20 @@ def as_is(decoder: Decoder, setup: Setup, scale: int, *, left_out: int = 0) -> f
     return float(right.all(axis=1).mean())
 
 
-def late(decoder: Decoder, setup: Setup) -> float:
+def late(decoder: Decoder, setup: Setup, symbols: Sequence[str]) -> float:
     """Return the share of right samples of LONG, with each step as late as the last digit of the samples of training.
 
-    Filler before the sample moves it there. The two steps after the last digit, which come later, stay.
+    Filler before the sample, drawn from some symbols, moves it there. The two steps after the last digit, which come
+    later, stay.
     """
+    filler = np.array([setup.task.alphabet.index(symbol) for symbol in symbols], dtype=np.uint8)
     data = setup.examples([LONG], SAMPLES, split=TEST, seed=0)
     steps = np.flatnonzero(data.is_step[0])
     last_digit = int(steps[LONG - 1])
     right = np.ones(SAMPLES, dtype=np.bool_)
     for step in steps.tolist():
         added = max(0, last_digit - step)
-        before = np.random.default_rng(step).integers(len(setup.task.alphabet), size=(SAMPLES, added), dtype=np.uint8)
+        before = filler[np.random.default_rng(step).integers(len(filler), size=(SAMPLES, added), dtype=np.uint8)]
         tokens = np.concatenate([before, data.tokens[:, : step + 1]], axis=1)
         is_step = np.zeros(tokens.shape, dtype=np.bool_)
         is_step[:, -1] = True
