@@ -44,6 +44,7 @@ from empirical.training.evaluation import teacher_forced
 from empirical.training.sweep import Group, groups, train_group
 from empirical.training.testing import load_trained
 from empirical.trial.frozen import stored_runs
+from empirical.trial.outcomes import outcome
 from empirical.verdict.tables import read_rows, write_rows
 from theory.system.processes import pool
 
@@ -84,7 +85,7 @@ def staggered(task: Task, largest_scale: int) -> FilledTask:
         "name": f"{laid_out.name}-staggered",
         "prompt": lambda scale: laid_out.prompt(scale)[left_out(scale) :],
         "place": lambda scale, position: laid_out.place(scale, position) - left_out(scale),
-        "reference": None,
+        "reference": None,  # it names the places of the filled format
     }
     return FilledTask(**(unchanged | changed))
 
@@ -126,17 +127,16 @@ def row_of(out: Path, kind: str, run: Run) -> dict[str, Any]:
     the last one, if all are), the mean share of wrong samples at the scales of training, and the share of right samples
     after each change.
     """
-    torch.set_num_threads(1)
+    torch.set_num_threads(1)  # each process has a core
     store = store_of(out, kind)
     setup, decoder = load_trained(run, store, run.test, "cpu")
-    shares = store.final_exact_match(run)
-    failed = [scale for scale in sorted(shares) if shares[scale] < run.evaluation.threshold]
+    measured = outcome((run, store.metrics(run)), threshold=run.evaluation.threshold)
     return {
         "run": run.id,
         "encoding": run.encoding,
         "kind": kind,
-        "first_failure": min([*failed, LONG + 1]),
-        "wrong_in_training": 1 - float(np.mean([shares[scale] for scale in run.train])),
+        "first_failure": measured.first_failure or LONG + 1,
+        "wrong_in_training": 1 - float(np.mean([measured.exact_match[scale] for scale in run.train])),
         "long": as_is(decoder, setup, LONG),
         "long, late": late(decoder, setup, setup.task.alphabet),
         "long, late by digits": late(decoder, setup, DIGITS),
