@@ -2,14 +2,14 @@
 
 At the root of the project, PYTHONPATH=. python docs/results/filled-addition/keys.py, followed by
 
-    train OUT    train the runs of base-four.toml once more, on staggered samples, in OUT/staggered
-    ask OUT      test the finished runs of both kinds, a few seconds each, and write keys.parquet
+    train OUT    train the runs of base-four.toml twice more, in OUT/staggered and OUT/shifted
+    ask OUT      test the finished runs of all kinds, a few seconds each, and write keys.parquet
     nothing      print the lines
 
 In the filled format all samples are equally long, so that training shows steps at the last places alone, where the most
-keys are before them. Steps of long samples come earlier. Two things change this, one in long samples for a trained
-model (`late`), the other in the samples of training (`staggered`). Neither changes the right answers, or the labels of
-the keys that were there before.
+keys are before them. Steps of long samples come earlier. Three things change this, one in long samples for a trained
+model (`late`), two in the samples of training (`staggered`, `shifted`). None changes the right answers, or the labels
+of the keys that were there before.
 """
 
 import copy
@@ -27,12 +27,14 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from circuits.formats import FilledTask, filled
 from circuits.roles import IRRELEVANT
 from circuits.task import Task
 from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder
+from empirical.model.ensemble import Ensemble
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
 from empirical.runs.data import TEST
@@ -65,7 +67,8 @@ CHANGES = ("long", "long, late", "long, late by digits", "short", "short, early"
 """Samples that the models are asked."""
 ENCODINGS = ("ipe", "rpe")
 CPUS = os.cpu_count() or 1
-KINDS: Mapping[str, str] = {"filled": "runs", "staggered": "staggered"}
+LOSSES = Ensemble.losses
+KINDS: Mapping[str, str] = {"filled": "runs", "staggered": "staggered", "shifted": "shifted"}
 """Samples of training -> folder of the runs."""
 
 
@@ -90,20 +93,45 @@ def staggered(task: Task, largest_scale: int) -> FilledTask:
     return FilledTask(**(unchanged | changed))
 
 
+def shifted(self: Ensemble, samples_MB: Tensor, step: int) -> Tensor:
+    """Return the losses of a training step without the first fillers, as many as its number draws, 0 to LONG - SHORT.
+
+    So each step of each scale comes at many places. It stands for `Ensemble.losses`.
+    """
+    left_out = int(np.random.default_rng(step).integers(LONG - SHORT + 1))
+    part = copy.copy(self)
+    part.tokens, part.is_step = self.tokens[:, left_out:], self.is_step[:, left_out:]
+    part.first_query -= left_out
+    part.geometry = copy.copy(self.geometry)
+    part.geometry.length -= left_out
+    labels = self.geometry.labels_MSJI
+    assert labels is not None
+    part.geometry.labels_MSJI = labels[:, :, left_out:, left_out:]
+    return LOSSES(part, samples_MB, step)
+
+
 def train(out: Path) -> None:
-    """Train the runs of the protocol that are not trained on staggered samples yet."""
-    store = store_of(out, "staggered")
-    runs = [run for run in planned(out) if not store.finished(run)]
-    small = groups(runs, store, 2 * CPUS)  # what is finished counts if the training is stopped
-    with pool(CPUS) as processes:
-        for failure in processes.map(partial(train_staggered, root=store.root), small):
-            print(failure or "a group of runs is trained", flush=True)
+    """Train the runs of the protocol that are not trained on staggered and on shifted samples yet."""
+    for kind in TRAININGS:
+        store = store_of(out, kind)
+        runs = [run for run in planned(out) if not store.finished(run)]
+        small = groups(runs, store, 2 * CPUS)  # what is finished counts if the training is stopped
+        with pool(CPUS) as processes:
+            for failure in processes.map(partial(train_changed, kind=kind, root=store.root), small):
+                print(failure or f"a group of {kind} runs is trained", flush=True)
 
 
-def train_staggered(group: Group, root: Path) -> str | None:
-    """Train runs on staggered samples; return the message of a failure."""
-    with patch("circuits.formats.filled", staggered):
+def train_changed(group: Group, kind: str, root: Path) -> str | None:
+    """Train runs on samples of a kind; return the message of a failure."""
+    with TRAININGS[kind]():
         return train_group(group, root, Backend("cpu"), {})
+
+
+TRAININGS = {
+    "staggered": partial(patch, "circuits.formats.filled", staggered),
+    "shifted": partial(patch.object, Ensemble, "losses", shifted),
+}
+"""Samples of training -> context in which they are those."""
 
 
 def planned(out: Path) -> list[Run]:
