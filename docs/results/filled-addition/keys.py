@@ -2,7 +2,7 @@
 
 At the root of the project, PYTHONPATH=. python docs/results/filled-addition/keys.py, followed by
 
-    train OUT    train the runs of base-four.toml twice more, in OUT/staggered and OUT/shifted
+    train OUT    train the runs of base-four.toml twice more, in OUT/staggered and OUT/shifted, and 24 of rope once
     ask OUT      test the finished runs of all kinds, a few seconds each, and write keys.parquet
     nothing      print the lines
 
@@ -13,6 +13,7 @@ of the keys that were there before.
 """
 
 import copy
+import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,6 +54,10 @@ from theory.system.processes import pool
 RECORD = Path(__file__).parent
 STORED = RECORD / "keys.parquet"
 PROTOCOL = load_protocol(str(RECORD / "base-four.toml"), "quick")
+ROPE_RECORD = RECORD.parent / "quick-until-decided"
+ROPE_PROTOCOL = load_protocol(str(ROPE_RECORD / "filled-addition.toml"), "quick")
+ROPE_RUNS = 24
+"""Runs of rope that are trained on shifted samples, the first of those that this record has on the usual ones."""
 SHORT, LONG = PROTOCOL.train[-1], PROTOCOL.test[-1]
 """Largest scales of training and of the test."""
 SAMPLES = 500
@@ -105,8 +110,8 @@ def shifted(self: Ensemble, samples_MB: Tensor, step: int) -> Tensor:
     part.geometry = copy.copy(self.geometry)
     part.geometry.length -= left_out
     labels = self.geometry.labels_MSJI
-    assert labels is not None
-    part.geometry.labels_MSJI = labels[:, :, left_out:, left_out:]
+    if labels is not None:  # rope has none
+        part.geometry.labels_MSJI = labels[:, :, left_out:, left_out:]
     return LOSSES(part, samples_MB, step)
 
 
@@ -114,7 +119,7 @@ def train(out: Path) -> None:
     """Train the runs of the protocol that are not trained on staggered and on shifted samples yet."""
     for kind in TRAININGS:
         store = store_of(out, kind)
-        runs = [run for run in planned(out) if not store.finished(run)]
+        runs = [run for run in planned(out, kind) if not store.finished(run)]
         small = groups(runs, store, 2 * CPUS)  # what is finished counts if the training is stopped
         with pool(CPUS) as processes:
             for failure in processes.map(partial(train_changed, kind=kind, root=store.root), small):
@@ -134,15 +139,23 @@ TRAININGS = {
 """Samples of training -> context in which they are those."""
 
 
-def planned(out: Path) -> list[Run]:
-    """Return the runs whose seeds derive from what was frozen in a folder."""
-    return [run for runs in stored_runs(PROTOCOL, out).values() for run in runs]
+def planned(out: Path, kind: str) -> list[Run]:
+    """Return the runs of a kind, whose seeds derive from what was frozen in a folder, or for rope in its record."""
+    runs = [run for runs in stored_runs(PROTOCOL, out).values() for run in runs]
+    return runs + rope_runs() if kind == "shifted" else runs
+
+
+def rope_runs() -> list[Run]:
+    """Return the runs of rope that are trained once more."""
+    [cell] = (cell for cell in ROPE_PROTOCOL.cells if cell.encoding == "rope")
+    [runs] = stored_runs(ROPE_PROTOCOL, ROPE_RECORD, [cell]).values()
+    return runs[:ROPE_RUNS]
 
 
 def asked(out: Path) -> list[dict[str, Any]]:
     """Return a row for each finished run."""
     finished = [
-        (kind, run) for kind, folder in KINDS.items() for run in planned(out) if store_of(out, kind).finished(run)
+        (kind, run) for kind, folder in KINDS.items() for run in planned(out, kind) if store_of(out, kind).finished(run)
     ]
     with pool(CPUS) as processes:
         return list(processes.map(partial(row_of, out), *zip(*finished, strict=True)))
@@ -235,10 +248,26 @@ def compared(pairs: Iterable[tuple[bool, bool]]) -> str:
     return f"{for_it} | {against} | {Estimand.MAJORITY.evidence(for_it, for_it + against).above:.3g}"
 
 
+def usual_rope_rows() -> list[dict[str, Any]]:
+    """Return a row for each run of rope on the usual samples, without shares: no weights of these are kept."""
+    record = json.loads((ROPE_RECORD / "filled-addition" / "conjecture.json").read_text(encoding="utf-8"))
+    [cell] = record["cells"]
+    first_failures = {each["seed"]: each["first_failure"] or LONG + 1 for each in cell["outcomes"]}
+    return [
+        {"run": run.id, "encoding": "rope", "kind": "filled", "first_failure": first_failures[run.seed]}
+        for run in rope_runs()
+    ]
+
+
+def all_rows() -> list[dict[str, Any]]:
+    """Return the rows of all runs."""
+    return [*read_rows(STORED), *usual_rope_rows()]
+
+
 def change_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for each encoding and kind: how many runs solve which samples, and the mean share of right ones."""
     lines = []
-    for encoding, kind in product(ENCODINGS, KINDS):
+    for encoding, kind in (*product(ENCODINGS, KINDS), ("rope", "shifted")):
         own = [row for row in rows if (row["encoding"], row["kind"]) == (encoding, kind)]
         cells = [
             f"{sum(solves(row, change) for row in own)} of {len(own)}, {fmean(row[change] for row in own):.2f}"
@@ -249,17 +278,29 @@ def change_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def predicted_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each prediction but the one of each encoding: runs for it, against it, and the e-value."""
-    usual, retrained = ([row for row in rows if row["kind"] == kind] for kind in KINDS)
-    failing = [row for row in usual if SHORT < row["first_failure"] <= LONG]
+    """Return a line for each prediction but those of single encodings: runs for it, against it, and the e-value."""
+    usual = [row for row in rows if row["kind"] == "filled" and row["encoding"] in ENCODINGS]
+    failing = [row for row in usual if fits(row) and not wins(row)]
     unerring, erring = ([row for row in failing if (row["wrong_in_training"] > 0) == some] for some in (False, True))
-    twins = {row["run"]: row for row in retrained if fits(row)}
-    both = [(twins[row["run"]], row) for row in usual if fits(row) and row["run"] in twins]
+    fitting = {kind: {row["run"]: row for row in rows if row["kind"] == kind and fits(row)} for kind in KINDS}
+
+    def won(kind: str, other: str, encodings: Sequence[str] = ENCODINGS) -> str:
+        """Compare runs of two kinds with the same seeds, where both fit: only the first solves all, or only other."""
+        both = [
+            (row, fitting[other][run])
+            for run, row in fitting[kind].items()
+            if run in fitting[other] and row["encoding"] in encodings
+        ]
+        return compared((wins(first), wins(second)) for first, second in both)
+
     return [
         f"| 1 | {compared((solves(row, 'long, late'), solves(row, 'long')) for row in usual)} |",
         f"| 2 | {compared((solves(row, 'long, late'), not solves(row, 'long, late')) for row in unerring)} |",
         f"| 3 | {compared((not solves(row, 'long, late'), solves(row, 'long, late')) for row in erring)} |",
-        f"| 4 | {compared((wins(twin), wins(row)) for twin, row in both)} |",
+        f"| 4 | {won('staggered', 'filled')} |",
+        f"| 7 | {won('shifted', 'filled')} |",
+        f"| 8 | {won('shifted', 'staggered')} |",
+        f"| 10 | {won('shifted', 'filled', ['rope'])} |",
     ]
 
 
@@ -276,7 +317,7 @@ def wins(row: Mapping[str, Any]) -> bool:
 def generalization_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for each encoding and kind: fitting runs that solve all scales, e-value, first failing scales."""
     lines = []
-    for encoding, kind in product(ENCODINGS, KINDS):
+    for encoding, kind in (*product(ENCODINGS, KINDS), ("rope", "filled"), ("rope", "shifted")):
         own = [row for row in rows if (row["encoding"], row["kind"]) == (encoding, kind) and fits(row)]
         solved = sum(map(wins, own))
         evidence = Estimand.MAJORITY.evidence(solved, len(own))
@@ -294,7 +335,7 @@ if __name__ == "__main__":
         case ["ask", out]:
             write_rows(STORED, asked(Path(out)))
         case []:
-            rows = read_rows(STORED)
+            rows = all_rows()
             for table in (change_lines(rows), predicted_lines(rows), generalization_lines(rows)):
                 print("\n".join([*table, ""]))
         case _:
