@@ -2,21 +2,22 @@
 
 At the root of the project, PYTHONPATH=. python docs/results/filled-addition/keys.py, followed by
 
-    train OUT    train the runs of base-four.toml twice more, in OUT/staggered and OUT/shifted, and 24 of rope once
+    train OUT    train the runs of base-four.toml thrice more, in OUT/staggered, OUT/shifted, OUT/varied, and 24 of rope
     ask OUT      test the finished runs of all kinds, a few seconds each, and write keys.parquet
     nothing      print the lines
 
 In the filled format all samples are equally long, so that training shows steps at the last places alone, where the most
 keys are before them. Steps of long samples come earlier. Three things change this, one in long samples for a trained
-model (`late`), two in the samples of training (`staggered`, `shifted`). None changes the right answers, or the labels
-of the keys that were there before.
+model (`late`), two in the samples of training (`staggered`, `shifted`). Another (`varied`) changes what filler is too.
+None changes the right answers, or the labels of the keys that were there before.
 """
 
 import copy
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, replace
 from functools import partial
 from itertools import product
@@ -38,7 +39,7 @@ from empirical.model.decoder import Decoder
 from empirical.model.ensemble import Ensemble
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
-from empirical.runs.data import TEST
+from empirical.runs.data import TEST, TRAIN, Examples
 from empirical.runs.protocol import load_protocol
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore
@@ -72,8 +73,10 @@ CHANGES = ("long", "long, late", "long, late by digits", "short", "short, early"
 """Samples that the models are asked."""
 ENCODINGS = ("ipe", "rpe")
 CPUS = os.cpu_count() or 1
-LOSSES = Ensemble.losses
-KINDS: Mapping[str, str] = {"filled": "runs", "staggered": "staggered", "shifted": "shifted"}
+LOSSES, EXAMPLES = Ensemble.losses, Setup.examples
+PROMPTS = 500
+"""Prompts of each scale in the text that varied filler is cut out of."""
+KINDS: Mapping[str, str] = {"filled": "runs", "staggered": "staggered", "shifted": "shifted", "varied": "varied"}
 """Samples of training -> folder of the runs."""
 
 
@@ -115,6 +118,38 @@ def shifted(self: Ensemble, samples_MB: Tensor, step: int) -> Tensor:
     return LOSSES(part, samples_MB, step)
 
 
+def varied(self: Setup, scales: Sequence[int], count: int, *, split: int, seed: int) -> Examples:
+    """Return samples whose filler is, in half of those for training, cut out of prompts of all scales put in a row.
+
+    So operands longer than those of training, and what comes before and after them, are filler; steps are not. It
+    stands for `Setup.examples`.
+    """
+    data = EXAMPLES(self, scales, count, split=split, seed=seed)
+    if split != TRAIN:
+        return data
+    task = self.task
+    assert isinstance(task, FilledTask)
+    assert task.alphabet == task.core.alphabet
+    rng = np.random.default_rng([seed, count])
+    prompts = [row for scale in range(1, LONG + 1) for row in task.core.sample_prompts(scale, PROMPTS, rng)]
+    text = np.concatenate([prompts[index] for index in rng.permutation(len(prompts))])
+    tokens = data.tokens.copy()
+    for scale in scales:
+        core_length = len(task.core.layout(scale))
+        places = {*range(len(task.layout(scale)))} - {task.place(scale, place + 1) - 1 for place in range(core_length)}
+        rows = np.flatnonzero((data.scales == scale) & (rng.random(count) < 0.5))
+        cuts = rng.integers(len(text) - len(places), size=len(rows))[:, None] + np.arange(len(places))
+        tokens[np.ix_(rows, sorted(places))] = text[cuts]
+    return replace(data, tokens=tokens)
+
+
+@contextmanager
+def varied_and_shifted() -> Iterator[None]:
+    """Train on varied samples, shifted as well."""
+    with patch.object(Setup, "examples", varied), patch.object(Ensemble, "losses", shifted):
+        yield
+
+
 def train(out: Path) -> None:
     """Train the runs of the protocol that are not trained on staggered and on shifted samples yet."""
     for kind in TRAININGS:
@@ -132,9 +167,10 @@ def train_changed(group: Group, kind: str, root: Path) -> str | None:
         return train_group(group, root, Backend("cpu"), {})
 
 
-TRAININGS = {
-    "staggered": partial(patch, "circuits.formats.filled", staggered),
-    "shifted": partial(patch.object, Ensemble, "losses", shifted),
+TRAININGS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
+    "staggered": lambda: patch("circuits.formats.filled", staggered),
+    "varied": varied_and_shifted,
+    "shifted": lambda: patch.object(Ensemble, "losses", shifted),
 }
 """Samples of training -> context in which they are those."""
 
@@ -301,6 +337,8 @@ def predicted_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         f"| 7 | {won('shifted', 'filled')} |",
         f"| 8 | {won('shifted', 'staggered')} |",
         f"| 10 | {won('shifted', 'filled', ['rope'])} |",
+        f"| 12 | {won('varied', 'filled')} |",
+        f"| 13 | {won('varied', 'shifted')} |",
     ]
 
 
