@@ -157,10 +157,12 @@ class FilledTask(Task):
     Attributes:
         core: the task without filler: a PAD, then the prompt with two PADs after every operand.
         place: function from n and a position in the core's sequence to its position in the filled sequence.
+        is_filler: function from n to True for each given token that is filler.
     """
 
     core: Task
     place: Callable[[int, int], int]
+    is_filler: Callable[[int], Sequence[bool]]
 
     def filled_trace(self, core_trace: Trace) -> Trace:
         """Return a trace of the core, once with one filler and then with at least SAMPLE random ones.
@@ -272,7 +274,7 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
         return choices
 
     @cache
-    def fillers(scale: int) -> list[bool]:
+    def is_filler(scale: int) -> list[bool]:
         """Return which tokens of the filled prompt are filler."""
         places = {*prompt_places(scale)[0]}
         given = enumerate(prompt(scale), start=1)
@@ -289,7 +291,7 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
     def draw(scale: int, rng: random.Random) -> list[str]:
         assert core_draw is not None
         drawn = iter(core_draw(scale, rng))
-        return [rng.choice(filler) if fills else next(drawn) for fills in fillers(scale)]
+        return [rng.choice(filler) if fills else next(drawn) for fills in is_filler(scale)]
 
     shared = {field.name: getattr(core, field.name) for field in fields(core)}
     changed = {
@@ -302,7 +304,7 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
         "right": (lambda symbols: core_right(core_prompt(symbols))) if core_right else None,
         "reference": _moved_reference(core.reference, place) if core.reference else None,
     }
-    return FilledTask(**(shared | changed), core=core, place=place)
+    return FilledTask(**(shared | changed), core=core, place=place, is_filler=is_filler)
 
 
 def searched(task: Task) -> Task:

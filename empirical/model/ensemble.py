@@ -23,6 +23,7 @@ from empirical.model.mapped import MappedEncoding, stack_models
 from empirical.model.optimizer import ModelwiseAdamW
 from empirical.model.setup import Setup
 from empirical.runs.data import TRAIN, Examples
+from empirical.runs.filler import left_out
 from empirical.runs.run import Run
 
 
@@ -107,14 +108,15 @@ class Ensemble:
             samples_MB: int64 indices of the samples, counted through all training sets.
             step: training step; it determines the drawn positions, if positions are drawn.
         """
-        geometry = self.geometry
+        geometry, first = self.geometry, left_out(self.runs[0].training, step)
         tokens = self.tokens[samples_MB].long()
         positions = geometry.positions(tokens.shape[-1] - 1, [(run.seed, TRAIN, step) for run in self.runs])
+        labels = geometry.labels(self.rows[samples_MB], positions)
         logits = self.forward(
-            tokens[..., :-1],
-            first_query=self.first_query,
-            positions=positions,
-            labels=geometry.labels(self.rows[samples_MB], positions),
+            tokens[..., first:-1],
+            first_query=self.first_query - first,
+            positions=positions[..., first:],
+            labels=None if labels is None else labels[..., first:, first:],
             scales_MB=self.scales[samples_MB],
         )
         is_step = self.is_step[samples_MB][..., self.first_query + 1 :]

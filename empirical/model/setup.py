@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 from circuits.analysis import Analysis, analyse
 from circuits.coverage import seen_entries, steps_seen
 from circuits.encodings import EncodingError, EncodingSpec, parse_encoding
+from circuits.formats import FilledTask
 from circuits.task import Task, TaskError
 from circuits.tasks import TaskSpec
 from empirical.encodings.base import PositionEncoding
 from empirical.encodings.catalogue import label_relation, module_of
 from empirical.model.geometry import Geometry
 from empirical.runs.buildable import training_refusal
-from empirical.runs.data import Examples, examples
+from empirical.runs.data import TRAIN, Examples, examples
+from empirical.runs.filler import with_prompts_as_filler
 from empirical.runs.run import Run
 
 
@@ -69,7 +71,7 @@ class Setup:
         return module
 
     def examples(self, scales: Sequence[int], count: int, *, split: int, seed: int) -> Examples:
-        """Draw instances of the task (`empirical.runs.data.examples`).
+        """Draw instances of the task (`empirical.runs.data.examples`), those for training with filler as the run says.
 
         Raises:
             TaskError: outputs end early, and one is longer than all those of the analysis.
@@ -81,7 +83,13 @@ class Setup:
                 f"task '{self.task.name}': a sequence has {drawn.tokens.shape[1]} tokens, and the longest analysed has "
                 f"{longest}; draw long outputs more often, or take smaller scales"
             )
-        return drawn
+        share = self.run.training.prompts_as_filler
+        if split != TRAIN or share is None:
+            return drawn
+        assert isinstance(self.task, FilledTask)
+        return with_prompts_as_filler(
+            drawn, self.task, largest_scale=max(*self.run.train, *self.run.test), share=share, seed=seed
+        )
 
     def seen(self, training: Examples, tests: Mapping[int, Examples]) -> dict[int, NDArray[np.bool_]]:
         """scale -> bool [samples, steps]: True if the step's operator entry occurs in the training set."""

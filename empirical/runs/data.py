@@ -2,8 +2,9 @@
 
 The generator is Philox 4x64 with ten rounds (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011),
 which addresses a block of random bits by a key and a counter. The key is (seed, split). The counter has four words:
-the first two count the blocks, the third is the scale, the fourth is 0. So no two of these streams overlap, and none
-depends on earlier draws. The third word 0, which is no scale, addresses the stream that draws the scales.
+the first two count the blocks, the third is the scale, the fourth is 0 for samples and VARIED for their filler. So no
+two of these streams overlap, and none depends on earlier draws. The third word 0, which is no scale, addresses the
+streams that draw the scales and the changes of filler.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from circuits.task import UNDEFINED, Task
 
 TRAIN, TEST, VALIDATION = 0, 1, 2
 """Split of a sample: the second word of the key."""
+SAMPLED, VARIED = 0, 1
+"""What a stream draws: the fourth word of the counter."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,9 +73,9 @@ def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed:
     return Examples(tokens=all_tokens, is_step=is_step, scales=drawn_scales)
 
 
-def stream(split: int, seed: int, scale: int) -> np.random.Generator:
-    """Random generator of the key (split, seed) and of the third word of the counter, `scale`."""
+def stream(split: int, seed: int, scale: int, drawn: int = SAMPLED) -> np.random.Generator:
+    """Random generator of the key (split, seed) and of the last two words of the counter, `scale` and `drawn`."""
     # Arrays of words, because numpy rounds large seeds of a list to floating-point numbers.
     key = np.array([seed, split], dtype=np.uint64)
-    counter = np.array([0, 0, scale, 0], dtype=np.uint64)
+    counter = np.array([0, 0, scale, drawn], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=key, counter=counter))

@@ -73,6 +73,10 @@ class Training:
         stop_when_solved: number of consecutive checkpoints at which every training scale must reach the evaluation's
             threshold, on samples of their own (`empirical.training.stopping`), for the run to end there; 0: it never
             ends early.
+        prompts_as_filler: share of the samples whose filler is cut out of prompts (`empirical.runs.filler`); None: of
+            none.
+        leave_out: largest number of first tokens, all filler, that a step leaves out; each step draws its number. None:
+            no step leaves out any.
 
     Raises:
         ProfileError: the samples are not whole batches.
@@ -86,10 +90,22 @@ class Training:
     clip: Annotated[float, POSITIVE]
     evaluate_every: Annotated[int, Range(1, 1_000_000)]
     stop_when_solved: Annotated[int, Range(0, 1_000)] = 0
+    prompts_as_filler: Annotated[float | None, Range(0, 1, above=True)] = None
+    leave_out: Annotated[int | None, Range(1, 10_000)] = None
 
     def __post_init__(self) -> None:
         if self.samples % self.batch:
             raise ProfileError(f"{self.samples} samples are not whole batches of {self.batch}")
+
+    @property
+    def varies_filler(self) -> bool:
+        """True if it has settings of filler."""
+        return self.prompts_as_filler is not None or self.leave_out is not None
+
+    def as_json(self) -> dict[str, Any]:
+        """Settings for JSON, without those at their default that came later: files written before lack them."""
+        later = ("stop_when_solved", "prompts_as_filler", "leave_out")
+        return {name: value for name, value in asdict(self).items() if value or name not in later}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from circuits.tasks import TaskSpec
 from circuits.trace import trace
 from empirical.runs.buildable import require_buildable, saturation
 from empirical.runs.data import TEST, examples
+from empirical.runs.filler import require_filler
 from empirical.runs.limits import SEED
 from empirical.runs.profile import Evaluation, Model, ProfileError, Training, read
 from empirical.runs.protocol import Cell, Name, Protocol, Scales, with_task
@@ -61,9 +62,8 @@ class Run:
     @cached_property
     def config(self) -> dict[str, Any]:
         """Fields of the run as JSON."""
-        config: dict[str, Any] = json.loads(json.dumps(asdict(self) | self.task.as_json()))
-        if not self.training.stop_when_solved:
-            del config["training"]["stop_when_solved"]  # older configs lack it
+        fields = asdict(self) | self.task.as_json() | {"training": self.training.as_json()}
+        config: dict[str, Any] = json.loads(json.dumps(fields))
         return config
 
     @classmethod
@@ -157,6 +157,8 @@ def one_run(protocol: Protocol, cell: Cell, model: Model, seed: int) -> Run:
         evaluation=protocol.profile.evaluation,
     )
     encoding_text, task_text = _text_of_own_file(run.encoding), _text_of_own_file(run.task.name)
+    if run.training.varies_filler:
+        require_filler(run.training, run.task.laid_out(max(*run.train, *run.test)), run.train)
     tokens = _tokens(run.task, task_text, max(*run.train, *run.test))
     require_buildable(parse_encoding(run.encoding), model, tokens)
     task_digest = _task_digest(run.task, task_text, *run.train, *run.test)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from empirical.model.backend import CPU, Backend
+from empirical.model.backend import CPU, Backend, BackendError
 from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
 from empirical.runs import unfinished
@@ -65,7 +65,7 @@ def train(
         TrainingError: the loss is not finite.
         DamagedFile: the state to resume from differs from what was written.
         ProfileError: the runs have no checkpoint to measure.
-        BackendError: the backend is missing.
+        BackendError: the backend is missing, or compiles and the runs leave out filler.
     """
     backend.require()
     revision()  # of the code that trains; it may be another one when training ends
@@ -83,6 +83,11 @@ def train(
         if all(store.finished(run) for run in runs):
             store.remove_state(runs)  # left over if training was killed at its very end
             return
+        if backend.compiled and runs[0].training.leave_out:
+            raise BackendError(
+                "a training step that leaves out filler (training.leave_out) has another length each time, and is not "
+                "compiled: leave out --compile"
+            )
         setup = Setup.of(runs[0], backend.device)
         groups, probe = _groups(runs, store, setup, backend)
         total = len(groups) * runs[0].training.epochs

@@ -130,9 +130,6 @@ class Frozen:
 
 def preregistration(protocol: Protocol) -> dict[str, Any]:
     """Return the parts of a protocol that decide what is trained and how it is judged, as JSON."""
-    training = asdict(protocol.profile.training)
-    if not training["stop_when_solved"]:
-        del training["stop_when_solved"]  # as in the configs of runs
     content: dict[str, Any] = json.loads(
         json.dumps(
             {
@@ -140,7 +137,7 @@ def preregistration(protocol: Protocol) -> dict[str, Any]:
                 "test": protocol.test,
                 "cells": [cell.as_json() for cell in protocol.cells],
                 "models": [str(model) for model in protocol.profile.models],
-                "training": training,
+                "training": protocol.profile.training.as_json(),
                 "evaluation": asdict(protocol.profile.evaluation),
             }
         )

@@ -1,0 +1,79 @@
+"""Filler of training samples that differs in kind and in amount, so that steps also meet what long samples hold.
+
+In the filled format (`circuits.formats`) each filler is drawn by itself, and all samples are equally long. So training
+shows no long operand, no end of an operand where a longer one has it, and each step after as many keys as possible;
+trained models fail on long samples for that alone (docs/results/filled-addition). Two settings of `Training` change
+this, and neither changes a step or the label of a key: `prompts_as_filler` and `leave_out`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from circuits.formats import FilledTask
+from circuits.task import Task
+from empirical.runs.data import TRAIN, VARIED, Examples, stream
+from empirical.runs.profile import ProfileError, Training
+
+PROMPTS = 100
+"""Prompts of each scale in the text that filler is cut out of."""
+
+
+def require_filler(training: Training, task: Task, train: Sequence[int]) -> None:
+    """Raise ProfileError if settings of filler do not suit a task, or the scales that it is trained on."""
+    if not isinstance(task, FilledTask):
+        raise ProfileError(
+            "training.prompts_as_filler and training.leave_out are about filler, which only the filled format has: "
+            f"'{task.name}' has none; leave them out, or train it in a protocol of its own"
+        )
+    first = fillers_before(task, train)
+    if training.leave_out and training.leave_out > first:
+        raise ProfileError(
+            f"training.leave_out = {training.leave_out}: some samples of '{task.name}' begin with {first} fillers; "
+            f"leave out at most {first}"
+        )
+
+
+def fillers_before(task: FilledTask, scales: Sequence[int]) -> int:
+    """Number of fillers with which a sample of each of some scales begins, at least."""
+    return min(task.place(scale, 1) - 1 for scale in scales)
+
+
+def with_prompts_as_filler(
+    data: Examples, task: FilledTask, *, largest_scale: int, share: float, seed: int
+) -> Examples:
+    """Return training samples, some of them with filler that is cut out of prompts.
+
+    The prompts, of all scales up to the largest, stand in random order one after the other, without filler. A sample's
+    filler is a piece of this text, cut at a random place.
+
+    Args:
+        data: samples of a run.
+        task: the task that they are of.
+        largest_scale: largest scale of the prompts.
+        share: mean share of samples that are changed.
+        seed: seed of the run.
+    """
+    draw = stream(TRAIN, seed, 0, VARIED)
+    prompts = [
+        row
+        for scale in range(1, largest_scale + 1)
+        for row in task.core.sample_prompts(scale, PROMPTS, stream(TRAIN, seed, scale, VARIED))
+    ]
+    text = np.concatenate([prompts[index] for index in draw.permutation(len(prompts))])
+    changed = draw.random(len(data.tokens)) < share
+    tokens = data.tokens.copy()
+    for scale in np.unique(data.scales).tolist():
+        places = [place - 1 for place, fills in zip(task.given(scale), task.is_filler(scale), strict=True) if fills]
+        rows = np.flatnonzero(changed & (data.scales == scale))
+        cuts = draw.integers(len(text) - len(places) + 1, size=len(rows))
+        tokens[rows[:, None], places] = text[cuts[:, None] + np.arange(len(places))]
+    return replace(data, tokens=tokens)
+
+
+def left_out(training: Training, step: int) -> int:
+    """Number of first tokens that a training step leaves out, equal for all runs."""
+    if training.leave_out is None:
+        return 0
+    return int(np.random.default_rng([step, VARIED]).integers(training.leave_out + 1))
