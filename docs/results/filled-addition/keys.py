@@ -2,8 +2,8 @@
 
 At the root of the project, PYTHONPATH=. python docs/results/filled-addition/keys.py, followed by
 
-    train OUT    train the runs of base-four.toml thrice more, in OUT/staggered, OUT/shifted, OUT/varied, and 24 of rope
-    ask OUT      test the finished runs of all kinds, a few seconds each, and write keys.parquet
+    train OUT    train the runs of base-four.toml thrice more, in OUT/staggered, OUT/shifted and OUT/varied
+    ask OUT      test the finished runs, those of filled and staggered samples also changed, and write keys.parquet
     nothing      print the lines
 
 In the filled format all samples are equally long, so that training shows steps at the last places alone, where the most
@@ -13,7 +13,6 @@ None changes the right answers, or the labels of the keys that were there before
 """
 
 import copy
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,10 +54,6 @@ from theory.system.processes import pool
 RECORD = Path(__file__).parent
 STORED = RECORD / "keys.parquet"
 PROTOCOL = load_protocol(str(RECORD / "base-four.toml"), "quick")
-ROPE_RECORD = RECORD.parent / "quick-until-decided"
-ROPE_PROTOCOL = load_protocol(str(ROPE_RECORD / "filled-addition.toml"), "quick")
-ROPE_RUNS = 24
-"""Runs of rope that are trained on shifted samples, the first of those that this record has on the usual ones."""
 SHORT, LONG = PROTOCOL.train[-1], PROTOCOL.test[-1]
 """Largest scales of training and of the test."""
 SAMPLES = 500
@@ -70,7 +65,7 @@ A sample of scale n has n + 2 steps, so that between them staggered samples of s
 where LONG has one.
 """
 CHANGES = ("long", "long, late", "long, late by digits", "short", "short, early")
-"""Samples that the models are asked."""
+"""Samples that models of filled and of staggered samples are asked."""
 ENCODINGS = ("ipe", "rpe")
 CPUS = os.cpu_count() or 1
 LOSSES, EXAMPLES = Ensemble.losses, Setup.examples
@@ -78,6 +73,7 @@ PROMPTS = 500
 """Prompts of each scale in the text that varied filler is cut out of."""
 KINDS: Mapping[str, str] = {"filled": "runs", "staggered": "staggered", "shifted": "shifted", "varied": "varied"}
 """Samples of training -> folder of the runs."""
+ASKED = ("filled", "staggered")
 
 
 def staggered(task: Task, largest_scale: int) -> FilledTask:
@@ -96,6 +92,7 @@ def staggered(task: Task, largest_scale: int) -> FilledTask:
         "name": f"{laid_out.name}-staggered",
         "prompt": lambda scale: laid_out.prompt(scale)[left_out(scale) :],
         "place": lambda scale, position: laid_out.place(scale, position) - left_out(scale),
+        "is_filler": lambda scale: laid_out.is_filler(scale)[left_out(scale) :],
         "reference": None,  # it names the places of the filled format
     }
     return FilledTask(**(unchanged | changed))
@@ -113,8 +110,8 @@ def shifted(self: Ensemble, samples_MB: Tensor, step: int) -> Tensor:
     part.geometry = copy.copy(self.geometry)
     part.geometry.length -= left_out
     labels = self.geometry.labels_MSJI
-    if labels is not None:  # rope has none
-        part.geometry.labels_MSJI = labels[:, :, left_out:, left_out:]
+    assert labels is not None
+    part.geometry.labels_MSJI = labels[:, :, left_out:, left_out:]
     return LOSSES(part, samples_MB, step)
 
 
@@ -154,7 +151,7 @@ def train(out: Path) -> None:
     """Train the runs of the protocol that are not trained on staggered and on shifted samples yet."""
     for kind in TRAININGS:
         store = store_of(out, kind)
-        runs = [run for run in planned(out, kind) if not store.finished(run)]
+        runs = [run for run in planned(out) if not store.finished(run)]
         small = groups(runs, store, 2 * CPUS)  # what is finished counts if the training is stopped
         with pool(CPUS) as processes:
             for failure in processes.map(partial(train_changed, kind=kind, root=store.root), small):
@@ -169,29 +166,21 @@ def train_changed(group: Group, kind: str, root: Path) -> str | None:
 
 TRAININGS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "staggered": lambda: patch("circuits.formats.filled", staggered),
-    "varied": varied_and_shifted,
     "shifted": lambda: patch.object(Ensemble, "losses", shifted),
+    "varied": varied_and_shifted,
 }
 """Samples of training -> context in which they are those."""
 
 
-def planned(out: Path, kind: str) -> list[Run]:
-    """Return the runs of a kind, whose seeds derive from what was frozen in a folder, or for rope in its record."""
-    runs = [run for runs in stored_runs(PROTOCOL, out).values() for run in runs]
-    return runs + rope_runs() if kind == "shifted" else runs
-
-
-def rope_runs() -> list[Run]:
-    """Return the runs of rope that are trained once more."""
-    [cell] = (cell for cell in ROPE_PROTOCOL.cells if cell.encoding == "rope")
-    [runs] = stored_runs(ROPE_PROTOCOL, ROPE_RECORD, [cell]).values()
-    return runs[:ROPE_RUNS]
+def planned(out: Path) -> list[Run]:
+    """Return the runs whose seeds derive from what was frozen in a folder."""
+    return [run for runs in stored_runs(PROTOCOL, out).values() for run in runs]
 
 
 def asked(out: Path) -> list[dict[str, Any]]:
     """Return a row for each finished run."""
     finished = [
-        (kind, run) for kind, folder in KINDS.items() for run in planned(out, kind) if store_of(out, kind).finished(run)
+        (kind, run) for kind, folder in KINDS.items() for run in planned(out) if store_of(out, kind).finished(run)
     ]
     with pool(CPUS) as processes:
         return list(processes.map(partial(row_of, out), *zip(*finished, strict=True)))
@@ -202,11 +191,9 @@ def row_of(out: Path, kind: str, run: Run) -> dict[str, Any]:
 
     It has the run's name and encoding, the samples of its training, the first scale that is not solved (one more than
     the last one, if all are), the mean share of wrong samples at the scales of training, and the share of right samples
-    after each change.
+    after each change, or None where that is not asked.
     """
-    torch.set_num_threads(1)  # each process has a core
     store = store_of(out, kind)
-    setup, decoder = load_trained(run, store, run.test, "cpu")
     measured = outcome((run, store.metrics(run)), threshold=run.evaluation.threshold)
     return {
         "run": run.id,
@@ -214,6 +201,14 @@ def row_of(out: Path, kind: str, run: Run) -> dict[str, Any]:
         "kind": kind,
         "first_failure": measured.first_failure or LONG + 1,
         "wrong_in_training": 1 - float(np.mean([measured.exact_match[scale] for scale in run.train])),
+    } | (changed(run, store) if kind in ASKED else dict.fromkeys(CHANGES))
+
+
+def changed(run: Run, store: RunStore) -> dict[str, float]:
+    """Return the share of right samples after each change."""
+    torch.set_num_threads(1)  # each process has a core
+    setup, decoder = load_trained(run, store, run.test, "cpu")
+    return {
         "long": as_is(decoder, setup, LONG),
         "long, late": late(decoder, setup, setup.task.alphabet),
         "long, late by digits": late(decoder, setup, DIGITS),
@@ -284,26 +279,10 @@ def compared(pairs: Iterable[tuple[bool, bool]]) -> str:
     return f"{for_it} | {against} | {Estimand.MAJORITY.evidence(for_it, for_it + against).above:.3g}"
 
 
-def usual_rope_rows() -> list[dict[str, Any]]:
-    """Return a row for each run of rope on the usual samples, without shares: no weights of these are kept."""
-    record = json.loads((ROPE_RECORD / "filled-addition" / "conjecture.json").read_text(encoding="utf-8"))
-    [cell] = record["cells"]
-    first_failures = {each["seed"]: each["first_failure"] or LONG + 1 for each in cell["outcomes"]}
-    return [
-        {"run": run.id, "encoding": "rope", "kind": "filled", "first_failure": first_failures[run.seed]}
-        for run in rope_runs()
-    ]
-
-
-def all_rows() -> list[dict[str, Any]]:
-    """Return the rows of all runs."""
-    return [*read_rows(STORED), *usual_rope_rows()]
-
-
 def change_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for each encoding and kind: how many runs solve which samples, and the mean share of right ones."""
     lines = []
-    for encoding, kind in (*product(ENCODINGS, KINDS), ("rope", "shifted")):
+    for encoding, kind in product(ENCODINGS, ASKED):
         own = [row for row in rows if (row["encoding"], row["kind"]) == (encoding, kind)]
         cells = [
             f"{sum(solves(row, change) for row in own)} of {len(own)}, {fmean(row[change] for row in own):.2f}"
@@ -315,19 +294,15 @@ def change_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def predicted_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for each prediction but those of single encodings: runs for it, against it, and the e-value."""
-    usual = [row for row in rows if row["kind"] == "filled" and row["encoding"] in ENCODINGS]
+    usual = [row for row in rows if row["kind"] == "filled"]
     failing = [row for row in usual if fits(row) and not wins(row)]
     unerring, erring = ([row for row in failing if (row["wrong_in_training"] > 0) == some] for some in (False, True))
     fitting = {kind: {row["run"]: row for row in rows if row["kind"] == kind and fits(row)} for kind in KINDS}
 
-    def won(kind: str, other: str, encodings: Sequence[str] = ENCODINGS) -> str:
+    def won(kind: str, other: str) -> str:
         """Compare runs of two kinds with the same seeds, where both fit: only the first solves all, or only other."""
-        both = [
-            (row, fitting[other][run])
-            for run, row in fitting[kind].items()
-            if run in fitting[other] and row["encoding"] in encodings
-        ]
-        return compared((wins(first), wins(second)) for first, second in both)
+        both = fitting[kind].keys() & fitting[other].keys()
+        return compared((wins(fitting[kind][run]), wins(fitting[other][run])) for run in both)
 
     return [
         f"| 1 | {compared((solves(row, 'long, late'), solves(row, 'long')) for row in usual)} |",
@@ -336,7 +311,6 @@ def predicted_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         f"| 4 | {won('staggered', 'filled')} |",
         f"| 7 | {won('shifted', 'filled')} |",
         f"| 8 | {won('shifted', 'staggered')} |",
-        f"| 10 | {won('shifted', 'filled', ['rope'])} |",
         f"| 12 | {won('varied', 'filled')} |",
         f"| 13 | {won('varied', 'shifted')} |",
     ]
@@ -355,7 +329,7 @@ def wins(row: Mapping[str, Any]) -> bool:
 def generalization_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for each encoding and kind: fitting runs that solve all scales, e-value, first failing scales."""
     lines = []
-    for encoding, kind in (*product(ENCODINGS, KINDS), ("rope", "filled"), ("rope", "shifted")):
+    for encoding, kind in product(ENCODINGS, KINDS):
         own = [row for row in rows if (row["encoding"], row["kind"]) == (encoding, kind) and fits(row)]
         solved = sum(map(wins, own))
         evidence = Estimand.MAJORITY.evidence(solved, len(own))
@@ -373,7 +347,7 @@ if __name__ == "__main__":
         case ["ask", out]:
             write_rows(STORED, asked(Path(out)))
         case []:
-            rows = all_rows()
+            rows = read_rows(STORED)
             for table in (change_lines(rows), predicted_lines(rows), generalization_lines(rows)):
                 print("\n".join([*table, ""]))
         case _:
