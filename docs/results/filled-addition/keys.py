@@ -336,7 +336,7 @@ def generalization_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         scales = ", ".join(
             str(row["first_failure"]) for row in sorted(own, key=itemgetter("first_failure")) if not wins(row)
         )
-        lines.append(f"| {encoding} | {kind} | {solved} of {len(own)} | {evidence.above:.3g} | {scales} |")
+        lines.append(f"| {encoding} | {kind} | {solved} of {len(own)} | {evidence.above:.3g} | {scales or 'none'} |")
     return lines
 
 
