@@ -467,16 +467,16 @@ def test_what_is_said_of_varied_filler_is_printed_by_its_script() -> None:
     lines = script["named_lines"]()
     assert len(lines) == 7 and {*lines} <= {*text.splitlines()}
     assert json.loads((folder / "mixed" / "conjecture.json").read_text(encoding="utf-8"))["frozen"] in text
-    said = []
+    shares_of = []
     for cells in (script["filled_cells"](folder / "mixed"), script["filled_cells"](script["FIG2"])):
         addition = [cells["addition base 4", encoding] for encoding in ("ipe", "rpe", "rope")]
         fits, generalizing = ([cell[part] for cell in addition] for part in ("fit", "generalizes_given_fit"))
-        said += [
+        shares_of += [
             f"{sum(each['successes'] for each in counts)} of {sum(each['trials'] for each in counts)}"
             for counts in (generalizing, fits)
         ]
-    assert f"of addition {said[0]} fitting runs generalize, where {said[2]} did with the usual filler" in text
-    assert f"**Fewer runs fit addition:** {said[1]}, and {said[3]} with the usual filler" in text
+    assert f"of addition {shares_of[0]} fitting runs generalize, where {shares_of[2]} did with the usual filler" in text
+    assert f"**Fewer runs fit addition:** {shares_of[1]}, and {shares_of[3]} with the usual filler" in text
 
 
 def _with_and(numbers: str) -> str:

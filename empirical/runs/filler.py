@@ -1,9 +1,9 @@
 """Filler of training samples that differs in kind and in amount, so that steps also meet what long samples hold.
 
 In the filled format (`circuits.formats`) each filler is drawn by itself, and all samples are equally long. So training
-shows no long operand, no end of an operand where a longer one has it, and each step after as many keys as possible;
-trained models fail on long samples for that alone (docs/results/filled-addition). Two settings of `Training` change
-this, and neither changes a step or the label of a key: `prompts_as_filler` and `leave_out`.
+shows no long operand, no end of an operand where a longer one has it, and each step after as many keys as possible.
+Some models fail on long samples for that alone (docs/results/filled-addition). Two settings of `Training` change this,
+and neither changes a step or the label of a key: `prompts_as_filler` and `leave_out`.
 """
 
 from collections.abc import Sequence
