@@ -37,7 +37,7 @@ def _settings(protocol: Protocol) -> dict[str, str]:
         "seeds": str(profile.seeds),
         "training scales": f"{protocol.train[0]}-{protocol.train[-1]}",
         "test scales": f"{protocol.test[0]}-{protocol.test[-1]}",
-        **{name.replace("_", " "): f"{value:g}" for name, value in asdict(profile.training).items()},
+        **{name.replace("_", " "): f"{value or 0:g}" for name, value in asdict(profile.training).items()},
         "test samples a scale": str(profile.evaluation.samples),
         "solved from": f"{profile.evaluation.threshold:g}",
     }
