@@ -9,7 +9,8 @@ At the root of the project, PYTHONPATH=. python docs/results/filled-addition/key
 In the filled format all samples are equally long, so that training shows steps at the last places alone, where the most
 keys are before them. Steps of long samples come earlier. Three things change this, one in long samples for a trained
 model (`late`), two in the samples of training (`staggered`, `shifted`). Another (`varied`) changes what filler is too.
-None changes the right answers, or the labels of the keys that were there before.
+None changes the right answers, or the labels of the keys that were there before. The settings `prompts_as_filler` and
+`leave_out` of training came after these runs, and draw other filler.
 """
 
 import copy
@@ -28,17 +29,16 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from circuits.formats import FilledTask, filled
 from circuits.roles import IRRELEVANT
 from circuits.task import Task
 from empirical.model.backend import Backend
 from empirical.model.decoder import Decoder
-from empirical.model.ensemble import Ensemble
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
 from empirical.runs.data import TEST, TRAIN, Examples
+from empirical.runs.profile import Training
 from empirical.runs.protocol import load_protocol
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore
@@ -68,7 +68,7 @@ CHANGES = ("long", "long, late", "long, late by digits", "short", "short, early"
 """Samples that models of filled and of staggered samples are asked."""
 ENCODINGS = ("ipe", "rpe")
 CPUS = os.cpu_count() or 1
-LOSSES, EXAMPLES = Ensemble.losses, Setup.examples
+EXAMPLES, LEFT_OUT = Setup.examples, "empirical.model.ensemble.left_out"
 PROMPTS = 500
 """Prompts of each scale in the text that varied filler is cut out of."""
 KINDS: Mapping[str, str] = {"filled": "runs", "staggered": "staggered", "shifted": "shifted", "varied": "varied"}
@@ -98,21 +98,12 @@ def staggered(task: Task, largest_scale: int) -> FilledTask:
     return FilledTask(**(unchanged | changed))
 
 
-def shifted(self: Ensemble, samples_MB: Tensor, step: int) -> Tensor:
-    """Return the losses of a training step without the first fillers, as many as its number draws, 0 to LONG - SHORT.
+def shifted(_: Training, step: int) -> int:
+    """Return how many first fillers a training step leaves out, 0 to LONG - SHORT, drawn by its number.
 
-    So each step of each scale comes at many places. It stands for `Ensemble.losses`.
+    So each step of each scale comes at many places. It stands for `empirical.runs.filler.left_out`.
     """
-    left_out = int(np.random.default_rng(step).integers(LONG - SHORT + 1))
-    part = copy.copy(self)
-    part.tokens, part.is_step = self.tokens[:, left_out:], self.is_step[:, left_out:]
-    part.first_query -= left_out
-    part.geometry = copy.copy(self.geometry)
-    part.geometry.length -= left_out
-    labels = self.geometry.labels_MSJI
-    assert labels is not None
-    part.geometry.labels_MSJI = labels[:, :, left_out:, left_out:]
-    return LOSSES(part, samples_MB, step)
+    return int(np.random.default_rng(step).integers(LONG - SHORT + 1))
 
 
 def varied(self: Setup, scales: Sequence[int], count: int, *, split: int, seed: int) -> Examples:
@@ -126,29 +117,27 @@ def varied(self: Setup, scales: Sequence[int], count: int, *, split: int, seed: 
         return data
     task = self.task
     assert isinstance(task, FilledTask)
-    assert task.alphabet == task.core.alphabet
     rng = np.random.default_rng([seed, count])
     prompts = [row for scale in range(1, LONG + 1) for row in task.core.sample_prompts(scale, PROMPTS, rng)]
     text = np.concatenate([prompts[index] for index in rng.permutation(len(prompts))])
     tokens = data.tokens.copy()
     for scale in scales:
-        core_length = len(task.core.layout(scale))
-        places = {*range(len(task.layout(scale)))} - {task.place(scale, place + 1) - 1 for place in range(core_length)}
+        places = np.flatnonzero(task.is_filler(scale))
         rows = np.flatnonzero((data.scales == scale) & (rng.random(count) < 0.5))
         cuts = rng.integers(len(text) - len(places), size=len(rows))[:, None] + np.arange(len(places))
-        tokens[np.ix_(rows, sorted(places))] = text[cuts]
+        tokens[rows[:, None], places] = text[cuts]
     return replace(data, tokens=tokens)
 
 
 @contextmanager
 def varied_and_shifted() -> Iterator[None]:
     """Train on varied samples, shifted as well."""
-    with patch.object(Setup, "examples", varied), patch.object(Ensemble, "losses", shifted):
+    with patch.object(Setup, "examples", varied), patch(LEFT_OUT, shifted):
         yield
 
 
 def train(out: Path) -> None:
-    """Train the runs of the protocol that are not trained on staggered and on shifted samples yet."""
+    """Train the runs of the protocol that are not trained on samples of each other kind yet."""
     for kind in TRAININGS:
         store = store_of(out, kind)
         runs = [run for run in planned(out) if not store.finished(run)]
@@ -166,7 +155,7 @@ def train_changed(group: Group, kind: str, root: Path) -> str | None:
 
 TRAININGS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
     "staggered": lambda: patch("circuits.formats.filled", staggered),
-    "shifted": lambda: patch.object(Ensemble, "losses", shifted),
+    "shifted": lambda: patch(LEFT_OUT, shifted),
     "varied": varied_and_shifted,
 }
 """Samples of training -> context in which they are those."""
