@@ -464,9 +464,10 @@ def test_what_is_said_of_varied_filler_is_printed_by_its_script() -> None:
     folder = ROOT / "docs" / "results" / "varied-filler"
     script = runpy.run_path(str(folder / "shares.py"))
     text = TEXTS["docs/results/varied-filler/README.md"]
-    lines = script["named_lines"]()
-    assert len(lines) == 7 and {*lines} <= {*text.splitlines()}
-    assert json.loads((folder / "mixed" / "conjecture.json").read_text(encoding="utf-8"))["frozen"] in text
+    named, random = script["named_lines"](), script["random_lines"]()
+    assert len(named) == 7 and len(random) == 2 and {*named, *random} <= {*text.splitlines()}
+    for name in ("mixed", "random-usual", "random-varied"):
+        assert json.loads((folder / name / "conjecture.json").read_text(encoding="utf-8"))["frozen"] in text
     shares_of = []
     for cells in (script["filled_cells"](folder / "mixed"), script["filled_cells"](script["FIG2"])):
         addition = [cells["addition base 4", encoding] for encoding in ("ipe", "rpe", "rope")]
