@@ -477,7 +477,7 @@ def test_what_is_said_of_varied_filler_is_printed_by_its_script() -> None:
             for counts in (generalizing, fits)
         ]
     assert f"of addition {shares_of[0]} fitting runs generalize, where {shares_of[2]} did with the usual filler" in text
-    assert f"**Fewer runs fit addition:** {shares_of[1]}, and {shares_of[3]} with the usual filler" in text
+    assert f"**As many runs of addition fit:** {shares_of[1]}, and {shares_of[3]} with the usual filler" in text
 
 
 def _with_and(numbers: str) -> str:
