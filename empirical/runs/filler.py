@@ -6,18 +6,17 @@ Some models fail on long samples for that alone (docs/results/filled-addition). 
 and neither changes a step or the label of a key: `prompts_as_filler` and `leave_out`.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from circuits.formats import FilledTask
 from circuits.task import Task
 from empirical.runs.data import TRAIN, VARIED, Examples, stream
 from empirical.runs.profile import ProfileError, Training
-
-PROMPTS = 100
-"""Prompts of each scale in the text that filler is cut out of."""
 
 
 def require_filler(training: Training, task: Task, train: Sequence[int]) -> None:
@@ -45,8 +44,8 @@ def with_prompts_as_filler(
 ) -> Examples:
     """Return training samples, some of them with filler that is cut out of prompts.
 
-    The prompts, of all scales up to the largest, stand in random order one after the other, without filler. A sample's
-    filler is a piece of this text, cut at a random place.
+    The prompts, as many of each scale up to the largest, stand in random order one after the other, without filler. A
+    sample's filler is the next piece of this text, so that none is met twice.
 
     Args:
         data: samples of a run.
@@ -56,20 +55,29 @@ def with_prompts_as_filler(
         seed: seed of the run.
     """
     draw = stream(TRAIN, seed, 0, VARIED)
-    prompts = [
-        row
-        for scale in range(1, largest_scale + 1)
-        for row in task.core.sample_prompts(scale, PROMPTS, stream(TRAIN, seed, scale, VARIED))
-    ]
-    text = np.concatenate([prompts[index] for index in draw.permutation(len(prompts))])
-    changed = draw.random(len(data.tokens)) < share
+    changed = np.flatnonzero(draw.random(len(data.tokens)) < share)
+    places = {scale: _filler_places(task, scale) for scale in np.unique(data.scales).tolist()}
+    lengths = np.array([len(places[scale]) for scale in data.scales[changed].tolist()], dtype=np.int64)
+    starts = np.cumsum(lengths) - lengths
+    text = _text(task.core, largest_scale, int(lengths.sum()), draw, seed)
     tokens = data.tokens.copy()
-    for scale in np.unique(data.scales).tolist():
-        places = [place - 1 for place, fills in zip(task.given(scale), task.is_filler(scale), strict=True) if fills]
-        rows = np.flatnonzero(changed & (data.scales == scale))
-        cuts = draw.integers(len(text) - len(places) + 1, size=len(rows))
-        tokens[rows[:, None], places] = text[cuts[:, None] + np.arange(len(places))]
+    for scale, of_scale in places.items():
+        pieces = data.scales[changed] == scale
+        tokens[changed[pieces, None], of_scale] = text[starts[pieces, None] + np.arange(len(of_scale))]
     return replace(data, tokens=tokens)
+
+
+def _filler_places(task: FilledTask, scale: int) -> list[int]:
+    """Indices of the filler in a sample of a scale."""
+    return [place - 1 for place, fills in zip(task.given(scale), task.is_filler(scale), strict=True) if fills]
+
+
+def _text(core: Task, largest_scale: int, length: int, draw: np.random.Generator, seed: int) -> NDArray[np.uint8]:
+    """Prompts in random order, as many of each scale, with at least `length` tokens."""
+    scales = range(1, largest_scale + 1)
+    count = math.ceil(length / sum(len(core.given(scale)) for scale in scales)) or 1  # one too where none is changed
+    prompts = [row for scale in scales for row in core.sample_prompts(scale, count, stream(TRAIN, seed, scale, VARIED))]
+    return np.concatenate([prompts[index] for index in draw.permutation(len(prompts))])
 
 
 def left_out(training: Training, step: int) -> int:

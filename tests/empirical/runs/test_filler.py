@@ -1,7 +1,10 @@
 """Settings of filler: what training samples show besides their steps, and how much of it."""
 
 import itertools
+import math
+from collections import Counter
 from dataclasses import replace
+from re import fullmatch
 
 import numpy as np
 import pytest
@@ -52,6 +55,27 @@ def test_prompts_as_filler_are_pieces_of_a_text_of_prompts_and_change_nothing_el
         drawn = [[*map(tuple, itertools.pairwise(row))] for row in before.tokens[rows][:, fills].tolist()]
         assert not allowed.issuperset(itertools.chain(*drawn)), "filler that is drawn token by token is no such text"
         assert len({*map(tuple, after.tokens[rows][:, fills].tolist())}) > 20
+
+
+def test_pieces_follow_each_other_in_a_text_of_as_many_prompts_of_each_scale() -> None:
+    setup, task = _setup(1.0)
+    data = setup.examples([1, 2], SAMPLES, split=TRAIN, seed=5)
+    pieces = [
+        "".join(task.alphabet[row[place]] for place, fills in enumerate(task.is_filler(scale)) if fills)
+        for row, scale in zip(data.tokens.tolist(), data.scales.tolist(), strict=True)
+    ]
+    text = "".join(pieces)
+    prompts = [fullmatch("_([01]+)__", prompt) for prompt in text.split("=")[:-1]]
+    scales = Counter(len(prompt[1]) for prompt in prompts if prompt is not None)
+    assert scales.total() == len(prompts) and {*scales} == {*range(1, LARGEST + 1)}
+    assert max(scales.values()) == math.ceil(len(text) / sum(scale + 4 for scale in scales))
+    assert max(scales.values()) - min(scales.values()) <= 4, "prompts are left over at the end of the text alone"
+
+
+def test_no_sample_need_be_changed() -> None:
+    (plain, _), (setup, _) = _setup(None), _setup(1e-9)
+    before, after = (each.examples([1, 2], SAMPLES, split=TRAIN, seed=5) for each in (plain, setup))
+    assert np.array_equal(before.tokens, after.tokens)
 
 
 def test_a_share_of_the_training_samples_is_changed_and_none_for_test_or_validation() -> None:
