@@ -9,11 +9,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from scipy.stats import fisher_exact
+
 from empirical.statistics.e_values import Estimand
 
 RECORD = Path(__file__).parent
 FIG2 = RECORD.parent / "quick-until-decided" / "fig2"
-RANDOM_ENCODINGS = ("rpe", "rope")
+USUAL_TO_THE_END = (RECORD / "to-the-end-usual", RECORD.parent / "filled-addition" / "base-four")
+VARIED = ("mixed", "to-the-end-varied", "once")
+"""Records of named tasks with varied filler."""
+ENCODINGS = ("rpe", "rope")
 Cells = Mapping[tuple[str, str], Mapping[str, Any]]
 """Task and encoding -> cell of a trial."""
 
@@ -40,11 +45,52 @@ def named_lines() -> list[str]:
     ]
 
 
+def to_the_end_lines() -> list[str]:
+    """Return a line for each cell that is trained to the end: its shares and verdicts with each filler, and p-values.
+
+    These are Fisher's, one-sided: of a larger share than in the column before, if both shares are equal.
+    """
+    columns = [filled_cells(RECORD / name) for name in VARIED[1:]]
+    usual = {key: cell for folder in USUAL_TO_THE_END for key, cell in filled_cells(folder).items()}
+    lines = []
+    for key in columns[0]:
+        line = [*key, f"{share(usual[key])}, {usual[key]['verdict']}"]
+        before = usual[key]
+        for column in columns:
+            if cell := column.get(key):
+                line += [f"{share(cell)}, {cell['verdict']}", f"{larger(cell, before):.2g}"]
+                before = cell
+            else:
+                line += ["", ""]
+        lines.append(f"| {' | '.join(line)} |")
+    return lines
+
+
+def larger(cell: Mapping[str, Any], other: Mapping[str, Any]) -> float:
+    """Return Fisher's p-value of a larger share of the fitting runs of a cell than of those of another."""
+    counts = [each["generalizes_given_fit"] for each in (cell, other)]
+    table = [[each["successes"], each["trials"] - each["successes"]] for each in counts]
+    return float(fisher_exact(table, alternative="greater").pvalue)
+
+
+def addition_lines() -> list[str]:
+    """Return a line for each encoding of addition: shares of all its runs with varied filler, e-value for most."""
+    lines = []
+    for encoding in ENCODINGS:
+        cells = [filled_cells(RECORD / name)["addition base 4", encoding] for name in VARIED]
+        successes, trials = (
+            sum(cell["generalizes_given_fit"][part] for cell in cells) for part in ("successes", "trials")
+        )
+        evidence = Estimand.MAJORITY.evidence(successes, trials)
+        lines.append(f"| {encoding} | {successes} of {trials} | {evidence.above:.2g} | {evidence.below:.2g} |")
+    return lines
+
+
 def random_lines() -> list[str]:
     """Return a line for each encoding of the random tasks: shares, tasks with the larger share for either, e-value."""
     usual, varied = (filled_cells(RECORD / f"random-{filler}") for filler in ("usual", "varied"))
     lines = []
-    for encoding in RANDOM_ENCODINGS:
+    for encoding in ENCODINGS:
         tasks = [task for task, other in varied if other == encoding]
         counts = [[cells[task, encoding]["generalizes_given_fit"] for task in tasks] for cells in (usual, varied)]
         totals = [
@@ -62,5 +108,5 @@ def random_lines() -> list[str]:
 
 
 if __name__ == "__main__":
-    for table in (named_lines(), random_lines()):
+    for table in (named_lines(), to_the_end_lines(), addition_lines(), random_lines()):
         print("\n".join([*table, ""]))
