@@ -26,6 +26,8 @@ QUESTIONS: tuple[Callable[[], TimingComparison | str], ...] = (
     complexity.cadical_against_cp_sat,
     complexity.certificate_against_search,
     decoder.training_step_against_x_transformers,
+    decoder.compiled_step_against_x_transformers,
+    decoder.compiled_step_against_compiled_x_transformers,
     decoder.training_step_against_gpt2,
     decoder.training_step_against_bare_loop,
     decoder.ensemble_step_against_bare_loop,

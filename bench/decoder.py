@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from bench.bare_decoder import BareDecoder
 from bench.measure import TimingComparison, compare
 from empirical.encodings.learned import LearnedAbsolute
-from empirical.model.backend import Backend
+from empirical.model.backend import CPU, Backend
 from empirical.model.decoder import Decoder
 from empirical.model.ensemble import Ensemble
 from empirical.model.mapped import stack_models
@@ -39,12 +39,29 @@ def device() -> str:
 
 def training_step_against_x_transformers() -> TimingComparison:
     """Forward pass, backward pass, clipping and AdamW; learned absolute positions, loss on the generated tokens."""
+    theirs = _x_transformers()
+    return _training_step_against("x-transformers", theirs, theirs)
+
+
+def compiled_step_against_x_transformers() -> TimingComparison:
+    """Training step whose decoder is compiled, against x-transformers as it is; compilation is not timed."""
+    theirs = _x_transformers()
+    return _training_step_against("x-transformers", theirs, theirs, Backend(device(), compiled=True))
+
+
+def compiled_step_against_compiled_x_transformers() -> TimingComparison:
+    """Training step whose decoder is compiled, against x-transformers compiled by the same options."""
+    theirs, backend = _x_transformers(), Backend(device(), compiled=True)
+    return _training_step_against("x-transformers, compiled", theirs, backend.forward_of(theirs), backend)
+
+
+def _x_transformers() -> nn.Module:
+    """Decoder of x-transformers of the sizes of these benchmarks, with learned absolute positions."""
     import x_transformers as xt
 
     torch.manual_seed(0)
     layers = xt.Decoder(dim=WIDTH, depth=LAYERS, heads=HEADS, attn_dim_head=WIDTH // HEADS, attn_flash=True)
-    theirs = xt.TransformerWrapper(num_tokens=SYMBOLS, max_seq_len=LENGTH, attn_layers=layers)
-    return _training_step_against("x-transformers", theirs, theirs)
+    return xt.TransformerWrapper(num_tokens=SYMBOLS, max_seq_len=LENGTH, attn_layers=layers)
 
 
 def training_step_against_gpt2() -> TimingComparison:
@@ -159,10 +176,13 @@ def ensemble_against_loop() -> TimingComparison:
     )
 
 
-def _training_step_against(name: str, theirs: nn.Module, logits: Callable[[Tensor], Tensor]) -> TimingComparison:
+def _training_step_against(
+    name: str, theirs: nn.Module, logits: Callable[[Tensor], Tensor], backend: Backend = CPU
+) -> TimingComparison:
     """Training step of our decoder, against that of another model."""
-    ours = _step(_decoder(LENGTH, 0), BATCH, LENGTH, PROMPT - 1)
-    question = f"training step, {BATCH} samples of {LENGTH} tokens, the last {LENGTH - PROMPT + 1} generated"
+    ours = _step(_decoder(LENGTH, 0), BATCH, LENGTH, PROMPT - 1, backend)
+    compiled = "compiled " if backend.compiled else ""
+    question = f"{compiled}training step, {BATCH} samples of {LENGTH} tokens, the last {LENGTH - PROMPT + 1} generated"
     return compare(question, ours, name, _other_step(theirs, logits))
 
 
@@ -191,16 +211,17 @@ def _decoder(length: int, seed: int) -> Decoder:
     return Decoder(symbols=SYMBOLS, width=WIDTH, layers=LAYERS, heads=HEADS, encoding=encoding)
 
 
-def _step(decoder: Decoder, batch: int, length: int, first_query: int) -> Callable[[], None]:
-    """Function that does one training step of a decoder."""
+def _step(decoder: Decoder, batch: int, length: int, first_query: int, backend: Backend = CPU) -> Callable[[], None]:
+    """Function that does one training step of a decoder, on the device that is timed; compiled if the backend is."""
     torch.set_num_threads(1)
     keep_freed_memory()
     decoder.to(device())
     optimizer = ModelwiseAdamW(decoder, SETTINGS)
     tokens = torch.randint(SYMBOLS, (decoder.models, batch, length + 1), device=device())
+    forward = backend.forward_of(decoder)
 
     def step() -> None:
-        logits = decoder(tokens[..., :-1], first_query=first_query)
+        logits = forward(tokens[..., :-1], first_query=first_query)
         targets = tokens[..., first_query + 1 :]
         losses = F.cross_entropy(logits.flatten(0, 2), targets.flatten(), reduction="none").view_as(targets)
         optimizer.step(losses.mean((1, 2)))
