@@ -58,7 +58,7 @@ def to_the_end_lines() -> list[str]:
         before = usual[key]
         for column in columns:
             if cell := column.get(key):
-                line += [f"{share(cell)}, {cell['verdict']}", f"{larger(cell, before):.2g}"]
+                line += [f"{share(cell)}, {cell['verdict']}", f"{p_value(cell, before):.2g}"]
                 before = cell
             else:
                 line += ["", ""]
@@ -66,7 +66,7 @@ def to_the_end_lines() -> list[str]:
     return lines
 
 
-def larger(cell: Mapping[str, Any], other: Mapping[str, Any]) -> float:
+def p_value(cell: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     """Return Fisher's p-value of a larger share of the fitting runs of a cell than of those of another."""
     counts = [each["generalizes_given_fit"] for each in (cell, other)]
     table = [[each["successes"], each["trials"] - each["successes"]] for each in counts]
