@@ -45,6 +45,15 @@ def named_lines() -> list[str]:
     ]
 
 
+def same_processor_lines() -> list[str]:
+    """Return a line for each cell with the usual filler trained anew: its share, that with varied filler, p-value."""
+    varied = filled_cells(RECORD / "mixed")
+    return [
+        f"| {' | '.join(key)} | {share(cell)} | {share(varied[key])} | {p_value(varied[key], cell):.2g} |"
+        for key, cell in filled_cells(RECORD / "mixed-usual").items()
+    ]
+
+
 def to_the_end_lines() -> list[str]:
     """Return a line for each cell that is trained to the end: its shares and verdicts with each filler, and p-values.
 
@@ -67,7 +76,7 @@ def to_the_end_lines() -> list[str]:
 
 
 def p_value(cell: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """Return Fisher's p-value of a larger share of the fitting runs of a cell than of those of another."""
+    """Return Fisher's p-value, one-sided, of a larger share of the fitting runs of a cell than of another's."""
     counts = [each["generalizes_given_fit"] for each in (cell, other)]
     table = [[each["successes"], each["trials"] - each["successes"]] for each in counts]
     return float(fisher_exact(table, alternative="greater").pvalue)
@@ -108,5 +117,5 @@ def random_lines() -> list[str]:
 
 
 if __name__ == "__main__":
-    for table in (named_lines(), to_the_end_lines(), addition_lines(), random_lines()):
+    for table in (named_lines(), same_processor_lines(), to_the_end_lines(), addition_lines(), random_lines()):
         print("\n".join([*table, ""]))
