@@ -4,7 +4,7 @@ At the root of the project, PYTHONPATH=. python docs/results/varied-filler/share
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ from empirical.statistics.e_values import Estimand
 RECORD = Path(__file__).parent
 FIG2 = RECORD.parent / "quick-until-decided" / "fig2"
 USUAL_TO_THE_END = (RECORD / "to-the-end-usual", RECORD.parent / "filled-addition" / "base-four")
-VARIED = ("mixed", "to-the-end-varied", "once")
-"""Records of named tasks with varied filler."""
+VARIED_TO_THE_END = (RECORD / "to-the-end-varied", RECORD / "once")
+ENDED_EARLY = ((RECORD / "mixed-usual",), (RECORD / "mixed",))
+"""Trials that ended early, with the usual and with varied filler."""
 ENCODINGS = ("rpe", "rope")
+ADDITION = tuple(("addition base 4", encoding) for encoding in ENCODINGS)
 Cells = Mapping[tuple[str, str], Mapping[str, Any]]
 """Task and encoding -> cell of a trial."""
 
@@ -29,9 +31,15 @@ def filled_cells(folder: Path) -> Cells:
     return {(cell["task"], cell["encoding"]): cell for cell in trial["cells"] if cell["format"] == "filled"}
 
 
+def _counts(cell: Mapping[str, Any]) -> Mapping[str, int]:
+    """Successes and trials: fitting runs that generalize, and fitting runs."""
+    counts: Mapping[str, int] = cell["generalizes_given_fit"]
+    return counts
+
+
 def share(cell: Mapping[str, Any]) -> str:
     """Return how many of the fitting runs of a cell generalize."""
-    counts = cell["generalizes_given_fit"]
+    counts = _counts(cell)
     return f"{counts['successes']} of {counts['trials']}"
 
 
@@ -59,7 +67,7 @@ def to_the_end_lines() -> list[str]:
 
     These are Fisher's, one-sided: of a larger share than in the column before, if both shares are equal.
     """
-    columns = [filled_cells(RECORD / name) for name in VARIED[1:]]
+    columns = [filled_cells(folder) for folder in VARIED_TO_THE_END]
     usual = {key: cell for folder in USUAL_TO_THE_END for key, cell in filled_cells(folder).items()}
     lines = []
     for key in columns[0]:
@@ -77,21 +85,50 @@ def to_the_end_lines() -> list[str]:
 
 def p_value(cell: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     """Return Fisher's p-value, one-sided, of a larger share of the fitting runs of a cell than of another's."""
-    counts = [each["generalizes_given_fit"] for each in (cell, other)]
-    table = [[each["successes"], each["trials"] - each["successes"]] for each in counts]
+    return fisher(*((each["successes"], each["trials"]) for each in (_counts(cell), _counts(other))))
+
+
+def fisher(more: tuple[int, int], fewer: tuple[int, int]) -> float:
+    """Return Fisher's p-value, one-sided, of a larger share of the first than of the second (successes, trials)."""
+    table = [[successes, trials - successes] for successes, trials in (more, fewer)]
     return float(fisher_exact(table, alternative="greater").pvalue)
+
+
+def pooled(folders: Iterable[Path], keys: Collection[tuple[str, str]]) -> tuple[int, int]:
+    """Return how many of the fitting runs of some cells generalize, and how many fit, over several trials."""
+    counts = [_counts(cell) for folder in folders for key, cell in filled_cells(folder).items() if key in keys]
+    return sum(each["successes"] for each in counts), sum(each["trials"] for each in counts)
+
+
+def pooled_lines() -> list[str]:
+    """Return lines of shares over several cells and trials: with the usual filler, with varied filler, p-value."""
+    early, varied_early = ENDED_EARLY
+    to_the_end = filled_cells(VARIED_TO_THE_END[0])
+    rows = {
+        "addition, ended early": (pooled(early, ADDITION), pooled(varied_early, ADDITION)),
+        "addition, to the end": (pooled(USUAL_TO_THE_END, ADDITION), pooled(VARIED_TO_THE_END, ADDITION)),
+        "addition, both": (
+            pooled([*early, *USUAL_TO_THE_END], ADDITION),
+            pooled([*varied_early, *VARIED_TO_THE_END], ADDITION),
+        ),
+        "three cells, to the end, without `once`": (
+            pooled(USUAL_TO_THE_END, to_the_end),
+            pooled(VARIED_TO_THE_END[:1], to_the_end),
+        ),
+    }
+    return [
+        f"| {name} | {usual[0]} of {usual[1]} | {varied[0]} of {varied[1]} | {fisher(varied, usual):.2g} |"
+        for name, (usual, varied) in rows.items()
+    ]
 
 
 def addition_lines() -> list[str]:
     """Return a line for each encoding of addition: shares of all its runs with varied filler, e-value for most."""
     lines = []
-    for encoding in ENCODINGS:
-        cells = [filled_cells(RECORD / name)["addition base 4", encoding] for name in VARIED]
-        successes, trials = (
-            sum(cell["generalizes_given_fit"][part] for cell in cells) for part in ("successes", "trials")
-        )
+    for key in ADDITION:
+        successes, trials = pooled([*ENDED_EARLY[1], *VARIED_TO_THE_END], [key])
         evidence = Estimand.MAJORITY.evidence(successes, trials)
-        lines.append(f"| {encoding} | {successes} of {trials} | {evidence.above:.2g} | {evidence.below:.2g} |")
+        lines.append(f"| {key[1]} | {successes} of {trials} | {evidence.above:.2g} | {evidence.below:.2g} |")
     return lines
 
 
@@ -101,7 +138,7 @@ def random_lines() -> list[str]:
     lines = []
     for encoding in ENCODINGS:
         tasks = [task for task, other in varied if other == encoding]
-        counts = [[cells[task, encoding]["generalizes_given_fit"] for task in tasks] for cells in (usual, varied)]
+        counts = [[_counts(cells[task, encoding]) for task in tasks] for cells in (usual, varied)]
         totals = [
             f"{sum(each['successes'] for each in cells)} of {sum(each['trials'] for each in cells)}" for cells in counts
         ]
@@ -117,5 +154,5 @@ def random_lines() -> list[str]:
 
 
 if __name__ == "__main__":
-    for table in (named_lines(), same_processor_lines(), to_the_end_lines(), addition_lines(), random_lines()):
-        print("\n".join([*table, ""]))
+    for lines_of in (named_lines, same_processor_lines, to_the_end_lines, pooled_lines, addition_lines, random_lines):
+        print("\n".join([*lines_of(), ""]))
