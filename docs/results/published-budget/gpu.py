@@ -1,10 +1,11 @@
-"""Runs of the published budget on a GPU: trains them, adds them to this record, and prints the lines of its tables.
+"""Runs of the published budget: trains them, adds them to this record, and prints the lines of its tables.
 
 At the root of the project:
 
-    PYTHONPATH=. python docs/results/published-budget/gpu.py train OUT    train on a GPU what this record lacks
-    PYTHONPATH=. python docs/results/published-budget/gpu.py keep OUT     add the runs that are finished in OUT
-    PYTHONPATH=. python docs/results/published-budget/gpu.py              print the lines
+    PYTHONPATH=. python docs/results/published-budget/gpu.py train OUT           train on a GPU what this record lacks
+    PYTHONPATH=. python docs/results/published-budget/gpu.py train OUT rope t5   the same on a CPU, of some encodings
+    PYTHONPATH=. python docs/results/published-budget/gpu.py keep OUT            add the runs that are finished in OUT
+    PYTHONPATH=. python docs/results/published-budget/gpu.py                     print the lines
 
 Kept are the metrics at every checkpoint and scale (gpu/metrics.parquet), when and with what each run was trained
 (gpu/runs.json), and for each protocol what was frozen before; weights are not. A run counts only if its seed derives
@@ -20,12 +21,12 @@ from statistics import fmean, median
 from typing import Any
 
 from circuits.prediction_record import Prediction
-from empirical.model.backend import Backend
+from empirical.model.backend import CPU, Backend
 from empirical.runs.measurement import Measurement
 from empirical.runs.protocol import Cell, load_protocol
 from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
-from empirical.training.sweep import Group, Provenance, train_all, trained_by
+from empirical.training.sweep import Group, Provenance, local, train_all, trained_by
 from empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
 from empirical.trial.frozen import frozen_cells
 from empirical.verdict.tables import read_rows, write_rows
@@ -80,11 +81,34 @@ def measurements() -> dict[str, list[Measurement]]:
     return rows
 
 
-def train(out: Path) -> None:
-    """Train the runs that the record lacks, those of a cell together."""
+def missing() -> list[Run]:
+    """Planned runs that the record lacks, cell by cell."""
     have = measurements()
-    missing = [run for cell in planned() for run in cell.runs if run.id not in have]
-    train_all(missing, RunStore(out / "runs"), backend=Backend("cuda", compiled=True), provenance={}, engine=several)
+    return [run for cell in planned() for run in cell.runs if run.id not in have]
+
+
+def train(out: Path) -> None:
+    """Train the runs that the record lacks, those of a cell together, on a GPU."""
+    backend = Backend("cuda", compiled=True)
+    train_all(missing(), RunStore(out / "runs"), backend=backend, provenance={}, engine=several)
+
+
+def train_on_cpu(out: Path, encodings: Sequence[str]) -> None:
+    """Train the runs of some encodings that the record lacks, one at a time on each core, on filled operands first."""
+    runs = [run for run in missing() if run.encoding in encodings]
+    train_all(runs, RunStore(out / "runs"), backend=CPU, provenance={}, engine=in_turn)
+
+
+def in_turn(
+    groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
+) -> Iterator[tuple[Group, str | None]]:
+    """Engine that trains each run alone, one of each cell in turn, so that all cells have runs when it is stopped."""
+    cells: dict[str, list[Run]] = defaultdict(list)
+    for run in (run for group in groups for run in group):
+        cells[f"{run.task} {run.encoding}"].append(run)
+    turns = [(number, run) for runs in cells.values() for number, run in enumerate(runs)]
+    turns.sort(key=lambda turn: (turn[1].task.format != "filled", turn[0]))
+    yield from local([(run,) for _, run in turns], root, backend, provenance)
 
 
 def several(
@@ -106,7 +130,8 @@ def keep(out: Path) -> None:
             rows += [{"run": run.id} | asdict(row) for row in store.metrics(run)]
             environment = store.environment(run)
             of_protocol: dict[str, Any] = record.setdefault(cell.protocol, {"runs": {}, "trained_with": []})
-            of_protocol["runs"][run.id] = {key: environment[key] for key in ("seconds", "time", "trained_together")}
+            of_run = ("device", "seconds", "time", "trained_together")
+            of_protocol["runs"][run.id] = {key: environment[key] for key in of_run}
             trained_with = {key: environment[key] for key in ("device", "machine", "python", "revision", "versions")}
             if trained_with not in of_protocol["trained_with"]:
                 of_protocol["trained_with"].append(trained_with)
@@ -210,9 +235,11 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["train", out]:
             train(Path(out))
+        case ["train", out, *encodings]:
+            train_on_cpu(Path(out), encodings)
         case ["keep", out]:
             keep(Path(out))
         case []:
             print("\n".join([*lines(), *addition()]))
         case _:
-            sys.exit("usage: gpu.py, gpu.py train OUT, or gpu.py keep OUT")
+            sys.exit("usage: gpu.py, gpu.py train OUT [ENCODING...], or gpu.py keep OUT")
