@@ -7,7 +7,7 @@ scores clearly differ.
 
 Which scores the law of translation compares depends on the normaliser. Softmax ignores a constant of a row, so scores
 may all change by the same number; under the sigmoid each score must stay as it is. A window depends on distances alone,
-so it changes no law.
+so it changes no law. Where the length occurs in a formula, a law speaks of sequences that hold all its positions.
 
 A shift of positions moves the tokens along. So everything an encoding computes from tokens, such as the gate of each,
 moves too: the entry at l + s of the shifted sequence is the entry at l of the sequence before. So does a structure on
@@ -63,9 +63,19 @@ def decide_law(encoding: Encoding, law: Law) -> Ruling:
     if by_form:
         return Ruling(holds=True, reason=by_form)
     sides_of, change = _SIDES[law]
-    if law is Law.TRANSLATION and encoding.normaliser is Normaliser.SIGMOID:
+    if law is Law.TRANSLATION and encoding.normaliser == Normaliser.SIGMOID:
         sides_of, change = _shifted_score_sides, "a shift by s changes the score of the key at distance D"
-    return _identical(*sides_of(encoding), change=change)
+    pairs = sides_of(encoding)
+    if law in _LAST_POSITION and any(LENGTH in side().free_symbols for pair in pairs for side in pair):
+        length = _LAST_POSITION[law] + MORE_LENGTH
+        pairs = tuple((_at_length(left, length), _at_length(right, length)) for left, right in pairs)
+        change = f"in a sequence of length {length}, {change}"
+    return _identical(*pairs, change=change)
+
+
+def _at_length(side: Side, length: sp.Expr) -> Side:
+    """Side of an identity for a sequence of this length, which holds all positions of the law."""
+    return lambda: side().xreplace({LENGTH: length})
 
 
 def _identical(*pairs: Pair, change: str) -> Ruling:
@@ -125,7 +135,7 @@ def decide_recovery(encoding: Encoding, other: Encoding, recovery: Recovery) -> 
     weights are to be equal, the scores of two keys of one query are compared crosswise: a difference of the two
     encodings that all keys of the query share then cancels, under softmax.
     """
-    if encoding.normaliser is not other.normaliser:
+    if encoding.normaliser != other.normaliser:
         return Ruling(holds=False, reason=f"{encoding.normaliser} of the scores is not their {other.normaliser}")
     window = assigned(encoding.window, recovery)
     if window != other.window:
@@ -140,7 +150,7 @@ def decide_recovery(encoding: Encoding, other: Encoding, recovery: Recovery) -> 
     near = KEY_POSITION, DISTANCE, KEY
     sides: Pair = (lambda: score(*near), lambda: special(*near))
     change, positions = "the scores differ", {KEY_POSITION, DISTANCE, LENGTH}
-    if recovery.weights_only and encoding.normaliser is Normaliser.SOFTMAX:
+    if recovery.weights_only and encoding.normaliser == Normaliser.SOFTMAX:
         near = KEY_POSITION + OTHER_DISTANCE, DISTANCE, KEY
         far = KEY_POSITION + DISTANCE, OTHER_DISTANCE, OTHER_KEY
         sides = (lambda: score(*near) + special(*far), lambda: score(*far) + special(*near))
@@ -341,6 +351,12 @@ _SIDES: Mapping[Law, tuple[Callable[[Encoding], tuple[Pair, ...]], str]] = {
         "a permutation of the tokens (i to s, i + D + 1 to s + D_ + 1, or crosswise) changes a score",
     ),
 }
+_LAST_POSITION: Mapping[Law, sp.Expr] = {
+    Law.RELATIVE: DISTANCE + SHIFT,
+    Law.TRANSLATION: KEY_POSITION + DISTANCE + OTHER_DISTANCE + SHIFT,
+    Law.NORM: KEY_POSITION + DISTANCE,
+}
+"""Largest position that a law compares, from 0, for laws whose sequences are all of one length."""
 _BY_FORM: Mapping[Law, Callable[[Encoding], str | None]] = {
     Law.NORM: _norm_by_form,
     Law.STREAMING: _streaming_by_form,

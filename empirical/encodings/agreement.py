@@ -97,7 +97,7 @@ def _weight_difference(encoding: Encoding, module: Any, logits_BHJI: Tensor, pos
         window = int(_evaluate(encoding, encoding.window, _parameter_values(encoding, module, 0, 0)))
         hidden = hidden | (positions[:, None] - positions >= window)
     seen = logits_BHJI.masked_fill(hidden, -torch.inf)
-    expected = seen.softmax(-1) if encoding.normaliser is Normaliser.SOFTMAX else 1 / (1 + (-seen).exp())
+    expected = seen.softmax(-1) if encoding.normaliser == Normaliser.SOFTMAX else 1 / (1 + (-seen).exp())
     return float((module.normalise(masked, positions, positions) - expected).abs().max())
 
 

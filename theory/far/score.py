@@ -111,7 +111,7 @@ def _any_case(cases: Cases, behaviours: set[FarField]) -> bool | None:
 
 def _weight_cases(cases: Cases, normaliser: Normaliser) -> Cases:
     """Cases of a bias as those of the weight: under the sigmoid a bias that grows makes the weight 1."""
-    if normaliser is Normaliser.SOFTMAX:
+    if normaliser == Normaliser.SOFTMAX:
         return cases
     return tuple(
         replace(case, behaviour=FarField.SATURATED) if case.behaviour is FarField.GROWING else case for case in cases

@@ -42,14 +42,17 @@ class Repeats:
 
 
 PATH_OF = {
-    "d": PATHS[Structure.TOEPLITZ],
-    "i": PATHS[Structure.KEY],
-    "j": PATHS[Structure.QUERY],
+    "d": {**PATHS[Structure.TOEPLITZ], "n": (1, 1)},
+    "i": {**PATHS[Structure.KEY], "n": (1, 1)},
+    "j": {**PATHS[Structure.QUERY], "n": (1, 1)},
     "n": {"i": (1, 0), "j": (1, 0), "n": (1, 1)},
     "n - i": {"i": (1, 0), "j": (1, 0), "n": (1, 1)},
     "n - j": {"i": (1, 0), "j": (1, 0), "n": (1, 1)},
 }
-"""Position or difference -> a path of pairs that shows all values of a part that depends on it alone."""
+"""Position or difference -> a path of pairs that shows all values of a part that depends on it alone.
+
+Each has n as well, since a part may depend on a position alone although n is written in it.
+"""
 
 
 def repeats(nodes: Iterable[Node], fixed: Mapping[str, Any]) -> Repeats | None:
