@@ -21,14 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.circuit import Circuit
+from circuits.clock import Clock
+from circuits.partition import fewest_operators
 from circuits.roles import step_roles
-from circuits.tables import distinct, keys_of
+from circuits.tables import as_table, distinct, entries, keys_of
 from circuits.task import Tokens
 from circuits.trace import Trace
 from theory.relation import Relation
 
 Signature = tuple[int, ...]
 """Labels of a step's relevant keys, ascending."""
+MOST_STEPS = 2_000_000_000
+"""Steps counted for the search of the fewest operators of one signature: some seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +116,9 @@ class Induced:
     Attributes:
         complexity: scale n -> SRC_phi up to n; math.inf from the first step that cannot be computed.
         new_labels: scale -> labels of relevant keys that first occur there.
-        new_operators: scale -> number of operators first needed there.
-        new_entries: scale -> number of entries first needed there in operators that existed before.
+        new_operators: scale -> number of operators first needed there; of an infinite scale, before its first step that
+            cannot be computed, and so the entries.
+        new_entries: scale -> number of entries first needed there in operators that served a step before.
         conflict: the first step whose operator the view cannot select, with an earlier step of an equal view; None if
             the views select every operator, or if the complexity is infinite before.
     """
@@ -136,8 +141,9 @@ def induced_complexity(
 ) -> Induced:
     """Return SRC_phi of the circuit, growing with the traces in the order given: each scale includes all before it.
 
-    Steps are served in order, each by the first operator of its signature that fits. With complete tables this is the
-    minimum; with partial tables it is an upper bound.
+    Where some steps of a signature cannot share an operator, the fewest are searched for, anew at each scale; the
+    number is an upper bound where that search ends at MOST_STEPS. Several choices of the fewest can differ in what is
+    new: new entries are those of one choice, in which earlier steps show all that they can of each operator.
 
     Args:
         circuit: circuit of the task, at the scales of the traces.
@@ -157,9 +163,10 @@ def induced_complexity(
     new_entries: dict[int, int] = {}
     total: float = 0
     conflict: Conflict | None = None
-    for trace in traces:
+    for number, trace in enumerate(traces):
         scale_labels: set[int] = set()
-        added = entries = 0
+        entries_of: dict[Signature, int] = {}
+        before = _count(operators)
         for position, key_labels, signature in _steps(circuit, relation, trace):
             scale_labels.update(signature)
             if math.isinf(total):
@@ -168,17 +175,22 @@ def induced_complexity(
             if views is None:
                 total = math.inf
                 continue
-            fresh = _serve(operators.setdefault(signature, []), views)
-            added += fresh is None
-            entries += fresh or 0
-            if conflict is None and len(operators[signature]) > 1:
-                first = _first_conflicting(circuit, relation, traces, signature, views, own_token=own_token)
+            tables = operators.setdefault(signature, [])
+            entries_of[signature] = entries_of.get(signature, 0) + _serve(tables, views)
+            if conflict is None and len(tables) > 1:
+                of_signature = _of_signature(circuit, relation, traces, signature, own_token=own_token)
+                first = next(step for step, earlier in of_signature if not _compatible(earlier, views))
                 conflict = Conflict(first=first, second=Step(trace.scale, position))
-        total += added
+        if not math.isinf(total):
+            for signature in entries_of:
+                if len(operators[signature]) > 1:
+                    steps = _of_signature(circuit, relation, traces[: number + 1], signature, own_token=own_token)
+                    operators[signature], entries_of[signature] = _fewest(list(steps), trace.scale, trace.symbols)
+            total = _count(operators)
         complexity[trace.scale] = total
         new_labels[trace.scale] = frozenset(scale_labels - known_labels)
-        new_operators[trace.scale] = added
-        new_entries[trace.scale] = entries
+        new_operators[trace.scale] = max(0, _count(operators) - before)
+        new_entries[trace.scale] = sum(entries_of.values())
         known_labels |= scale_labels
     return Induced(
         complexity=complexity,
@@ -200,41 +212,81 @@ def _steps(circuit: Circuit, relation: Relation, trace: Trace) -> Iterator[tuple
         yield query + 1, key_labels, tuple(np.unique(key_labels[relevant.get(query, [])]).tolist())
 
 
-def _first_conflicting(
-    circuit: Circuit,
-    relation: Relation,
-    traces: Sequence[Trace],
-    signature: Signature,
-    views: _Views,
-    *,
-    own_token: bool,
-) -> Step:
-    """Return the first step of the signature that has an equal view with another token.
+def _of_signature(
+    circuit: Circuit, relation: Relation, traces: Sequence[Trace], signature: Signature, *, own_token: bool
+) -> Iterator[tuple[Step, _Views]]:
+    """Yield the steps of a signature with their views, up to the first step whose view does not decide the token.
 
-    The views of earlier steps are computed again, since keeping all would multiply the memory of every circuit.
+    Views of earlier steps are computed again, since keeping all would multiply the memory of every circuit.
     """
-    candidates = (
-        (Step(trace.scale, position), _views(trace, key_labels, signature, own_token=own_token))
-        for trace in traces
-        for position, key_labels, step_signature in _steps(circuit, relation, trace)
-        if step_signature == signature
-    )
-    return next(
-        step
-        for step, earlier in candidates
-        if earlier is not None and _Table(parts={earlier.counts: earlier}).missing(views) is None
-    )
+    for trace in traces:
+        for position, key_labels, step_signature in _steps(circuit, relation, trace):
+            if step_signature == signature:
+                views = _views(trace, key_labels, signature, own_token=own_token)
+                if views is None:
+                    return
+                yield Step(trace.scale, position), views
 
 
-def _serve(tables: list[_Table], views: _Views) -> int | None:
-    """Serve a step with the first operator that can; return its number of new entries, or None for a new operator."""
+def _count(operators: dict[Signature, list[_Table]]) -> int:
+    """Number of operators of all signatures."""
+    return sum(map(len, operators.values()))
+
+
+def _compatible(first: _Views, second: _Views) -> bool:
+    """True if one operator can serve both steps."""
+    return _Table(parts={first.counts: first}).missing(second) is not None
+
+
+def _serve(tables: list[_Table], views: _Views) -> int:
+    """Serve a step with the first operator that can, or a new one; return the number of entries new to an old one."""
     for table in tables:
         missing = table.missing(views)
         if missing is not None:
             table.give(views, missing)
             return int(missing.sum())
     tables.append(_Table(parts={views.counts: views}))
-    return None
+    return 0
+
+
+def _fewest(steps: Sequence[tuple[Step, _Views]], scale: int, symbols: int) -> tuple[list[_Table], int]:
+    """Return the fewest operators for steps of one signature, and how many of their entries first occur at the scale.
+
+    Of an operator that serves no earlier step, those of its first step do not count.
+    """
+    of_counts: dict[tuple[int, ...], list[NDArray[Any]]] = {}
+    for _, views in steps:
+        of_counts.setdefault(views.counts, []).append(views.codes)
+    codes = {counts: np.unique(np.concatenate(parts)) for counts, parts in of_counts.items()}
+    ends = dict(zip(codes, np.cumsum([len(part) for part in codes.values()]).tolist(), strict=True))
+
+    def numbered(views: _Views) -> int:
+        """Table of a step's views, numbered over all steps."""
+        known = codes[views.counts]
+        places = ends[views.counts] - len(known) + np.searchsorted(known, views.codes)
+        return as_table(places * symbols + views.tokens)
+
+    tables = [(step.scale, numbered(views)) for step, views in steps]
+    partition = fewest_operators([frozenset({table}) for _, table in tables], symbols, Clock(steps=MOST_STEPS))
+    shown = dict.fromkeys(partition.operators, 0)
+    for table in sorted({table for step_scale, table in tables if step_scale != scale}, key=int.bit_count):
+        serving = [operator for operator in shown if operator & table == table]
+        shown[max(serving, key=lambda operator: (table & ~shown[operator]).bit_count())] |= table
+    for _, table in tables:
+        operator = next(operator for operator in shown if operator & table == table)
+        shown[operator] = shown[operator] or table
+    new = sum((operator & ~before).bit_count() for operator, before in shown.items())
+    operators = []
+    for operator in partition.operators:
+        places, tokens = entries(operator, symbols)
+        parts = {}
+        for counts, known in codes.items():
+            inside = (places >= ends[counts] - len(known)) & (places < ends[counts])
+            if inside.any():
+                at = places[inside] - (ends[counts] - len(known))
+                parts[counts] = _Views(counts=counts, codes=known[at], tokens=tokens[inside].astype(np.uint8))
+        operators.append(_Table(parts=parts))
+    return operators, new
 
 
 def _views(trace: Trace, labels: NDArray[np.int64], signature: Signature, *, own_token: bool) -> _Views | None:
