@@ -262,8 +262,8 @@ def _fewest(steps: Sequence[tuple[Step, _Views]], scale: int, symbols: int) -> t
 
     def numbered(views: _Views) -> int:
         """Table of a step's views, numbered over all steps."""
-        known = codes[views.counts]
-        places = ends[views.counts] - len(known) + np.searchsorted(known, views.codes)
+        seen_codes = codes[views.counts]
+        places = ends[views.counts] - len(seen_codes) + np.searchsorted(seen_codes, views.codes)
         return as_table(places * symbols + views.tokens)
 
     tables = [(step.scale, numbered(views)) for step, views in steps]
@@ -280,11 +280,11 @@ def _fewest(steps: Sequence[tuple[Step, _Views]], scale: int, symbols: int) -> t
     for operator in partition.operators:
         places, tokens = entries(operator, symbols)
         parts = {}
-        for counts, known in codes.items():
-            inside = (places >= ends[counts] - len(known)) & (places < ends[counts])
+        for counts, seen_codes in codes.items():
+            inside = (places >= ends[counts] - len(seen_codes)) & (places < ends[counts])
             if inside.any():
-                at = places[inside] - (ends[counts] - len(known))
-                parts[counts] = _Views(counts=counts, codes=known[at], tokens=tokens[inside].astype(np.uint8))
+                at = places[inside] - (ends[counts] - len(seen_codes))
+                parts[counts] = _Views(counts=counts, codes=seen_codes[at], tokens=tokens[inside].astype(np.uint8))
         operators.append(_Table(parts=parts))
     return operators, new
 

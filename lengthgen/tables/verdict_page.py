@@ -27,8 +27,9 @@ def verdict_page(answer: Mapping[str, Any], gate: Mapping[str, Any], *, out: str
     both = [pair for pair in answer["pairs"] if pair["part"] == "all"]
     parts = [
         f"# {answer['title']}",
-        f"{answer['runs']:,} runs of {answer['seen']:,} cells are judged; {answer['planned']:,} cells are planned, "
-        "with three runs each at first. The evidence is sequential: it may be looked at at any time, and "
+        f"{answer['runs']:,} runs of {answer['seen']:,} cells are stored; {answer['planned']:,} cells are planned, "
+        "with three runs each at first, and a cell counts with three runs that fit. The evidence is sequential: it may "
+        "be looked at at any time, and "
         f"{'all these runs are done' if _is_finished(answer) else 'training goes on from here'}. "
         f"This page is written by `{command} --format markdown`.",
         "## Answer",
@@ -60,7 +61,10 @@ def _is_finished(answer: Mapping[str, Any]) -> bool:
 
 def _sentence(pair: Mapping[str, Any], gate: Mapping[str, Any]) -> str:
     """Return what the evidence says on a pair of rules in one or two sentences."""
-    reached = f"{pair['reached']:,} of the {pair['disputed']:,} cells on which they differ are judged"
+    reached = (
+        f"of the {pair['disputed']:,} cells on which they differ {pair['reached']:,} have runs and "
+        f"{pair['cells']:,} count"
+    )
     if pair["better"] == UNDECIDED:
         evidence = f"e-values {e_value_text(pair['against_second'])} and {e_value_text(pair['against_first'])}"
         cannot = "" if _can_decide(pair, gate) else "; by the power computed before the first run they cannot decide"

@@ -324,8 +324,8 @@ def test_a_sink_that_never_ends_takes_what_no_key_gets(sink: dict[str, Any]) -> 
 def test_the_page_says_who_is_better_and_why_nobody_is(small: Path) -> None:
     """Without a run no pair is decided; of two rules one of which is always right, the page names that one."""
     pair = {
-        "part": "judgement", "first": "coverage", "second": "name", "disputed": 9, "reached": 9, "wins_first": 2,
-        "wins_second": 7, "against_first": 45.2, "against_second": 0.1, "better": "name",
+        "part": "judgement", "first": "coverage", "second": "name", "disputed": 9, "reached": 9, "cells": 8,
+        "wins_first": 2, "wins_second": 7, "against_first": 45.2, "against_second": 0.1, "better": "name",
     }  # fmt: skip
     gate = {
         "pairs": [
@@ -333,7 +333,10 @@ def test_the_page_says_who_is_better_and_why_nobody_is(small: Path) -> None:
         ]
     }
     assert "**name says better than coverage**" in (line := module_page._sentence(pair, gate))
-    assert "e-value 45.2, better on 7 tasks and worse on 2 (9 of the 9 cells" in line
+    assert (
+        "e-value 45.2, better on 7 tasks and worse on 2 (of the 9 cells on which they differ 9 have runs and 8 count)"
+        in line
+    )
     undecided = module_page._sentence(pair | {"better": "undecided"}, gate)
     assert "coverage or name: **undecided** (e-values 0.1 and 45.2" in undecided and "cannot decide" not in undecided
     gate["pairs"][0]["verdict"] = "this set cannot decide"

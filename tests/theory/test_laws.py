@@ -358,3 +358,16 @@ def test_engines_get_different_trees_of_scores_that_are_one_function(monkeypatch
         assert "both engines" in laws.decide_recovery(named(by), named(of), recovery).reason
     assert len(seen) == 3
     assert all(left != other for left, other in seen)
+
+
+def test_a_law_speaks_of_sequences_that_hold_its_positions() -> None:
+    """Max(j, n) is n at every query of a sequence of length n; j n is not the same for all queries."""
+    for formula, kept in ((lambda j, i, n: sp.Max(j, n), True), (lambda j, i, n: j * n, False)):
+        ruling = laws.decide_law(Encoding(name="own", title="own", bias=formula), Law.RELATIVE)
+        assert ruling.holds is kept
+    assert "in a sequence of length D + n_ + s" in ruling.reason
+
+
+def test_a_normaliser_given_as_text_counts() -> None:
+    by_query = Encoding(name="own", title="own", bias=lambda j, i, n: j, normaliser="sigmoid")  # type: ignore[arg-type]
+    assert laws.decide_law(by_query, Law.TRANSLATION).holds is False
