@@ -1,12 +1,14 @@
 """Announcement of a trial before it trains: how many runs there are, what they cost, and how many of them decide."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from empirical.model.backend import Backend
 from empirical.runs.run import Run
 from empirical.training.sweep import workers
 from empirical.trial.conjecture import FEWEST, unanimous_runs
 from theory.system.errors import LengthgenError
+from theory.system.files import read_sealed_json
 from theory.system.messages import tell
 
 
@@ -38,12 +40,25 @@ def deciding(seeds: int, cells: int) -> str:
     return f"{enough}{needed}; the 2x2 table counts every cell with {FEWEST} fitting runs anyway"
 
 
-def offer(name: str, most: int, round_size: int) -> None:
+def offer(most: int, round_size: int) -> None:
     """Say by which command undecided cells get more runs."""
     tell(
         f"cells that stay undecided get more runs, {round_size} at a time and at most {most} a cell, by the same "
-        f"command with --until-decided: lengthgen conjecture {name} --until-decided --budget 1h"
+        "command with --until-decided --budget 1h"
     )
+
+
+def announce_replacement(path: Path, digest: str) -> None:
+    """Say that the trial in a file is replaced by one of other cells or predictions, whose hash is given."""
+    try:
+        stored = read_sealed_json(path)["frozen"]
+    except (OSError, LengthgenError, KeyError, TypeError):
+        return  # none, or a damaged one: nothing that could be kept
+    if stored != digest:
+        tell(
+            f"{path} holds a trial of other cells or predictions, and is replaced; its runs stay, and its own command "
+            "gives it again: use another --out to keep both"
+        )
 
 
 def _cost(runs: Sequence[Run], backend: Backend) -> str:

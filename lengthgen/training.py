@@ -20,7 +20,7 @@ from empirical.trial.conjecture import FEWEST, CellEvidence, CellKey, Criteria, 
 from empirical.trial.frozen import Frozen
 from empirical.trial.outcomes import History, outcome
 from empirical.trial.trial import as_json
-from lengthgen.announcement import announce_runs, offer
+from lengthgen.announcement import announce_replacement, announce_runs, offer
 from lengthgen.curves import write_curves
 from lengthgen.experiment import Experiment
 from lengthgen.freezing import Predictions, frozen_predictions
@@ -103,8 +103,9 @@ def run_conjecture(
     predictions, frozen = frozen_predictions(experiment)
     cells = {key: frozen.cells[key].with_added(runs, experiment.store) for key, runs in frozen.runs().items()}
     criteria = Criteria(threshold=profile.evaluation.threshold, size=str(profile.models[0]))
+    announce_replacement(experiment.folder / "conjecture.json", frozen.digest)
     if _announce(experiment, predictions, cells, backend, engine) and until_decided is None:
-        offer(experiment.protocol.cli_name, MOST, ROUND)
+        offer(MOST, ROUND)
     with _engine_of_rounds(engine, backend, experiment.store.root) as train_groups:
         while True:
             missing = sum(not experiment.store.finished(run) for runs in cells.values() for run in runs)

@@ -345,7 +345,10 @@ _SIDES: Mapping[Law, tuple[Callable[[Encoding], tuple[Pair, ...]], str]] = {
         "a shift by s changes the score difference of the keys at distances D and D_",
     ),
     Law.NORM: (_norm_sides, "the squared norm changes"),
-    Law.STREAMING: (_streaming_sides, "a longer sequence changes the score"),
+    Law.STREAMING: (
+        _streaming_sides,
+        "a sequence of length i + D + 1 + s + n_ in place of i + D + 1 + s changes the score",
+    ),
     Law.RELABELLING: (
         _relabelling_sides,
         "a permutation of the tokens (i to s, i + D + 1 to s + D_ + 1, or crosswise) changes a score",

@@ -198,7 +198,7 @@ def verify(
         ledger, tables = (report.as_json(listed), [Fitted(report.table(listed))]) if results else ({}, [])
         show(ledger | declared | {"holds": holds}, Group(*tables, own_table(declared)), as_json)
     if failing:
-        tell(f"{len(failing)} of {len(results)} claims do not hold: {', '.join(failing)}")
+        tell(f"{len(failing)} of {len(results)} claims are not shown to hold: {', '.join(failing)}")
     if not holds:
         raise typer.Exit(1)
 

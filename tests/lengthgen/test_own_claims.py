@@ -91,7 +91,11 @@ def test_the_file_of_the_guide_holds_and_nothing_is_kept(run, tmp_path, monkeypa
 def test_a_claim_that_holds_and_a_claim_that_does_not(verify, claims_run_here):
     lines = 'sound = claim("accept", "my-0")\nfalse = claim("refute", "my-1", "again")'
     code, out, err = verify(lines, "--json")
-    assert (code, json.loads(out)["holds"], err.splitlines()[-1]) == (1, False, "1 of 2 claims do not hold: my-1")
+    assert (code, json.loads(out)["holds"], err.splitlines()[-1]) == (
+        1,
+        False,
+        "1 of 2 claims are not shown to hold: my-1",
+    )
     results = claims_of(out)
     assert (results["my-0"]["verdict"], results["my-1"]["verdict"]) == ("verified", "refuted")
     assert results["my-1"]["reason"] == "1 != 2"
@@ -120,7 +124,7 @@ def test_a_claim_whose_check_decides_nothing_does_not_hold(verify):
     for id, (_, _, says) in LEFT_OPEN.items():
         assert (results[id]["verdict"], results[id]["holds"]) == ("unsettled", False), id
         assert results[id]["reason"].startswith(says), id
-    assert err.splitlines()[-1] == f"6 of 6 claims do not hold: {', '.join(LEFT_OPEN)}"
+    assert err.splitlines()[-1] == f"6 of 6 claims are not shown to hold: {', '.join(LEFT_OPEN)}"
 
 
 def test_a_claim_whose_check_ends_late_does_not_hold(verify):
@@ -128,7 +132,7 @@ def test_a_claim_whose_check_ends_late_does_not_hold(verify):
     result = claims_of(out)["my-1"]
     assert (status, result["verdict"], result["holds"]) == (1, "unsettled", False)
     assert result["reason"] == "passed its time limit of 1 s"
-    assert err.splitlines()[-1] == "1 of 1 claims do not hold: my-1"
+    assert err.splitlines()[-1] == "1 of 1 claims are not shown to hold: my-1"
 
 
 REFUSED = {

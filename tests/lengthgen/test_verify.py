@@ -69,7 +69,7 @@ def test_only_some_strengths_are_shown_and_the_exit_code_is_about_all(run, toy, 
     toy("toy-0", "toy-refute", "toy-1")
     code, out, err = run("verify", "--json", "--strength", "general")
     assert (code, json.loads(out)) == (1, {"claims": [], "holds": False})
-    assert err.splitlines()[-1] == "1 of 3 claims do not hold: toy-refute"
+    assert err.splitlines()[-1] == "1 of 3 claims are not shown to hold: toy-refute"
     code, out, err = run("verify", "--json", "--strength", "numeric,general")
     assert code == 1
     assert [claim["id"] for claim in json.loads(out)["claims"]] == ["toy-0", "toy-1"]
@@ -117,7 +117,7 @@ def test_claims_on_runs_are_asked_for_by_name_or_with_runs(run, monkeypatch, cla
     assert [claim["verdict"] for claim in output["claims"]] == ["verified", "unsettled"]
     code, out, err = run("verify", "fig4-hint", "--json")
     assert (code, json.loads(out)["holds"]) == (1, False)
-    assert err.splitlines()[-1] == "1 of 2 claims do not hold: fig4-hint"
+    assert err.splitlines()[-1] == "1 of 2 claims are not shown to hold: fig4-hint"
 
 
 def test_runs_decide_and_a_changed_run_decides_anew(run, kept, tmp_path, monkeypatch):
@@ -128,7 +128,7 @@ def test_runs_decide_and_a_changed_run_decides_anew(run, kept, tmp_path, monkeyp
     command = ("verify", "fig4", "--runs", str(out), "--json")
     code, printed, err = run(*command)
     with_hint, without = json.loads(printed)["claims"]
-    assert (code, err) == (1, "1 of 2 claims do not hold: fig4-no-hint\n")
+    assert (code, err) == (1, "1 of 2 claims are not shown to hold: fig4-no-hint\n")
     assert (with_hint["verdict"], with_hint["strength"]) == ("verified", "statistical")
     assert with_hint["facts"][-1].startswith("21 runs; SHA-256 of their sorted digests: ")
     assert (without["verdict"], without["on_runs"]) == ("refuted", True)
