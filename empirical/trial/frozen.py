@@ -221,6 +221,8 @@ def _records(path: Path) -> list[dict[str, Any]]:
         records = read_sealed_json(path).get("frozen")
     except FileNotFoundError:
         return []
+    except DamagedFile as error:
+        raise DamagedFile(f"{error}: restore it from a copy, or remove it to freeze today's answers") from error
     if not isinstance(records, list):
         raise DamagedFile(f"{path} holds no list of what was frozen: remove it, and new runs are trained")
     return records

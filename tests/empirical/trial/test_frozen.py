@@ -19,7 +19,7 @@ from lengthgen import training
 from lengthgen.experiment import Experiment
 from lengthgen.training import run_conjecture
 from tests.empirical.trial.trials import NO, YES, rows_of
-from theory.system.files import read_json, read_sealed_json, write_json, write_sealed_json
+from theory.system.files import DamagedFile, read_json, read_sealed_json, write_json, write_sealed_json
 
 CELLS = tuple(Cell(task=TaskSpec(name="copy", format="aligned"), encoding=name) for name in ("ipe", "ape"))
 
@@ -47,6 +47,17 @@ def test_the_same_predictions_give_the_same_seeds_and_no_two_runs_share_one(tmp_
     assert seeds(first) == seeds(again) and first.digest == again.digest
     assert len({seed for cell in seeds(first) for seed in cell}) == 6
     assert len(read_sealed_json(tmp_path / "mine" / FILE)["frozen"]) == 1
+
+
+def test_a_damaged_file_says_what_to_do_and_freezing_anew_gives_the_same_seeds(tmp_path):
+    before, path = freeze(tmp_path), tmp_path / "mine" / FILE
+    path.write_text(path.read_text(encoding="utf-8").replace('"ipe"', '"rpe"'), encoding="utf-8")
+    with pytest.raises(
+        DamagedFile, match=r"frozen.json is not as it was written .*: restore it from a copy, or remove it"
+    ):
+        freeze(tmp_path)
+    path.unlink()
+    assert seeds(freeze(tmp_path)) == seeds(before)
 
 
 def test_a_changed_prediction_changes_the_seeds_of_its_cell_alone(tmp_path):
