@@ -116,8 +116,8 @@ class Induced:
     Attributes:
         complexity: scale n -> SRC_phi up to n; math.inf from the first step that cannot be computed.
         new_labels: scale -> labels of relevant keys that first occur there.
-        new_operators: scale -> number of operators first needed there; of an infinite scale, before its first step that
-            cannot be computed, and so the entries.
+        new_operators: scale -> number of operators first needed there; steps after the first that cannot be computed do
+            not count, for entries neither.
         new_entries: scale -> number of entries first needed there in operators that served a step before.
         conflict: the first step whose operator the view cannot select, with an earlier step of an equal view; None if
             the views select every operator, or if the complexity is infinite before.
@@ -163,6 +163,7 @@ def induced_complexity(
     new_entries: dict[int, int] = {}
     total: float = 0
     conflict: Conflict | None = None
+    impossible: Step | None = None
     for number, trace in enumerate(traces):
         scale_labels: set[int] = set()
         entries_of: dict[Signature, int] = {}
@@ -173,19 +174,21 @@ def induced_complexity(
                 continue
             views = _views(trace, key_labels, signature, own_token=own_token)
             if views is None:
-                total = math.inf
+                total, impossible = math.inf, Step(trace.scale, position)
                 continue
             tables = operators.setdefault(signature, [])
             entries_of[signature] = entries_of.get(signature, 0) + _serve(tables, views)
             if conflict is None and len(tables) > 1:
-                of_signature = _of_signature(circuit, relation, traces, signature, own_token=own_token)
-                first = next(step for step, earlier in of_signature if not _compatible(earlier, views))
-                conflict = Conflict(first=first, second=Step(trace.scale, position))
-        if not math.isinf(total):
-            for signature in entries_of:
-                if len(operators[signature]) > 1:
-                    steps = _of_signature(circuit, relation, traces[: number + 1], signature, own_token=own_token)
-                    operators[signature], entries_of[signature] = _fewest(list(steps), trace.scale, trace.symbols)
+                step = Step(trace.scale, position)
+                earlier_steps = _of_signature(circuit, relation, traces, signature, step, own_token=own_token)
+                first = next(earlier for earlier, its_views in earlier_steps if not _compatible(its_views, views))
+                conflict = Conflict(first=first, second=step)
+        for signature in entries_of:
+            if len(operators[signature]) > 1:
+                met = traces[: number + 1]
+                steps = [*_of_signature(circuit, relation, met, signature, impossible, own_token=own_token)]
+                operators[signature], entries_of[signature] = _fewest(steps, trace.scale, trace.symbols)
+        if impossible is None:
             total = _count(operators)
         complexity[trace.scale] = total
         new_labels[trace.scale] = frozenset(scale_labels - known_labels)
@@ -213,19 +216,26 @@ def _steps(circuit: Circuit, relation: Relation, trace: Trace) -> Iterator[tuple
 
 
 def _of_signature(
-    circuit: Circuit, relation: Relation, traces: Sequence[Trace], signature: Signature, *, own_token: bool
+    circuit: Circuit,
+    relation: Relation,
+    traces: Sequence[Trace],
+    signature: Signature,
+    end: Step | None,
+    *,
+    own_token: bool,
 ) -> Iterator[tuple[Step, _Views]]:
-    """Yield the steps of a signature with their views, up to the first step whose view does not decide the token.
+    """Yield the steps of a signature with their views, those before `end`, all of which can be computed.
 
     Views of earlier steps are computed again, since keeping all would multiply the memory of every circuit.
     """
     for trace in traces:
         for position, key_labels, step_signature in _steps(circuit, relation, trace):
+            if (step := Step(trace.scale, position)) == end:
+                return
             if step_signature == signature:
                 views = _views(trace, key_labels, signature, own_token=own_token)
-                if views is None:
-                    return
-                yield Step(trace.scale, position), views
+                assert views is not None
+                yield step, views
 
 
 def _count(operators: dict[Signature, list[_Table]]) -> int:
