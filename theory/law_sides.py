@@ -1,4 +1,4 @@
-"""What each law of an encoding compares: two sides, scores or norms, that are identical if the law holds.
+"""Sides that each law of an encoding compares: scores or norms that are identical if the law holds.
 
 Which scores the law of translation compares depends on the normaliser. Softmax ignores a constant of a row, so scores
 may all change by the same number; under the sigmoid each score must stay as it is. A window depends on distances alone,

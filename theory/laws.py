@@ -3,8 +3,7 @@
 A law that holds is proved in one of two ways. Either the form of the formulas implies it, because they lack the
 quantity in question. Or both engines prove that the scores that the law compares are identical; each engine evaluates
 the unevaluated scores itself. A law that fails comes with a counterexample: positions and parameter values at which the
-scores clearly differ. What each law
-compares is in theory/law_sides.py.
+scores clearly differ. The sides that each law compares are in theory/law_sides.py.
 """
 
 from dataclasses import dataclass
