@@ -1,6 +1,6 @@
 """Answers about symbolic encodings as plain data: the property matrix, and the encodings in a user's file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sympy as sp
@@ -21,34 +21,38 @@ def selected(names: Sequence[str]) -> list[Encoding]:
     """Return the encodings of these names, and those of the user's own files.
 
     Raises:
-        EncodingError: a name is unknown (the message has the closest ones), an encoding has no formulas, or a file
-            defines none or fails.
+        EncodingError: a name is unknown (the message has the closest ones), an encoding that is named or all those of a
+            file have no formulas, or a file defines none or fails.
     """
-    encodings = [each for name in names for each in (records(name) if is_file(name) else [named(name)])]
-    for encoding in encodings:
-        if encoding.no_formula:
-            raise EncodingError(f"'{encoding.name}' has no formulas: {encoding.no_formula}")
+    encodings = []
+    for name in names:
+        of_name = records(name) if is_file(name) else [named(name)]
+        if all(encoding.no_formula for encoding in of_name):
+            raise EncodingError(f"'{of_name[0].name}' has no formulas: {of_name[0].no_formula}")
+        encodings += of_name
     return encodings
 
 
 def matrix_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
-    """Return a row of properties for each encoding, computed from its formulas."""
+    """Return a row of properties for each encoding, computed from its formulas, or the reason why it has none."""
     rows = []
     for encoding in encodings:
+        if encoding.no_formula:
+            continue
         with user_code(f"the formulas of '{encoding.name}' fail", error=EncodingError):
             rows.append(_row(encoding))
-    return {"encodings": rows, "label": "F"}
+    return {"encodings": rows, "without_formulas": _without_formulas(encodings), "label": "F"}
 
 
 def full_matrix() -> dict[str, Any]:
-    """Return the rows of all registered encodings with formulas, and the reason why the others have none.
+    """Return the rows of all registered encodings with formulas, the reason why the others have none, and other names.
 
     Rows are cached until the formulas, or the code that decides their properties, change.
     """
     place = user_cache("matrix") / "encodings.json"
     rows: dict[str, Any] = cached(place, source_digest("theory", "lengthgen"), lambda: matrix_answer(with_formulas()))
-    without = {name: encoding.no_formula for name, encoding in ENCODINGS.items() if encoding.no_formula}
-    return rows | {"without_formulas": without, "aliases": {name: list(e.aliases) for name, e in ENCODINGS.items()}}
+    aliases = {name: list(encoding.aliases) for name, encoding in ENCODINGS.items()}
+    return rows | {"without_formulas": _without_formulas(ENCODINGS.values()), "aliases": aliases}
 
 
 def own_encodings_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
@@ -66,6 +70,11 @@ def own_encodings_answer(encodings: Sequence[Encoding]) -> dict[str, Any]:
         ],
         "holds": all(declaration.ruling.holds for declaration in declared),
     }
+
+
+def _without_formulas(encodings: Iterable[Encoding]) -> dict[str, str]:
+    """Return name -> reason of the encodings that have no formulas."""
+    return {encoding.name: encoding.no_formula for encoding in encodings if encoding.no_formula}
 
 
 def _row(encoding: Encoding) -> dict[str, Any]:

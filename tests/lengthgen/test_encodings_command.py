@@ -44,6 +44,17 @@ def test_an_encoding_of_ones_own_is_verified(run):
     assert "a shift of key 0 and query D by s changes the score by" in failed["reason"]
 
 
+def test_encodings_without_formulas_are_named_beside_the_others(answer, run):
+    Path("mine.py").write_text(OWN + 'bare = Encoding(name="bare", title="bare", module=object)\n', encoding="utf-8")
+    shown = answer("encodings", "mine.py")
+    assert [row["name"] for row in shown["encodings"]] == ["linear", "crossed"]
+    assert [*shown["without_formulas"]] == ["bare"]
+    code, out, _ = run("verify", "mine.py")
+    assert code == 1 and "bare has no formulas: give its record" in out
+    for command in ("encodings", "verify"):
+        assert "'bare' has no formulas: give its record" in run(command, "mine.py:bare")[2]
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

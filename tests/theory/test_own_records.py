@@ -47,6 +47,30 @@ def test_a_part_that_is_not_valid_is_named(part: str, tmp_path: Path) -> None:
     assert str(error.value) == INVALID[part]
 
 
+@pytest.mark.parametrize(
+    ("parts", "has_formulas"),
+    [
+        ("module=object", False),
+        ("relation=relative()", False),
+        ("relation_of=lambda circuit: relative()", False),
+        ("", True),
+        ("module=object, bias=lambda j, i, n: 0", True),
+        ("module=object, normaliser='sigmoid'", True),
+        ("module=object, window=4", True),
+    ],
+)
+def test_a_module_or_relation_alone_states_no_formulas(parts: str, has_formulas: bool, tmp_path: Path) -> None:
+    [read] = records(write(tmp_path, f'mine = Encoding(name="mine", title="Mine", {parts})\n'))
+    assert bool(read.no_formula) is not has_formulas
+
+
+@pytest.mark.parametrize("left_out", ["module=object", "bias=lambda j, i, n: 0, no_formula='it is secret'"])
+def test_laws_are_not_declared_of_formulas_that_are_left_out(left_out: str, tmp_path: Path) -> None:
+    text = f'mine = Encoding(name="mine", title="Mine", laws=("relative",), {left_out})\n'
+    with pytest.raises(EncodingError, match="'mine' declares laws or special cases without formulas: "):
+        records(write(tmp_path, text))
+
+
 @pytest.mark.parametrize(("field", "what"), [("name", "name of an encoding"), ("title", "title of an encoding")])
 def test_a_name_that_is_no_text_is_named(field: str, what: str, tmp_path: Path) -> None:
     text = f"from dataclasses import replace\ntent = replace({TENT % ''}, {field}=3)\n"

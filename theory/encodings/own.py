@@ -23,6 +23,7 @@ from theory.system.userfile import (
 )
 
 NO_FORMULA = "write them as an Encoding, see theory/encodings/encoding.py"
+NO_FORMULA_IN_RECORD = "give its record positions, embed, rotate, relative_key or bias (lambda j, i, n: 0 for none)"
 
 
 def is_file(text: str) -> bool:
@@ -107,7 +108,22 @@ def _with_guards(encoding: Encoding) -> Encoding:
         return Guarded(formula, read=READERS[hook], fails=lambda *_: message, error=EncodingError)
 
     guarded: dict[str, Any] = {hook: guard(hook) for hook in encoding.hooks}
-    return replace(encoding, normaliser=Normaliser(encoding.normaliser), window=window(), **guarded)
+    encoding = replace(encoding, normaliser=Normaliser(encoding.normaliser), window=window(), **guarded)
+    if not encoding.no_formula and not _has_formulas(encoding):
+        encoding = replace(encoding, no_formula=NO_FORMULA_IN_RECORD)
+    if encoding.no_formula and (encoding.laws or encoding.recovers):
+        raise EncodingError(f"'{encoding.name}' declares laws or special cases without formulas: {encoding.no_formula}")
+    return encoding
+
+
+def _has_formulas(encoding: Encoding) -> bool:
+    """False if the record is that of a module or relation alone: no hook then means that formulas were left out.
+
+    A record without a module, a relation and hooks states that there is no position encoding.
+    """
+    if encoding.hooks or encoding.parameters or encoding.window != sp.oo or encoding.normaliser != Normaliser.SOFTMAX:
+        return True
+    return encoding.module is None and encoding.relation is None and encoding.relation_of is None
 
 
 def _number(answer: Any) -> sp.Expr:

@@ -3,16 +3,19 @@
 import os
 import runpy
 import threading
+from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from theory.system.errors import LengthgenError, nearest, one_line
 
 LARGEST = 16 << 20
 """Largest number of bytes of a Python file that is run."""
+RUN_NAME = "<run_path>"
+"""Value of `__name__` in a Python file that is run, as `runpy` has it."""
 LONGEST_NAME = 100
 """Largest number of characters of the name of a task or an encoding."""
 LONGEST_REASON = 300
@@ -130,7 +133,7 @@ def run_file(path: str, *, what: str, error: type[LengthgenError]) -> dict[str, 
         raise error(f"{what} file '{path}' has {size:,} bytes; at most {LARGEST:,} are run")
     os._exit = _exit_unless_user_code
     with user_code(f"{what} file '{path}' fails", error=error, expected=()):
-        return runpy.run_path(path)
+        return runpy.run_path(path, run_name=RUN_NAME)
 
 
 def split_file(text: str) -> tuple[str, str | None] | None:
@@ -167,13 +170,19 @@ def load_object(text: str, *, what: str, error: type[LengthgenError], kind: type
 
 
 def objects_of(defined: Mapping[str, Any], kind: type = object) -> dict[str, Any]:
-    """Public objects of exactly one type that a file defines, by name; by default all objects but modules."""
-    return {name: value for name, value in defined.items() if not name.startswith("_") and _has_type(kind, value)}
+    """Public objects of exactly one type that a file defines, by name; by default all but modules and imported code."""
+    public = {name: value for name, value in defined.items() if not name.startswith("_") and _has_type(kind, value)}
+    return {name: value for name, value in public.items() if not _imported_code(value)}
 
 
 def _has_type(kind: type, value: Any) -> bool:
     """True if the value has exactly this type; `object` stands for all types except modules."""
     return type(value) is not ModuleType if kind is object else type(value) is kind
+
+
+def _imported_code(value: Any) -> bool:
+    """True for a class or function that the file does not define itself."""
+    return type(value) in (type, ABCMeta, FunctionType) and value.__module__ != RUN_NAME
 
 
 def require_file(path: str, *, what: str, error: type[LengthgenError]) -> None:

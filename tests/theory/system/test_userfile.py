@@ -204,7 +204,8 @@ def test_a_file_is_distinguished_from_a_name(text, expected):
 def mine(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(
-        "import math\nclass Pair(tuple): pass\nfirst = (1, 2)\nsecond = (3,)\n_hidden = (4,)\npair = Pair()\n",
+        "import math\nfrom abc import ABC\nfrom textwrap import dedent\n"
+        "class Pair(tuple): pass\nfirst = (1, 2)\nsecond = (3,)\n_hidden = (4,)\npair = Pair()\n",
         encoding="utf-8",
     )
     return str(file)
