@@ -5,6 +5,8 @@ each then gives a circuit of the composition: SRC(f after g) <= SRC(f) + SRC(g) 
 """
 
 from collections.abc import Callable
+from functools import cache
+from itertools import takewhile
 
 from circuits.task import Task, TaskError
 
@@ -40,14 +42,25 @@ def after(second: Task, first: Task, *, as_prompt: Callable[[Symbols], Symbols] 
         ending.insert(0, second.alphabet[allowed[0]])
     name = f"{second.name}-after-{first.name}"
 
+    @cache
+    def prompts_of_length(length: int) -> list[list[set[str]]]:
+        """Return the symbols allowed at each position, for each scale whose prompts have this length."""
+        choices = takewhile(lambda allowed: len(allowed) <= length, map(second.choices, range(1, length + 1)))
+        return [
+            [{second.alphabet[token] for token in tokens} for tokens in allowed]
+            for allowed in choices
+            if len(allowed) == length
+        ]
+
     def generate(symbols: Symbols) -> list[str]:
         output = tuple(first.generate(symbols))
         middle = (*output[:-1], *ending) if as_prompt is None else tuple(as_prompt(output))
-        strange = [symbol for symbol in middle if symbol not in second.alphabet]
-        if strange or not (second.valid is None or second.valid(middle)):
+        if not any(all(map(set.__contains__, allowed, middle)) for allowed in prompts_of_length(len(middle))) or not (
+            second.valid is None or second.valid(middle)
+        ):
             raise TaskError(
                 f"task '{name}': the output {' '.join(output)} gives {' '.join(map(str, middle))}, which is no prompt "
-                f"of '{second.name}'; give as_prompt"
+                f"of '{second.name}'; in Python, give as_prompt"
             )
         return [*middle, *second.generate(middle)]
 
