@@ -165,7 +165,8 @@ def load_object(text: str, *, what: str, error: type[LengthgenError], kind: type
         objects = objects_of(defined, kind)
         wanted = "" if kind is object else f"{kind.__name__} "
         hint = nearest(name, objects) if objects else "it defines none"
-        raise error(f"{what} file '{path}' defines no {wanted}'{name}': {hint}")
+        present = f"; '{name}' is a {type(defined[name]).__name__}" if name in defined else ""
+        raise error(f"{what} file '{path}' defines no {wanted}'{name}': {hint}{present}")
     return defined[name]
 
 
