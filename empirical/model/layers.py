@@ -88,5 +88,7 @@ class LayerNorm(nn.Module):
             shape = (models, *[1] * (x.dim() - 2), width)
             return torch.addcmul(self.bias.view(shape), F.layer_norm(x, (width,)), self.weight.view(shape))
         # A CPU waits for memory, and the kernel for one model reads each row fewer times than single operations do.
+        if models == 1:
+            return F.layer_norm(x, (width,), self.weight[0], self.bias[0])
         parameters = zip(x.unbind(), self.weight.unbind(), self.bias.unbind(), strict=True)
         return torch.stack([F.layer_norm(rows, (width,), weight, bias) for rows, weight, bias in parameters])
