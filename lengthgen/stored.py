@@ -1,11 +1,13 @@
 """Stored runs: list, filter and remove."""
 
+import shlex
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore, Stored, StoreError
+from empirical.runs.unfinished import removal
 from theory.system.errors import in_any_case, nearest
 
 STATES = ("finished", "unfinished", "broken")
@@ -57,7 +59,8 @@ def remove_runs(out: Path, names: Sequence[str]) -> None:
     group_of = {run.id: store.state_path(runs).parent.name for runs, _ in store.notes() for run in runs}
     for name in names:
         if name in group_of and name not in removable:
-            raise StoreError(f"{name} is trained together with others: remove them all by --remove {group_of[name]}")
+            command = removal(store.root, group_of[name])
+            raise StoreError(f"{name} is trained together with others: remove them all ({command})")
         if name not in removable:
             raise _unknown("run", name, removable, store)
     for name in names:
@@ -81,7 +84,8 @@ def stored_run(store: RunStore, name: str) -> Run:
 
 def _unknown(kind: str, name: str, names: Sequence[str], store: RunStore) -> StoreError:
     """Return the error for a name that does not exist, with the nearest name."""
-    hint = nearest(name, names, listed="`lengthgen runs` lists all stored runs") if names else "none is stored"
+    command = shlex.join(["lengthgen", "runs", "--out", str(store.root.parent)])
+    hint = nearest(name, names, listed=f"`{command}` lists all stored runs") if names else "none is stored"
     return StoreError(f"no {kind} '{name}' in {store.root}: {hint}")
 
 

@@ -348,7 +348,7 @@ def _json_object(content: bytes, path: Path) -> dict[str, Any]:
 
 def redo(folder: Path) -> str:
     """Advice for messages about a finished run whose folder cannot be used."""
-    return f"remove {folder.name} (lengthgen runs --remove {folder.name}), and it is trained again"
+    return f"remove {folder.name} ({unfinished.removal(folder.parent, folder.name)}), and it is trained again"
 
 
 def _digest(content: bytes) -> str:

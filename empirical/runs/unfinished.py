@@ -9,6 +9,7 @@ or that was copied here from another training, is never used.
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,12 +101,21 @@ def read_state(folder: Path) -> State:
         raise damaged_state(folder / STATE, error) from error
 
 
+def removal(root: Path, name: str) -> str:
+    """Command, as a shell takes it, that removes a run or training from the store `root`, which is OUT/runs."""
+    return shlex.join(["lengthgen", "runs", "--remove", name, "--out", str(root.parent)])
+
+
 def damaged_state(path: Path, why: object) -> DamagedFile:
     """Error for a state that cannot be used."""
     return DamagedFile(
-        f"{path} cannot be used ({why}): remove it (lengthgen runs --remove {path.parent.name}), and its training "
-        "starts again"
+        f"{path} cannot be used ({why}): remove it ({_removal_of(path.parent)}), and its training starts again"
     )
+
+
+def _removal_of(folder: Path) -> str:
+    """Command that removes the training whose folder this is, ROOT/.unfinished/NAME."""
+    return removal(folder.parent.parent, folder.name)
 
 
 def write_note(folder: Path, runs: Sequence[Run], done: int) -> None:
@@ -126,7 +136,7 @@ def read_note(folder: Path) -> tuple[Runs, int]:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DamagedFile(
             f"{folder / NOTE} cannot be used ({error}): run the same training again, which resumes and rewrites it, or "
-            f"remove it (lengthgen runs --remove {folder.name})"
+            f"remove it ({_removal_of(folder)})"
         ) from error
 
 

@@ -58,7 +58,7 @@ def outcome(history: History, *, threshold: float, checkpoint: str = Checkpoint.
     run, rows = history
     checkpoints = by_checkpoint(rows)
     if not checkpoints:
-        raise StoreError(f"run {run.id} has no metrics: remove it (lengthgen runs --remove {run.id}) to train it again")
+        raise StoreError(f"run {run.id} has no metrics: give the rows that RunStore.metrics reads")
     epoch = _chosen_epoch(checkpoints, run.train, Checkpoint(checkpoint))
     scores = {scale: row.exact_match for scale, row in checkpoints[epoch].items()}
     missing = {*run.train, *run.test} - scores.keys()

@@ -5,6 +5,8 @@ import hashlib
 import json
 import os
 import random
+import re
+import shlex
 import shutil
 
 import pytest
@@ -88,7 +90,17 @@ def test_a_damaged_file_is_named_with_its_run_and_the_way_on(run, stored, name, 
             words = "".join(line.split())
         assert of.id in words
         assert name in words or name == "files.json"
-        assert f"(lengthgenruns--remove{of.id})" in words
+        assert f"(lengthgenruns--remove{of.id}--out{out})" in words
+
+
+def test_the_advice_is_a_command_that_works_as_it_is_printed(run, trained, tmp_path):
+    out, of = tmp_path / "my results", trained[1]
+    shutil.copytree(trained[0], out)
+    (out / "runs" / of.id / "config.json").unlink()
+    _, _, err = run("evaluate", of.id, "--out", str(out))
+    program, *arguments = shlex.split(re.search(r"\((lengthgen runs --remove [^)]*)\)", err)[1])
+    assert (program, run(*arguments)[0]) == ("lengthgen", 0)
+    assert not list(out.glob("runs/[!.]*"))
 
 
 def test_no_flipped_bit_of_any_file_is_shown_as_a_run(run, stored):
@@ -153,7 +165,7 @@ def test_a_flipped_bit_of_a_state_never_ends_as_a_finished_run(run, stopped):
         code, shown, err = again(run, out)
         [line] = [line for line in err.splitlines() if line.startswith("error: ")]
         assert (code, shown) == (2, "")
-        assert str(state) in line and f"lengthgen runs --remove {of.id}" in line
+        assert str(state) in line and f"(lengthgen runs --remove {of.id} --out {out})" in line
         code, shown, _ = run("runs", "--out", str(out))
         assert code == 1 and "broken" in shown
     assert run("runs", "--remove", of.id, "--out", str(out))[0] == 0
@@ -179,7 +191,7 @@ def test_runs_that_are_trained_together_are_removed_together_only(run, tmp_path)
     store.note_progress(group, 1)
     code, _, err = run("runs", "--remove", group[0].id, "--out", str(tmp_path))
     name = store.state_path(group).parent.name
-    assert code == 2 and f"remove them all by --remove {name}" in err
+    assert code == 2 and f"remove them all (lengthgen runs --remove {name} --out {tmp_path})" in err
     assert len(store.contents()) == 2
     assert run("runs", "--remove", name, "--out", str(tmp_path))[0] == 0
     assert store.contents() == []

@@ -231,7 +231,8 @@ def test_whatever_the_damage_the_file_and_the_way_on_are_named_in_one_line(store
     assert entry.run is None
     assert name in entry.broken or name == FILES, entry.broken
     assert run.id in entry.broken
-    assert entry.broken.endswith(f"remove {run.id} (lengthgen runs --remove {run.id}), and it is trained again")
+    command = f"lengthgen runs --remove {run.id} --out {store.root.parent}"
+    assert entry.broken.endswith(f"remove {run.id} ({command}), and it is trained again")
     if not sealed:
         with pytest.raises(StoreError, match=run.id):
             store.digest(run)
@@ -391,7 +392,7 @@ class TestUnfinished:
         [entry] = store.contents()
         assert (entry.name, entry.run) == (run.id, None)
         assert f"{note} cannot be used" in entry.broken
-        assert entry.broken.endswith(f"(lengthgen runs --remove {run.id})")
+        assert entry.broken.endswith(f"(lengthgen runs --remove {run.id} --out {store.root.parent})")
 
     @pytest.mark.parametrize(
         "content", [{}, {"runs": [], "done": 1}, {"runs": 3, "done": 1}, {"runs": [1], "done": 1}, {"done": 1}]

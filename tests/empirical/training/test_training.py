@@ -372,7 +372,8 @@ def assert_refused(runs, store, says):
         train(runs, store)
     line, name = str(error.value), state.parent.name
     assert line.startswith(str(state.parent))
-    assert line.endswith(f": remove it (lengthgen runs --remove {name}), and its training starts again")
+    command = f"lengthgen runs --remove {name} --out {store.root.parent}"
+    assert line.endswith(f": remove it ({command}), and its training starts again")
     assert any(entry.name == name and entry.broken == line for entry in store.contents())
     store.remove(name)
     assert store.contents() == []

@@ -84,5 +84,5 @@ def test_the_smallest_difference_of_averages_decides(small_run, checkpoint, less
 def test_a_run_without_measurements_is_not_judged(small_run):
     with pytest.raises(StoreError, match="was not measured at scale 4"):
         outcome((small_run(), rows((1, 1, 1))), threshold=0.95)
-    with pytest.raises(StoreError, match="has no metrics"):
+    with pytest.raises(StoreError, match="has no metrics: give the rows"):
         outcome((small_run(), []), threshold=0.95)
