@@ -14,8 +14,8 @@ from empirical.court.published.load import published_cells
 from empirical.court.stored import stored_cells
 from empirical.court.trial import LITERAL, judge
 from empirical.runs.environment import revision
-from empirical.runs.store import RunStore
 from lengthgen.progress import Progress
+from lengthgen.stored import store_in
 from theory.system.cache import keep, recalled
 from theory.system.digests import source_digest
 from theory.system.errors import LengthgenError
@@ -39,7 +39,7 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
 
     Raises:
         TheoryError: a theory is unknown, or the user's own fails.
-        StoreError: there are no stored runs, or one is broken.
+        StoreError: there are no stored runs, or one is broken, or `out` is no folder.
         PublishedError: a published table is damaged.
     """
     chosen = list(dict.fromkeys(map(theory_named, theories)))
@@ -48,7 +48,7 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
     if THEORIES[LITERAL] not in of_catalogue:
         of_catalogue = [THEORIES[LITERAL], *of_catalogue]
     published = evidence == "published"
-    cells: tuple[Cell, ...] = published_cells() if published else stored_cells(RunStore(out / "runs"))
+    cells: tuple[Cell, ...] = published_cells() if published else stored_cells(store_in(out))
     questions = {cell.name: cell.question for cell in cells}
     own_guesses = freeze(own, questions).guesses  # first, because these may fail
     answers = _published_answers(cells) if published else _as_answers(freeze(of_catalogue, questions))

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from empirical.runs.store import RunStore
-from lengthgen.stored import stored_run
+from lengthgen.stored import store_in, stored_run
 
 
 def evaluation_answer(
@@ -16,12 +15,12 @@ def evaluation_answer(
     With `free_running` also those of generation from prompts alone.
 
     Raises:
-        StoreError: the run does not exist or is broken.
+        StoreError: the run does not exist or is broken, or `out` is no folder.
         ScaleError: as for `empirical.training.testing.load_trained`.
     """
     from empirical.training.testing import test
 
-    store = RunStore(out / "runs")
+    store = store_in(out)
     run = stored_run(store, name)
     results = test(run, store, scales, samples=samples, running=free_running, device=device)
     return {

@@ -10,20 +10,19 @@ import torch
 from circuits.roles import IRRELEVANT, Role, ideal_relation, role_labels
 from empirical.encodings.lbpe import LBPE
 from empirical.encodings.learned_relation import LearnedRelationError, compare, open_queries
-from empirical.runs.store import RunStore
 from empirical.training.testing import load_trained
-from lengthgen.stored import stored_run
+from lengthgen.stored import store_in, stored_run
 
 
 def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str, Any]:
     """Return the number of pairs whose learned label means the ideal role, at the queries of `open_queries`.
 
     Raises:
-        StoreError: the run does not exist or is broken.
+        StoreError: the run does not exist or is broken, or `out` is no folder.
         LearnedRelationError: the run's encoding learns no relation.
         ScaleError: as for `empirical.training.testing.load_trained`.
     """
-    store = RunStore(out / "runs")
+    store = store_in(out)
     run = stored_run(store, name)
     setting, model = load_trained(run, store, scales, "cpu")
     [encoding] = model.encoding.each()

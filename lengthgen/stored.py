@@ -14,6 +14,18 @@ STATES = ("finished", "unfinished", "broken")
 """States of a stored run."""
 
 
+def store_in(out: Path) -> RunStore:
+    """Return the store of the runs in OUT/runs, for commands that only read it.
+
+    Raises:
+        StoreError: `out` is no folder, as after a typing error; a folder without runs is an empty store.
+    """
+    if not out.is_dir():
+        what = "is no folder" if out.exists() else "does not exist"
+        raise StoreError(f"{out} {what}, so no runs are stored in it: give the --out with which they were trained")
+    return RunStore(out / "runs")
+
+
 def runs_answer(
     out: Path,
     *,
@@ -29,12 +41,12 @@ def runs_answer(
     A number is None if it is unknown: the run's environment lacks it, or no scale is of that kind.
 
     Raises:
-        StoreError: the state does not exist.
+        StoreError: the state does not exist, or `out` is no folder.
     """
     state = None if state is None else in_any_case(state, STATES)
     if state is not None and state not in STATES:
         raise StoreError(f"unknown state '{state}': {nearest(state, STATES)}")
-    store = RunStore(out / "runs")
+    store = store_in(out)
     rows = [_row(store, stored) for stored in store.contents()]
     matching = [
         row
@@ -52,9 +64,9 @@ def remove_runs(out: Path, names: Sequence[str]) -> None:
 
     Raises:
         StoreError: a run does not exist, or is trained together with others: then none is removed. Or another process
-            trains it, or it cannot be removed.
+            trains it, or it cannot be removed. Or `out` is no folder.
     """
-    store = RunStore(out / "runs")
+    store = store_in(out)
     removable = store.removable()
     group_of = {run.id: store.state_path(runs).parent.name for runs, _ in store.notes() for run in runs}
     for name in names:

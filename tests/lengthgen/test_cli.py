@@ -1,5 +1,7 @@
 """The command line's contracts: stable JSON, exit codes, and one line for every mistake."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.lengthgen.refusal import refused
@@ -209,6 +211,8 @@ def test_a_hostile_formula_gets_one_line_and_is_not_run(run, name, tmp_path, mon
     assert list(tmp_path.iterdir()) == []
 
 
+HERE = str(Path(__file__).parent)
+"""A folder without runs."""
 MISTAKES = {
     "unknown task": (("src", "parityy"), "did you mean parity"),
     "unknown command": (("sr",), "src"),
@@ -222,8 +226,14 @@ MISTAKES = {
     ),
     "unknown protocol": (("sweep", "nothing"), "there are 9, such as"),
     "options beside a protocol": (("conjecture", "fig1", "--base", "3"), "sets its own base"),
-    "unknown run": (("evaluate", "nothing", "--out", "nowhere"), "no finished run 'nothing'"),
-    "unknown run to remove": (("runs", "--remove", "nothing", "--out", "nowhere"), "no run 'nothing'"),
+    "unknown run": (("evaluate", "nothing", "--out", HERE), "no finished run 'nothing'"),
+    "unknown run to remove": (("runs", "--remove", "nothing", "--out", HERE), "no run 'nothing'"),
+    "runs of no folder": (("runs", "--out", "nowhere"), "nowhere does not exist, so no runs are stored in it: give"),
+    "runs of a file": (("runs", "--out", __file__), "is no folder, so no runs are stored in it: give the --out"),
+    "run of no folder": (("evaluate", "nothing", "--out", "nowhere"), "nowhere does not exist"),
+    "relation of no folder": (("relation", "nothing", "--out", "nowhere"), "nowhere does not exist"),
+    "run to remove from no folder": (("runs", "--remove", "nothing", "--out", "nowhere"), "nowhere does not exist"),
+    "court on no folder": (("court", "--evidence", "runs", "--out", "nowhere"), "nowhere does not exist"),
     "unknown state": (("runs", "--state", "lost", "--out", "nowhere"), "choose finished, unfinished or broken"),
     "unknown format": (("predict", "parity", "--format", "diagonal"), "unknown format 'diagonal'"),
     "unknown claim": (("verify", "hopeful"), "did you mean hope"),

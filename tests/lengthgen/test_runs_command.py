@@ -93,6 +93,11 @@ def test_a_damaged_file_is_named_with_its_run_and_the_way_on(run, stored, name, 
         assert f"(lengthgenruns--remove{of.id}--out{out})" in words
 
 
+def test_a_folder_without_runs_is_an_empty_store(run, tmp_path):
+    code, shown, err = run("runs", "--out", str(tmp_path), "--json")
+    assert (code, json.loads(shown), err) == (0, {"runs": [], "broken": 0}, "")
+
+
 def test_the_advice_is_a_command_that_works_as_it_is_printed(run, trained, tmp_path):
     out, of = tmp_path / "my results", trained[1]
     shutil.copytree(trained[0], out)
