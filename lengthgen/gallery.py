@@ -30,7 +30,7 @@ from paper_figs.style import StyleError
 from theory.system.cache import keep, recalled
 from theory.system.digests import source_digest
 from theory.system.errors import LengthgenError, in_any_case, nearest
-from theory.system.files import locked, read_bytes, user_cache, write_bytes
+from theory.system.files import FullDisk, locked, read_bytes, user_cache, write_bytes
 from theory.system.messages import tell
 from theory.system.processes import interrupts_left, pool
 
@@ -87,6 +87,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
 
     Raises:
         UnknownFigure, ProfileError: as for `catalogue` and `select_entries`.
+        FullDisk: no space is left in the folder or the user's cache, which ends the drawing.
         OSError: the folder cannot be written.
     """
     requested = select_entries(catalogue(sources, own), names)
@@ -237,6 +238,8 @@ def _draw_one(sources: Sources, folder: Path, own: Sequence[str], name: str, key
         if reason.name not in TRAINING:
             raise
         return _Outcome(broken=missing_training(reason.name))
+    except FullDisk:  # the other figures would say the same
+        raise
     except (LengthgenError, OSError) as reason:
         return _Outcome(broken=str(reason))
 

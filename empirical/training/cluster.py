@@ -31,7 +31,7 @@ from typing import Any
 from empirical.model.backend import Backend
 from empirical.training.sweep import Group, Provenance, SweepError, part, train_group
 from theory.system.digests import source_digest
-from theory.system.files import locked
+from theory.system.files import FullDisk, locked
 from theory.system.processes import end_with_parent, interrupts_left
 
 RETRIES = 5
@@ -68,6 +68,7 @@ def ray(
         SweepError: Ray is not installed, no cluster answers, no node has such a device, or the cluster is lost; or a
             node cannot train, because it has other code, lacks a package, does not share the store's folder, or locks
             do not hold there.
+        FullDisk: no space is left in the store.
     """
     if not groups:
         return
@@ -137,7 +138,7 @@ def _drive_cluster(
                 [finished_task], _ = library.wait(list(pending), num_returns=1)
                 index = pending.pop(finished_task)
                 answers.send((index, _outcome(library, finished_task, groups[index])))
-    except SweepError as error:
+    except (SweepError, FullDisk) as error:
         answers.send(error)
     except Exception:
         answers.send(RuntimeError(traceback.format_exc()))
@@ -230,10 +231,12 @@ def _end_with_node() -> None:
 
 
 def _outcome(library: Any, done: Any, group: Group) -> str | None:
-    """Error message of a failed task, else None. An error of the program itself is raised as it is."""
+    """Error message of a failed task, else None. FullDisk and errors of the program itself are raised as they are."""
     try:
         problem: str | None = library.get(done)
-    except library.exceptions.RayTaskError:
+    except library.exceptions.RayTaskError as error:
+        if isinstance(error.cause, FullDisk):
+            raise error.cause from None
         raise
     except library.exceptions.RayError as error:
         return f"{_run_ids(group)}: begun {RETRIES + 1} times and killed each time (out of memory?), {_summary(error)}"

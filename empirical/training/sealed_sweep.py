@@ -11,7 +11,7 @@ from empirical.runs.environment import revision
 from empirical.runs.sealed import SealedRun
 from empirical.training.sweep import workers
 from theory.system.errors import LengthgenError
-from theory.system.files import locked, write_sealed_json
+from theory.system.files import FullDisk, locked, write_sealed_json
 from theory.system.processes import interrupts_left, pool
 from theory.system.userfile import user_code
 
@@ -28,6 +28,7 @@ def train_all(
     Raises:
         BackendError: this machine lacks the backend.
         LengthgenError: a process was killed.
+        FullDisk: no space is left for the results, which ends the other trainings too.
     """
     backend.require()
     missing = [run for run in runs if run.result(out) is None]
@@ -50,7 +51,7 @@ def train_all(
 
 
 def _train(run: R, train: Train[R], out: Path, backend: Backend) -> str | None:
-    """Train one run in this process and store its result; return the error message of a failure."""
+    """Train one run in this process and store its result; return the error message of a failure. Raises FullDisk."""
     revision()  # of the code that trains; it may be another one when training ends
     try:
         with (
@@ -59,6 +60,8 @@ def _train(run: R, train: Train[R], out: Path, backend: Backend) -> str | None:
         ):
             if run.result(out) is None:
                 write_sealed_json(run.path(out), train(run, backend))
+    except FullDisk:  # the other runs would say the same
+        raise
     except (LengthgenError, OSError) as error:  # the other runs continue
         return str(error)
     return None

@@ -14,7 +14,7 @@ from empirical.model.backend import Backend
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore
 from theory.system.errors import LengthgenError
-from theory.system.files import sweep_partial
+from theory.system.files import FullDisk, sweep_partial
 from theory.system.processes import interrupts_left, pool
 from theory.system.userfile import user_code
 
@@ -50,6 +50,7 @@ def train_all(
         BackendError: this machine is to train and lacks the backend.
         SweepError: some runs failed, raised after all others ended; or a worker was killed. Finished runs are stored;
             the others resume from their states next time.
+        FullDisk: no space is left for the results, which ends the other trainings too.
     """
     store.remove_leftovers()
     unfinished = [run for run in runs if not store.finished(run)]
@@ -144,12 +145,14 @@ def part(provenance: Provenance, group: Group) -> dict[str, dict[str, str]]:
 
 
 def train_group(group: Group, root: Path, backend: Backend, provenance: Provenance) -> str | None:
-    """Train a group in this process; return the error message of a failure, else None."""
+    """Train a group in this process; return the error message of a failure, else None. Raises FullDisk."""
     from empirical.training.train import train
 
     try:
         with user_code(group[0].id, error=SweepError, expected=(LengthgenError, OSError)):
             train(group, RunStore(root), backend=backend, provenance=provenance)
+    except FullDisk:  # the other groups would say the same
+        raise
     except (LengthgenError, OSError) as error:  # an error in a user's own code: other groups continue
         return str(error)
     return None

@@ -3,6 +3,7 @@
 The whole project stores its files through this module.
 """
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -29,19 +30,42 @@ class DamagedFile(LengthgenError):
     """A stored file has changed since it was written; the one-line message names the file."""
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old content or the new, even if the writer is killed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary, file = _new_partial(path)
+class FullDisk(LengthgenError):
+    """Error of a write without space on the disk; the message names the file. Other writes there fail as well."""
+
+
+@contextmanager
+def _full_disk_named(path: Path) -> Iterator[None]:
+    """Context manager that raises FullDisk with the path in place of an OSError that says so without it."""
     try:
-        with file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise FullDisk(
+                f"no space is left to write {path}: free some on its disk, then run the same command again to go on"
+            ) from error
         raise
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that a reader sees the old content or the new, even if the writer is killed.
+
+    Raises:
+        FullDisk: no space is left.
+        OSError: the file cannot be written for another reason.
+    """
+    with _full_disk_named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary, file = _new_partial(path)
+        try:
+            with file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+                os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
 
 
 def _new_partial(path: Path) -> tuple[Path, BinaryIO]:
@@ -214,9 +238,14 @@ def locked(path: Path, *, on_wait: Callable[[str], None] | None = None) -> Itera
     Args:
         path: the lock file; it contains the name of the process that holds the lock.
         on_wait: called once with the holder of the lock ("process 17 on HOST") if the lock is not free.
+
+    Raises:
+        FullDisk: no space is left.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+", encoding="utf-8", errors="replace") as file:
+    with _full_disk_named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+", encoding="utf-8", errors="replace")
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -224,9 +253,9 @@ def locked(path: Path, *, on_wait: Callable[[str], None] | None = None) -> Itera
                 file.seek(0)
                 on_wait(file.read(200).strip() or "another process")
             fcntl.flock(file, fcntl.LOCK_EX)
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-        file.flush()
+        with _full_disk_named(path):
+            file.truncate(0)
+            os.write(file.fileno(), f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         yield
 
 
