@@ -8,16 +8,22 @@ from xml.etree import ElementTree
 
 from empirical.audit.rules import RULES
 from empirical.audit.subject import AuditError
-from theory.system.files import write_bytes
+from theory.system.files import require_writable, write_bytes
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 WRITERS = (".sarif", ".xml")
 
 
 def require_report(path: Path) -> None:
-    """Raise AuditError unless the ending of the path names a format."""
+    """Check that a report may be written at this path, before the audit.
+
+    Raises:
+        AuditError: the ending of the path names no format.
+        LengthgenError: no file can be written there.
+    """
     if path.suffix not in WRITERS:
         raise AuditError(f"'{path}' names no format: end it with .sarif (SARIF) or .xml (JUnit)")
+    require_writable(path)
 
 
 def write_report(answer: Mapping[str, Any], path: Path) -> None:

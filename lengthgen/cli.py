@@ -16,7 +16,7 @@ from lengthgen.interrupts import INTERRUPTED, interrupts_heeded
 from lengthgen.menu import SETTINGS, Menu
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.streams import LostAnswer, open_streams
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, in_words
 from theory.system.messages import tell
 
 COMPLETION = ("--install-completion", "--show-completion")
@@ -95,7 +95,7 @@ def _run() -> int:
             raise
         _fail(missing_training(str(error.name)))
     except (LengthgenError, OSError) as error:
-        _fail(str(error))
+        _fail(in_words(error))
     return code or 0
 
 

@@ -19,7 +19,7 @@ from lengthgen.stored import store_in
 from theory.system.cache import keep, recalled
 from theory.system.digests import source_digest
 from theory.system.errors import LengthgenError
-from theory.system.files import user_cache, write_sealed_json
+from theory.system.files import require_writable, user_cache, write_sealed_json
 from theory.system.processes import interrupts_left, pool
 
 Answers = dict[str, dict[str, dict[str, Any]]]
@@ -41,12 +41,16 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
         TheoryError: a theory is unknown, or the user's own fails.
         StoreError: there are no stored runs, or one is broken, or `out` is no folder.
         PublishedError: a published table is damaged.
+        LengthgenError: the judgement cannot be stored in OUT.
     """
     chosen = list(dict.fromkeys(map(theory_named, theories)))
     own = [theory for theory in chosen if theory.name not in THEORIES]
     of_catalogue = [theory for theory in chosen if theory.name in THEORIES] or [*THEORIES.values()]
     if THEORIES[LITERAL] not in of_catalogue:
         of_catalogue = [THEORIES[LITERAL], *of_catalogue]
+    judgement = None if own or len(of_catalogue) < len(THEORIES) else out / "court" / f"{evidence}.json"
+    if judgement:
+        require_writable(judgement)
     published = evidence == "published"
     cells: tuple[Cell, ...] = published_cells() if published else stored_cells(store_in(out))
     questions = {cell.name: cell.question for cell in cells}
@@ -58,8 +62,8 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
     }
     frozen = Frozen(guesses={**guesses, **own_guesses})
     answer = {"evidence": evidence} | judge(cells, [*of_catalogue, *own], frozen, post_hoc={t.name for t in own})
-    if not own and len(of_catalogue) == len(THEORIES):
-        write_sealed_json(out / "court" / f"{evidence}.json", {"answer": answer, "revision": revision()})
+    if judgement:
+        write_sealed_json(judgement, {"answer": answer, "revision": revision()})
     return answer
 
 

@@ -29,7 +29,7 @@ from paper_figs.stored_trial import StoredTrial
 from paper_figs.style import StyleError
 from theory.system.cache import keep, recalled
 from theory.system.digests import source_digest
-from theory.system.errors import LengthgenError, in_any_case, nearest
+from theory.system.errors import LengthgenError, in_any_case, in_words, nearest
 from theory.system.files import FullDisk, locked, read_bytes, user_cache, write_bytes
 from theory.system.messages import tell
 from theory.system.processes import interrupts_left, pool
@@ -107,7 +107,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
         try:
             sources_digest = sources.digest(entry.needs)
         except (LengthgenError, OSError) as reason:
-            drawn.broken[entry.name] = str(reason)
+            drawn.broken[entry.name] = in_words(reason)
             continue
         width = max(sources.width, entry.least_width)
         key = json.dumps([*code, sources.profile, entry.name, entry.make_arguments, width, sources_digest], default=str)
@@ -241,7 +241,7 @@ def _draw_one(sources: Sources, folder: Path, own: Sequence[str], name: str, key
     except FullDisk:  # the other figures would say the same
         raise
     except (LengthgenError, OSError) as reason:
-        return _Outcome(broken=str(reason))
+        return _Outcome(broken=in_words(reason))
 
 
 def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) -> tuple[_Outcome, _Contents]:

@@ -30,7 +30,7 @@ from proofs_checks.registry import selection
 from proofs_checks.trained import Runs
 from theory.system.cache import cached, keep, recalled
 from theory.system.digests import file_digest, source_digest
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, in_words
 from theory.system.files import user_cache, write_bytes
 from theory.system.processes import interrupts_left, pool
 
@@ -146,7 +146,7 @@ def _stored_claims(out: Path, profile: str) -> tuple[dict[str, Any], dict[str, s
     try:
         return claims.stored_claims(out / "claims.json", command), {}
     except (LengthgenError, OSError) as error:
-        return {}, {"claims.json": str(error)}
+        return {}, {"claims.json": in_words(error)}
 
 
 def _missing_claims(verdicts: Counter[str], not_run: str, out: Path) -> list[tuple[str, str]]:

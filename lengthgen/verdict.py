@@ -18,7 +18,7 @@ from empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, miss
 from empirical.verdict.seen import seen_cells
 from lengthgen.progress import Progress
 from theory.system.errors import LengthgenError
-from theory.system.files import locked, read_json, write_json
+from theory.system.files import locked, read_json, require_folder, write_json
 from theory.system.messages import tell
 
 GATE, ENVIRONMENT = "gate.json", "environment.json"
@@ -41,8 +41,10 @@ def freeze_answer(name: str, out: Path) -> dict[str, Any]:
 
     Raises:
         ProfileError: there is no such preregistration.
+        LengthgenError: nothing can be written into OUT.
     """
     preregistration, folder = load_preregistration(name), out / name
+    require_folder(folder)
     frozen = freeze(preregistration, folder, workers=os.cpu_count() or 1, progress=_report("frozen answers", "cells"))
     answer = gate(frozen)
     write_json(folder / GATE, answer)
@@ -57,8 +59,10 @@ def train_answer(name: str, out: Path, *, seconds: float, until_decided: bool) -
 
     Raises:
         VerdictError: the answers are not frozen yet.
+        LengthgenError: nothing can be written into OUT.
     """
     _, folder, _ = _frozen(name, out)
+    require_folder(folder)
     with locked(folder / ".lock", on_wait=lambda holder: tell(f"waiting for {holder}, which trains {name}")):
         _train(name, out, seconds=seconds, until_decided=until_decided)
     return verdict_answer(name, out)

@@ -26,7 +26,7 @@ from empirical.runs.measurement import Measurement, MetricsError, from_parquet, 
 from empirical.runs.run import FORMAT_VERSION, Run
 from empirical.runs.unfinished import State
 from theory.system import messages
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, in_words
 from theory.system.files import locked, parse_json, read_bytes, write_bytes, write_json
 
 CONFIG, METRICS, CHECKPOINT, ENVIRONMENT = (
@@ -196,7 +196,7 @@ class RunStore:
             except FileNotFoundError:
                 continue  # the folder was removed meanwhile, or holds no file yet
             except (OSError, LengthgenError) as error:
-                entries.append(Stored(name=folder.name, run=None, done=None, broken=str(error)))
+                entries.append(Stored(name=folder.name, run=None, done=None, broken=in_words(error)))
             else:
                 unfinished_runs = [run for run in runs if not self.finished(run)]
                 entries += [Stored(name=run.id, run=run, done=done, broken=None) for run in unfinished_runs]
@@ -262,7 +262,7 @@ class RunStore:
                 except FileNotFoundError:
                     continue
                 except OSError as error:
-                    raise StoreError(f"{folder} cannot be removed: {error}") from error
+                    raise StoreError(f"{folder} cannot be removed: {error.strerror}") from error
 
     def _run_in(self, folder: Path) -> Run:
         """Run described by the config of a finished folder."""
@@ -332,7 +332,7 @@ def _read_file(path: Path) -> bytes:
     try:
         return read_bytes(path, largest=LARGEST[path.name])
     except (OSError, LengthgenError) as error:
-        raise StoreError(f"run {path.parent} is broken ({error}): {redo(path.parent)}") from error
+        raise StoreError(f"run {path.parent} is broken ({in_words(error)}): {redo(path.parent)}") from error
 
 
 def _json_object(content: bytes, path: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from empirical.model.backend import Backend
 from empirical.runs.environment import revision
 from empirical.runs.sealed import SealedRun
 from empirical.training.sweep import workers
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, in_words
 from theory.system.files import FullDisk, locked, write_sealed_json
 from theory.system.processes import interrupts_left, pool
 from theory.system.userfile import user_code
@@ -63,7 +63,7 @@ def _train(run: R, train: Train[R], out: Path, backend: Backend) -> str | None:
     except FullDisk:  # the other runs would say the same
         raise
     except (LengthgenError, OSError) as error:  # the other runs continue
-        return str(error)
+        return in_words(error)
     return None
 
 

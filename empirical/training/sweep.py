@@ -13,7 +13,7 @@ from pathlib import Path
 from empirical.model.backend import Backend
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, in_words
 from theory.system.files import FullDisk, sweep_partial
 from theory.system.processes import interrupts_left, pool
 from theory.system.userfile import user_code
@@ -154,5 +154,5 @@ def train_group(group: Group, root: Path, backend: Backend, provenance: Provenan
     except FullDisk:  # the other groups would say the same
         raise
     except (LengthgenError, OSError) as error:  # an error in a user's own code: other groups continue
-        return str(error)
+        return in_words(error)
     return None

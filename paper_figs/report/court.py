@@ -10,7 +10,7 @@ from typing import Any
 from paper_figs.report.plain import rounded, text
 from paper_figs.sources import COURT
 from paper_figs.stored import read_court
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, in_words
 from theory.system.files import read_bytes
 
 _KINDS = {"theories": "theory", "references": "base rate", "controls": "control"}
@@ -44,7 +44,7 @@ def court_data(out: Path) -> CourtData:
         answer = read_court(path, command)
         return CourtData(content=_content(answer), hashes={name: hashlib.sha256(read_bytes(path)).hexdigest()})
     except (LengthgenError, OSError) as error:
-        return CourtData(broken={name: str(error)})
+        return CourtData(broken={name: in_words(error)})
 
 
 def _content(answer: Mapping[str, Any]) -> dict[str, Any]:

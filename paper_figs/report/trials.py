@@ -11,7 +11,7 @@ from empirical.runs.protocol import load_protocol, names
 from empirical.trial.conjecture import RULES
 from paper_figs.report.plain import rounded, text, texts
 from paper_figs.stored import read_trial
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, in_words
 from theory.system.files import DamagedFile, read_bytes, read_sealed_json
 
 PREDICTIONS, CONJECTURE = "predictions.json", "conjecture.json"
@@ -64,7 +64,7 @@ def trials_data(out: Path, profile: str) -> TrialsData:
             except DamagedFile as error:
                 data.broken[f"{name}/{path.name}"] = f"{error}: make it again with  {command}"
             except (LengthgenError, OSError) as error:
-                data.broken[f"{name}/{path.name}"] = str(error)
+                data.broken[f"{name}/{path.name}"] = in_words(error)
         if not judged.exists():
             if name in stored:
                 data.missing.append((f"verdicts of {name}, which is predicted and not judged yet", command))

@@ -8,7 +8,7 @@ from empirical.verdict.preregistration import Preregistration
 from paper_figs.report.plain import rounded, text, texts
 from paper_figs.sources import Missing, Needs, Sources
 from paper_figs.verdict_evidence import RANDOM_TASKS
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, in_words
 
 _COUNTS = ("right_yes", "right_no", "wrong_yes", "wrong_no", "abstains")
 
@@ -37,7 +37,7 @@ def verdict_data(sources: Sources) -> VerdictData:
     except Missing as missing:
         return VerdictData(missing=[("runs of random tasks, which judge rules", missing.command)])
     except (LengthgenError, OSError) as error:
-        return VerdictData(broken={"verdict": str(error)})
+        return VerdictData(broken={"verdict": in_words(error)})
 
 
 def _content(preregistration: Preregistration, judgement: Mapping[str, Any]) -> dict[str, Any]:

@@ -239,6 +239,14 @@ MISTAKES = {
     "unknown claim": (("verify", "hopeful"), "did you mean hope"),
     "unknown profile": (("train", "parity", "--profile", "huge"), "choose paper, quick or smoke"),
     "test within training": (("train", "parity", "--train", "1-5", "--test", "1-5"), "must exceed"),
+    "court into no folder": (("court", "--out", "/dev/null"), "/dev/null is no folder: name another"),
+    "frozen answers into no folder": (
+        ("verdict", "--freeze", "--out", "/dev/null/out"),
+        "/dev/null is no folder: name",
+    ),
+    "report of an audit into no folder": (("audit", "alibi", "--report", "/dev/null/a.xml"), "/dev/null is no folder"),
+    "name of a folder too long": (("court", "--out", "o" * 300), "cannot be used: File name too long: name another"),
+    "no certificate": (("check-certificate", "nowhere.json"), "nowhere.json cannot be used: No such file or directory"),
     "unreadable folder": (("reproduce", "--out", "/dev/null/out"), "/dev/null"),
     "runs that are missing": (("figures", "figure2", "--out", "nowhere"), "make it with"),
 }

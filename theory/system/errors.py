@@ -22,6 +22,13 @@ class LengthgenError(ValueError):
         return one_line(super().__str__())
 
 
+def in_words(error: Exception) -> str:
+    """Message of an error; one of the operating system reads "PATH cannot be used: Permission denied"."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename2 or error.filename} cannot be used: {error.strerror}"
+    return str(error)
+
+
 def one_line(text: str, *, longest: int = LONGEST) -> str:
     """Text on one line that is safe to print: control characters are escaped, and a text that is too long is cut."""
     cut = text[:longest]

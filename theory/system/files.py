@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError, in_words
 
 LARGEST = 64 << 20
 """Largest number of bytes of a JSON file that is read; parsed, it may take 25 times as much memory."""
@@ -104,21 +104,31 @@ def require_writable(path: Path) -> None:
     """Check that a command may write a file at this path, before a long computation of its content.
 
     Raises:
-        LengthgenError: the path is not a regular file, or its folder cannot be made.
-        OSError: the path cannot be examined.
+        LengthgenError: the path is not a regular file, its folder cannot be made, or it cannot be examined.
     """
-    if path.exists() and not path.is_file():
-        raise LengthgenError(f"{path} is no regular file, so it is not replaced: name another file")
+    with _refused_in_words():
+        if path.exists() and not path.is_file():
+            raise LengthgenError(f"{path} is no regular file, so it is not replaced: name another file")
     require_folder(path.parent)
 
 
 def require_folder(path: Path) -> None:
     """Check that a folder exists or can be made; raises the errors of `require_writable`."""
-    ancestor = next(candidate for candidate in (path, *path.parents) if candidate.exists())
-    if not ancestor.is_dir():
-        raise LengthgenError(f"{ancestor} is no folder: name another")
+    with _refused_in_words():
+        ancestor = next(candidate for candidate in (path, *path.parents) if candidate.exists())
+        if not ancestor.is_dir():
+            raise LengthgenError(f"{ancestor} is no folder: name another")
     if not os.access(ancestor, os.W_OK | os.X_OK):
         raise LengthgenError(f"nothing can be written into {ancestor}: name another folder")
+
+
+@contextmanager
+def _refused_in_words() -> Iterator[None]:
+    """Context manager that raises LengthgenError, with advice, for a path that the operating system refuses."""
+    try:
+        yield
+    except OSError as error:
+        raise LengthgenError(f"{in_words(error)}: name another") from error
 
 
 def read_bytes(path: Path, *, largest: int | None = None) -> bytes:
