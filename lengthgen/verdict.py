@@ -45,7 +45,14 @@ def freeze_answer(name: str, out: Path) -> dict[str, Any]:
     """
     preregistration, folder = load_preregistration(name), out / name
     require_folder(folder)
-    frozen = freeze(preregistration, folder, workers=os.cpu_count() or 1, progress=_report("frozen answers", "cells"))
+    frozen = freeze(
+        preregistration,
+        folder,
+        workers=os.cpu_count() or 1,
+        on_drawn=_report("drawing of tasks", "tasks"),
+        on_answered=_report("answers of the rules", "pairs of a task and a format"),
+    )
+    tell(f"simulation of what {len(frozen.cells):,} cells can decide")
     answer = gate(frozen)
     write_json(folder / GATE, answer)
     return answer
@@ -159,13 +166,13 @@ def _wanted(frozen: FrozenCells, runs: dict[str, list[CellRun]], *, until_decide
 
 
 def _report(work: str, pieces: str) -> Callable[[int, int], None]:
-    """Return a callback with (pieces done, pieces in all) that prints the progress."""
-    started, progress = time.monotonic(), list[Progress]()
+    """Return a callback with (pieces done, pieces in all) that prints the progress, at 0 the number of pieces."""
+    progress: list[Progress] = []
 
     def report(done: int, total: int) -> None:
         if not progress:  # the total is known only now
             progress.append(Progress(work, total, pieces))
-            progress[0].started = started
-        progress[0].reach(done)
+        if done:
+            progress[0].reach(done)
 
     return report

@@ -77,7 +77,12 @@ def spec_of(task: str, form: str) -> TaskSpec:
 
 
 def freeze(
-    preregistration: Preregistration, folder: Path, *, workers: int, progress: Callable[[int, int], None]
+    preregistration: Preregistration,
+    folder: Path,
+    *,
+    workers: int,
+    on_drawn: Callable[[int, int], None],
+    on_answered: Callable[[int, int], None],
 ) -> FrozenCells:
     """Draw the tasks, and let all rules answer for every cell; what was answered before is not asked again.
 
@@ -85,7 +90,8 @@ def freeze(
         preregistration: what is fixed.
         folder: folder of the verdict, which gets CELLS.
         workers: number of processes.
-        progress: called with (tasks and formats that are answered, all of them).
+        on_drawn: called with (tasks that are drawn, all of them), first with 0.
+        on_answered: called with (pairs of a task and a format that are answered, all of them), first with 0.
     """
     if (folder / CELLS).is_file():
         return load_frozen(preregistration, folder)
@@ -95,7 +101,7 @@ def freeze(
         for content in cached(
             folder / "tasks.json",
             given(tasks),
-            lambda: [asdict(task) for task in draw(**given(tasks))],
+            lambda: [asdict(task) for task in draw(**given(tasks), progress=on_drawn)],
         )
     ]
     jobs = [
@@ -104,6 +110,7 @@ def freeze(
         for form in (preregistration.formats if len(task.formats) > 1 else task.formats)
     ]
     answered: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    on_answered(0, len(jobs))
     with pool(workers) as processes:
         with interrupts_left():
             futures = {
@@ -112,7 +119,7 @@ def freeze(
             }
         for future in as_completed(futures):
             answered[futures[future]] = future.result()
-            progress(len(answered), len(jobs))
+            on_answered(len(answered), len(jobs))
     rows = [row for task, form in jobs for row in answered[task.name, form]]
     write_rows(folder / CELLS, rows)
     return load_frozen(preregistration, folder)

@@ -10,7 +10,7 @@ one operator serves every scale.
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from circuits.analysis import Analysis, SearchStopped, analyse
@@ -105,6 +105,8 @@ def draw(
     sources: Sequence[str] = USUAL,
     letters: int = LETTERS,
     profiles: Sequence[str] = (INVARIANT, ONCE, GROWS),
+    *,
+    progress: Callable[[int, int], None] = lambda drawn, count: None,
 ) -> list[DrawnTask]:
     """Return at most `count` different tasks, as evenly over their strata as at most DRAWS * count draws allow.
 
@@ -117,6 +119,7 @@ def draw(
         sources: some of SOURCES.
         letters: number of letters of a language.
         profiles: profiles of the strata; other strata of the sources are left out.
+        progress: called with (tasks that are drawn, `count`), first with 0.
 
     Raises:
         TaskError: a source has no language of so many letters, or no source has one of the profiles.
@@ -130,6 +133,7 @@ def draw(
     counts: Counter[tuple[str, str]] = Counter()
     aimed: Counter[tuple[str, str]] = Counter()
     digests: set[str] = set()
+    progress(0, count)
     for _ in range(DRAWS * count):
         open_strata = [stratum for stratum in strata if counts[stratum] < quotas[stratum]]
         if not open_strata:
@@ -149,6 +153,7 @@ def draw(
             digests.add(digest)
             counts[stratum] += 1
             tasks.append(DrawnTask(name=name, source=aim[0], profile=profile[0], rises_at=profile[1]))
+            progress(len(tasks), count)
     return tasks
 
 

@@ -28,7 +28,7 @@ def rerun(
         cells: number of cells to draw among those with a run.
         seed: seed of the draw.
         workers: number of processes.
-        progress: called with (cells done, all of them).
+        progress: called with (cells done, all of them), first with 0.
 
     Returns:
         JSON: the number of cells, how many have the same frozen answers, the same fit, the same first failure, and the
@@ -39,6 +39,7 @@ def rerun(
     preregistration = frozen.preregistration
     same = dict.fromkeys(("answers", "fit", "first_failure", "numbers"), 0)
     differ: list[dict[str, Any]] = []
+    progress(0, len(chosen))
     with pool(workers) as processes:
         with interrupts_left():
             futures = {

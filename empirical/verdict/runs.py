@@ -137,9 +137,10 @@ def train_wanted(
         folder: folder of the verdict.
         workers: number of processes.
         deadline: `time.time()` after which no further piece is begun.
-        progress: called with (trained runs, all wanted).
+        progress: called with (trained runs, all wanted), first with 0.
     """
     done = 0
+    progress(done, len(wanted))
     with pool(workers) as processes:
         with interrupts_left():
             futures = [processes.submit(_train, preregistration, piece, folder, deadline) for piece in pieces(wanted)]

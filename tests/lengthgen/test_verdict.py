@@ -1,5 +1,6 @@
 """Command `lengthgen verdict` on made-up and on very small experiments."""
 
+import re
 import runpy
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,7 +25,7 @@ from empirical.verdict.frozen import FrozenCells, load_frozen
 from empirical.verdict.preregistration import Preregistration, load_preregistration
 from empirical.verdict.runs import RUNS, CellRun, load_runs, run_of
 from empirical.verdict.tables import read_rows, write_rows
-from lengthgen.verdict import VerdictError, rerun_answer, train_answer, verdict_answer
+from lengthgen.verdict import VerdictError, freeze_answer, rerun_answer, train_answer, verdict_answer
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes, preregistration, store_cells
 from tests.lengthgen.refusal import refused
 from tests.pool_here import pool_here
@@ -60,6 +61,29 @@ def test_runs_are_trained_judged_and_kept_and_forged_answers_are_noticed(small: 
     write_rows(cells, rows)
     with pytest.raises(Exception, match="does not follow from the frozen answers"):
         verdict_answer("mine", small)
+
+
+def test_freezing_says_what_it_does_and_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], told_of_every_piece: None
+) -> None:
+    """Drawing takes the longest; a cell is a task, a format and an encoding, and what is counted are no cells."""
+    registered = preregistration()
+    registered = replace(registered, encodings=("nope", "alibi"), tasks=replace(registered.tasks, count=1))
+    monkeypatch.setattr(module, "load_preregistration", lambda name: registered)
+    monkeypatch.setattr("empirical.verdict.frozen.pool", pool_here)
+    monkeypatch.setattr(module, "gate", lambda frozen: {"cells": len(frozen.cells)})
+    assert freeze_answer("mine", tmp_path) == {"cells": 4}
+    lines = [re.sub(r" \(.*", "", line) for line in capsys.readouterr().err.splitlines()]
+    assert lines == [
+        "drawing of tasks: 1 tasks to do",
+        "drawing of tasks: 1 of 1 tasks",
+        "answers of the rules: 2 pairs of a task and a format to do",
+        "answers of the rules: 1 of 2 pairs of a task and a format",
+        "answers of the rules: 2 of 2 pairs of a task and a format",
+        "simulation of what 4 cells can decide",
+    ]
+    freeze_answer("mine", tmp_path)
+    assert capsys.readouterr().err == "simulation of what 4 cells can decide\n", "it is frozen already"
 
 
 def test_only_runs_that_may_decide_a_pair_are_trained_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
