@@ -13,7 +13,7 @@ from empirical.verdict.disputes import rounds
 from empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
 from empirical.verdict.judgement import gate, judge
 from empirical.verdict.preregistration import Preregistration, load_preregistration
-from empirical.verdict.rerun import rerun
+from empirical.verdict.rerun import judged, rerun
 from empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, missing_runs, train_wanted
 from empirical.verdict.seen import seen_cells
 from lengthgen.progress import Progress
@@ -120,7 +120,7 @@ def stored_gate(name: str, out: Path) -> dict[str, Any]:
 
 
 def rerun_answer(name: str, out: Path, *, cells: int, seed: int) -> dict[str, Any]:
-    """Train the first runs of a random sample of cells again and compare.
+    """Train the first runs of a random sample of cells again and compare; return the answers of `rerun` and `judged`.
 
     Raises:
         VerdictError: the answers are not frozen yet, or there is no run.
@@ -130,9 +130,18 @@ def rerun_answer(name: str, out: Path, *, cells: int, seed: int) -> dict[str, An
     runs = load_runs(frozen, folder)
     if not runs:
         raise VerdictError(f"{folder} has no runs: run lengthgen verdict {name} --train 2h --out {out} first")
-    return rerun(
+    answer = rerun(
         frozen, runs, cells=cells, seed=seed, workers=os.cpu_count() or 1, progress=_report("trained again", "runs")
     )
+    return answer | judged(answer, _trained_on(folder), environment("cpu"))
+
+
+def _trained_on(folder: Path) -> dict[str, Any]:
+    """Return the environment in which the runs of a verdict were trained; empty if it was not recorded."""
+    recorded = read_json(folder / ENVIRONMENT) if (folder / ENVIRONMENT).is_file() else None
+    if isinstance(recorded, dict) and {"machine", "versions", "revision"} <= recorded.keys():
+        return recorded
+    return {}
 
 
 def _frozen(name: str, out: Path) -> tuple[Preregistration, Path, FrozenCells]:

@@ -32,13 +32,14 @@ def rerun(
 
     Returns:
         JSON: the number of cells, how many have the same frozen answers, the same fit, the same first failure, and the
-        same numbers to the last digit, and the cells that differ.
+        same numbers to the last digit, the cells with other first failures, and the names of those with other answers.
     """
     candidates = [cell for cell in frozen.cells if runs.get(cell.name)]
     chosen = random.Random(seed).sample(candidates, min(cells, len(candidates)))
     preregistration = frozen.preregistration
     same = dict.fromkeys(("answers", "fit", "first_failure", "numbers"), 0)
     differ: list[dict[str, Any]] = []
+    answered_otherwise: list[str] = []
     progress(0, len(chosen))
     with pool(workers) as processes:
         with interrupts_left():
@@ -60,13 +61,60 @@ def rerun(
                 differ.append(
                     {"cell": cell.name, "stored": pairs["first_failure"][0], "again": pairs["first_failure"][1]}
                 )
+            if pairs["answers"][0] != pairs["answers"][1]:
+                answered_otherwise.append(cell.name)
             progress(done, len(chosen))
     return {
         "cells": len(chosen),
         "seed": seed,
         "same": same,
         "differ": sorted(differ, key=lambda each: str(each["cell"])),
+        "answered_otherwise": sorted(answered_otherwise),
     }
+
+
+def judged(answer: Mapping[str, Any], trained: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
+    """Return whether a rerun agrees with what is stored, and what differs.
+
+    Answers are exact and must agree everywhere. First failures must agree on the machine and with the torch with which
+    the stored runs were trained; elsewhere sums are rounded otherwise.
+
+    Args:
+        answer: answer of `rerun`.
+        trained: environment in which the stored runs were trained; empty if it is unknown.
+        here: environment of the rerun.
+
+    Returns:
+        JSON: `agrees`, and `why`, one line on what differs, or None.
+    """
+    cells, numbers = answer["cells"], answer["cells"] - answer["same"]["numbers"]
+    failures, answered = [each["cell"] for each in answer["differ"]], answer["answered_otherwise"]
+    elsewhere = bool(trained) and _place(trained) != _place(here)
+    parts = []
+    if answered:
+        parts.append(
+            f"the rules answer otherwise than was frozen in {_counted(answered, cells)}, and answers are exact: "
+            "their code has changed"
+        )
+    if numbers:
+        trained_on = f"{_place(trained)}, at revision {trained['revision']}" if trained else "an unknown machine"
+        parts.append(
+            f"other numbers in {numbers} of {cells} cells, another first failure in {_counted(failures, cells)}; the "
+            f"stored runs were trained on {trained_on}, and this is {_place(here)}"
+            + (": other processors and versions round otherwise" if elsewhere else "")
+        )
+    return {"agrees": not answered and (elsewhere or not failures), "why": "; ".join(parts) or None}
+
+
+def _place(environment: Mapping[str, Any]) -> str:
+    """Return the machine and the version of torch, on which the last bits of sums depend."""
+    return f"{environment['machine']} with torch {environment['versions']['torch']}"
+
+
+def _counted(names: Sequence[str], cells: int) -> str:
+    """Return how many cells these are, with the first two names."""
+    named = f" ({', '.join(names[:2])}{', ...' if names[2:] else ''})" if names else ""
+    return f"{len(names)} of {cells}{named}"
 
 
 def _again(

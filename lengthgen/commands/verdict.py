@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lengthgen.commands.options import Json, Out, show
+from theory.system.messages import tell
 
 
 class Layout(StrEnum):
@@ -43,7 +44,8 @@ def verdict(
 ) -> None:
     """Judge rules of prediction by runs on random tasks that were predicted first.
 
-    Without options: judge the stored runs. The exit code of --rerun is 0 only if all outcomes and answers agree.
+    Without options: judge the stored runs. The exit code of --rerun is 1 if the answers of rules differ, or
+    if a model fails first at another scale although it was trained with the same processor and torch.
     """
     from lengthgen.budget import parse_budget
     from lengthgen.preconditions import require_training
@@ -68,7 +70,9 @@ def verdict(
     elif rerun is not None:
         answer = rerun_answer(name, out, cells=rerun, seed=seed or 0)
         show(answer, rerun_table(answer), as_json)
-        if min(answer["same"]["first_failure"], answer["same"]["answers"]) < answer["cells"]:
+        if answer["why"]:
+            tell(answer["why"] if answer["agrees"] else f"error: {answer['why']}")
+        if not answer["agrees"]:
             raise typer.Exit(1)
     else:
         seconds = None if train is None else parse_budget(train)

@@ -108,6 +108,18 @@ def test_without_frozen_answers_or_runs_there_is_one_line(small: Path, tmp_path:
         rerun_answer("mine", small, cells=1, seed=0)
 
 
+@pytest.mark.parametrize(("agrees", "code", "begin"), [(True, 0, ""), (False, 1, "error: ")])
+def test_a_rerun_says_what_differs_and_fails_if_that_must_agree(
+    run: Any, small: Path, monkeypatch: pytest.MonkeyPatch, agrees: bool, code: int, begin: str
+) -> None:
+    train_answer("mine", small, seconds=3600, until_decided=False)
+    monkeypatch.setattr("empirical.verdict.rerun.pool", pool_here)
+    monkeypatch.setattr(module, "judged", lambda *_: {"agrees": agrees, "why": "1 of 1 differs"})
+    ended = run("verdict", "mine", "--rerun", "1", "--out", str(small))
+    assert ended[0] == code and "Cells trained again" in ended[1]
+    assert ended[2].splitlines()[-1] == f"{begin}1 of 1 differs"
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

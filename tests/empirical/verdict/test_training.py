@@ -13,7 +13,7 @@ from empirical.runs.run import Run
 from empirical.verdict import rerun as rerun_module
 from empirical.verdict import training
 from empirical.verdict.preregistration import Preregistration
-from empirical.verdict.rerun import rerun
+from empirical.verdict.rerun import judged, rerun
 from empirical.verdict.runs import run_from, run_of, train_piece
 from empirical.verdict.training import train_together
 from tests.empirical.verdict.made_up import frozen, frozen_cell, preregistration, unreported
@@ -163,3 +163,32 @@ def test_a_cell_that_is_trained_again_agrees_and_a_changed_outcome_is_named(monk
     assert changed.first_failure(registered) != runs[name][0].first_failure(registered)
     answer = rerun(cells, runs | {name: [changed]}, cells=2, seed=0, workers=1, progress=unreported)
     assert [each["cell"] for each in answer["differ"]] == [name] and answer["same"]["first_failure"] == 1
+    assert answer["answered_otherwise"] == sorted(cell.name for cell in cells.cells)
+
+
+def test_other_numbers_are_a_failure_only_where_they_were_trained_and_other_answers_everywhere() -> None:
+    here = {"machine": "x86_64, Ours", "versions": {"torch": "2"}, "revision": "b"}
+    theirs = here | {"machine": "x86_64, Theirs", "revision": "a"}
+    same = {"answers": 3, "fit": 3, "first_failure": 3, "numbers": 3}
+    agreeing = {"cells": 3, "same": same, "differ": [], "answered_otherwise": []}
+    assert judged(agreeing, theirs, here) == judged(agreeing, {}, here) == {"agrees": True, "why": None}
+    digits = agreeing | {"same": same | {"numbers": 1}}
+    failing = digits | {"differ": [{"cell": "task/aligned/rope", "stored": 5, "again": 6}]}
+    for answer, trained, agrees in (
+        (digits, here, True),
+        (digits, theirs, True),
+        (failing, theirs, True),
+        (failing, here | {"versions": {"torch": "1"}}, True),
+        (failing, here | {"revision": "a"}, False),
+        (failing, {}, False),
+    ):
+        assert judged(answer, trained, here)["agrees"] is agrees
+    assert judged(failing, theirs, here)["why"] == (
+        "other numbers in 2 of 3 cells, another first failure in 1 of 3 (task/aligned/rope); the stored runs were "
+        "trained on x86_64, Theirs with torch 2, at revision a, and this is x86_64, Ours with torch 2: other "
+        "processors and versions round otherwise"
+    )
+    answered = judged(agreeing | {"answered_otherwise": ["a/b/c"]}, theirs, here)
+    assert not answered["agrees"] and answered["why"].startswith(
+        "the rules answer otherwise than was frozen in 1 of 3 (a/b/c), and answers are exact"
+    )
