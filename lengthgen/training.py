@@ -1,6 +1,6 @@
 """Training of an experiment whose predictions are frozen, and its trial; undecided cells get more runs, in rounds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from empirical.runs.run import Run, one_run, saturations
 from empirical.runs.store import RunStore
 from empirical.training.cluster import ray
 from empirical.training.sweep import Engine, local, staying, train_all
-from empirical.trial.conjecture import FEWEST, CellEvidence, CellKey, Criteria, judge
+from empirical.trial.conjecture import FEWEST, CellEvidence, CellKey, Criteria, JudgedCell, judge
 from empirical.trial.frozen import Frozen
 from empirical.trial.outcomes import History, outcome
 from empirical.trial.trial import as_json
@@ -116,13 +116,15 @@ def run_conjecture(
                 break
             now = monotonic()
             pace = (now - round_begun) / missing if missing else 0.0
-            more = _more_runs(dict(zip(cells, evidence, strict=True)), criteria, until_decided, frozen)
+            evidence_of = dict(zip(cells, evidence, strict=True))
+            judged = _judged(evidence_of, criteria)
+            more = _more_runs(evidence_of, judged, until_decided, frozen)
             new = sum(map(len, more.values())) - sum(len(cells[key]) for key in more)
             if not more or now - begun + pace * new > until_decided.seconds:
                 if more:
-                    tell(f"the budget ends with {len(more)} undecided cells: run the same command again to add runs")
+                    tell(f"the budget ends with {_open_in_words(judged, more)}: run the same command again to add runs")
                 break
-            tell(f"{len(more)} cells are undecided: {new} more runs")
+            tell(f"{new} more runs for {_open_in_words(judged, more)}")
             cells |= more
     trial = as_json(evidence, criteria, frozen.digest)
     write_sealed_json(experiment.folder / "conjecture.json", trial)
@@ -135,12 +137,32 @@ def _engine_of_rounds(name: str, backend: Backend, root: Path) -> AbstractContex
     return staying(backend, root) if engine is local else nullcontext(engine)
 
 
+def _judged(
+    evidence: Mapping[tuple[Cell, Model], CellEvidence], criteria: Criteria
+) -> dict[tuple[Cell, Model], JudgedCell]:
+    """Return the judged cells of the model size that is judged."""
+    chosen = [key for key in evidence if evidence[key].key.size == criteria.size]
+    return dict(zip(chosen, judge([evidence[key] for key in chosen], criteria), strict=True))
+
+
+def _open_in_words(judged: Mapping[tuple[Cell, Model], JudgedCell], more: Collection[tuple[Cell, Model]]) -> str:
+    """Return how many cells get more runs, and how many cells the table has under each verdict that decides nothing."""
+    counts = []
+    for verdict, word in (("undecided (power)", "undecided"), ("mixed", "mixed"), ("not learnt", "not learnt")):
+        keys = [key for key, cell in judged.items() if cell.verdict == verdict]
+        given_up = len(set(keys) - set(more))
+        if keys:
+            counts.append(f"{len(keys)} {word}{f', of which {given_up} given up' if given_up else ''}")
+    return f"{len(more)} open cells ({'; '.join(counts)})"
+
+
 def _more_runs(
-    evidence: Mapping[tuple[Cell, Model], CellEvidence], criteria: Criteria, until: UntilDecided, frozen: Frozen
+    evidence: Mapping[tuple[Cell, Model], CellEvidence],
+    judged: Mapping[tuple[Cell, Model], JudgedCell],
+    until: UntilDecided,
+    frozen: Frozen,
 ) -> dict[tuple[Cell, Model], list[Run]]:
     """Return all runs, with those of one more round, of each cell that is predicted, undecided and not given up."""
-    chosen = [key for key in evidence if evidence[key].key.size == criteria.size]
-    judged = dict(zip(chosen, judge([evidence[key] for key in chosen], criteria), strict=True))
     more = {}
     for key, cell in judged.items():
         runs, fitting = len(cell.outcomes), cell.fit.successes

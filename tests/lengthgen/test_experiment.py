@@ -93,7 +93,10 @@ def test_cells_without_a_prediction_are_not_counted(tmp_path, monkeypatch, capsy
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
-    """Function that runs two cells with made-up outcomes by index; returns the new runs by cell, and the trial."""
+    """Function that runs two cells with made-up outcomes by index; returns the new runs by cell, and the trial.
+
+    An outcome is True for a run that generalizes, False for one that fits alone, None for one that does not fit.
+    """
 
     def judged(outcomes, *, seconds=1e6, most=30):
         protocol = load_protocol(
@@ -107,7 +110,13 @@ def world(tmp_path, monkeypatch):
                     cell = trained.setdefault(run.encoding, [])
                     solved = outcomes[run.encoding](len(cell))
                     cell.append(run)
-                    fill(store, run, lambda run, epoch, scale, solved=solved: 1.0 if solved or scale <= 2 else 0.0)
+                    fill(
+                        store,
+                        run,
+                        lambda run, epoch, scale, solved=solved: (
+                            1.0 if solved or (solved is False and scale <= 2) else 0.0
+                        ),
+                    )
 
         monkeypatch.setattr(training, "train_all", train_all)
         until = UntilDecided(seconds=seconds, most=most)
@@ -131,7 +140,18 @@ def test_rounds_end_with_the_largest_number_of_runs_and_with_the_budget(world, c
     assert counts == {"ipe": 11, "ape": 9}
     assert trial["cells"][0]["verdict"] == "mixed"
     counts, _ = world({"ipe": lambda index: bool(index % 2), "ape": lambda index: False}, seconds=1e-9)
-    assert counts == {} and "the budget ends with 1 undecided cells" in capsys.readouterr().err
+    assert counts == {} and "the budget ends with 1 open cells (1 mixed): run the same" in capsys.readouterr().err
+
+
+def test_the_open_cells_are_counted_as_in_the_table(world, capsys):
+    """A mixed cell gets more runs too, and one that no run fits is given up after six."""
+    _, trial = world({"ipe": lambda index: bool(index % 2), "ape": lambda index: None}, most=11)
+    assert {cell["encoding"]: cell["verdict"] for cell in trial["cells"]} == {"ipe": "mixed", "ape": "not learnt"}
+    lines = [line for line in capsys.readouterr().err.splitlines() if "open cells" in line]
+    assert lines == [
+        "8 more runs for 2 open cells (1 undecided; 1 not learnt)",
+        "2 more runs for 1 open cells (1 mixed; 1 not learnt, of which 1 given up)",
+    ]
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("30m", 1800), ("2h", 7200), ("1.5h", 5400)])
