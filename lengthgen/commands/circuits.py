@@ -1,5 +1,7 @@
 """Commands on tasks: their circuits, their complexity, and predictions for encodings."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -38,6 +40,11 @@ from lengthgen.tables.circuits import (
 )
 from theory.system.files import parse_json, read_bytes, require_folder, require_writable
 from theory.system.messages import tell
+
+NOTHING_YET = (
+    "no answer is known yet: ask for fewer scales, or set --time-limit, after which the known bounds are printed"
+)
+"""Message at an interrupt before there is anything to print."""
 
 
 def src(
@@ -110,14 +117,16 @@ def src(
             raise TaskError("--second-scales goes with --scales, --base, --arity, --mode and --time-limit only")
         last = scale_list[-1], parse_scales(second_scales)[-1]
         family = load_two_scales(task, base=base)
-        pairs = questions.grid(family, *last, arity=arity, mode=mode.value, seconds=time_limit)
+        with _narrower_if_interrupted():
+            pairs = questions.grid(family, *last, arity=arity, mode=mode.value, seconds=time_limit)
         show(pairs, grid_table(pairs), as_json)
         return
     if all_scales:
         if more or mode != Mode.FREE:
             raise TaskError("--all-scales goes with --scales, --base, --arity and --time-limit only")
         machine = load_machine(task, base=base)
-        proof = questions.all_scales(machine, scale_list[-1], arity=arity, seconds=time_limit)
+        with _narrower_if_interrupted():
+            proof = questions.all_scales(machine, scale_list[-1], arity=arity, seconds=time_limit)
         show(proof, all_scales_table(proof), as_json)
         return
     if certificate:
@@ -137,25 +146,42 @@ def src(
     except Interrupted as stop:
         show(stop.result.as_json(), src_table(stop.result.as_json()), as_json)
         raise typer.Exit(INTERRUPTED) from None
+    except KeyboardInterrupt:
+        tell(NOTHING_YET)
+        raise
     answer = computed.as_json()
-    if curve:
-        answer["curve"] = questions.curve(computed)
-    if bases is not None:
-        answer["front"] = questions.front(question, parse_scales(bases))
-    if minima:
-        answer["minima"] = questions.minima(computed)
-    if within is not None:
-        answer["within"] = questions.within(computed, within)
-    if scratchpad is not None:
-        answer["scratchpad"] = questions.scratchpad(computed, scratchpad)
-    if certificate:
-        complexity.write_certificate(certificate, computed)
-        answer["certificate"] = str(certificate)
-    if draw:
-        from paper_figs import circuit_diagram
+    try:
+        if curve:
+            answer["curve"] = questions.curve(computed)
+        if bases is not None:
+            answer["front"] = questions.front(question, parse_scales(bases))
+        if minima:
+            answer["minima"] = questions.minima(computed)
+        if within is not None:
+            answer["within"] = questions.within(computed, within)
+        if scratchpad is not None:
+            answer["scratchpad"] = questions.scratchpad(computed, scratchpad)
+        if certificate:
+            complexity.write_certificate(certificate, computed)
+            answer["certificate"] = str(certificate)
+        if draw:
+            from paper_figs import circuit_diagram
 
-        answer["figure"] = circuit_diagram.write(computed.circuit(), draw, scale_list)
+            answer["figure"] = circuit_diagram.write(computed.circuit(), draw, scale_list)
+    except KeyboardInterrupt:
+        show(answer, src_table(answer), as_json)
+        raise typer.Exit(INTERRUPTED) from None
     show(answer, src_table(answer), as_json)
+
+
+@contextmanager
+def _narrower_if_interrupted() -> Iterator[None]:
+    """Context manager that says at an interrupt how to narrow a question whose answer comes all at once."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        tell(NOTHING_YET)
+        raise
 
 
 def check_certificate(

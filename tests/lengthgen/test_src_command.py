@@ -382,6 +382,36 @@ def test_ctrl_c_gives_the_bounds_so_far_and_leaves_no_process(moment):
     assert not [pid for pid in solvers if Path(f"/proc/{pid}").exists()]
 
 
+def interrupted(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("work", "more"),
+    [
+        ("complexity.traces_up_to", ()),
+        ("complexity._least_arity", ()),
+        ("questions.grid_src", ("--second-scales", "1-2")),
+        ("questions.src_for_all_scales", ("--all-scales",)),
+    ],
+)
+def test_ctrl_c_before_anything_is_known_says_so_and_how_to_narrow_the_question(run, monkeypatch, work, more):
+    monkeypatch.setattr(f"lengthgen.{work}", interrupted)
+    code, out, err = run("src", "addition-mixed" if "--second-scales" in more else "parity", "--scales", "1-3", *more)
+    assert (code, out) == (130, "")
+    why, ended = err.splitlines()
+    assert why.startswith("no answer is known yet: ask for fewer scales, or set --time-limit")
+    assert ended.startswith("error: interrupted")
+
+
+def test_ctrl_c_in_a_further_question_prints_what_was_computed_before(run, monkeypatch):
+    monkeypatch.setattr("lengthgen.questions.minima", interrupted)
+    code, out, err = run("src", "parity", "--scales", "1-3", "--curve", "--minima", "--json")
+    output = json.loads(out)
+    assert (code, output["src"]["3"]) == (130, 1)
+    assert "curve" in output and "minima" not in output and err.startswith("error: interrupted")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_killed_command_leaves_no_solver():
     process = started(*HEAVY)
