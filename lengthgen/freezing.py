@@ -1,6 +1,7 @@
 """Predictions for the cells of an experiment, in every operator mode, stored and frozen before anything is trained."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from circuits.analysis import Analysis, SearchStopped, analyse
@@ -10,14 +11,16 @@ from circuits.modes import Mode
 from circuits.prediction import predict
 from circuits.prediction_record import Prediction
 from circuits.task import TaskError
+from empirical.runs.profile import ProfileError
 from empirical.runs.protocol import Cell, Protocol
 from empirical.runs.run import plan
-from empirical.trial.frozen import FILE, Frozen
+from empirical.trial.frozen import FILE, Frozen, frozen_tasks
 from lengthgen.experiment import Experiment
 from lengthgen.progress import Progress
 from theory.system.cache import cached
 from theory.system.digests import source_digest
 from theory.system.messages import tell
+from theory.system.userfile import split_file
 
 MODE_STEPS = 120_000_000_000
 """Limit in counted steps (`circuits.clock`) for circuits of operator modes whose predictions are only compared."""
@@ -87,8 +90,28 @@ def _prediction(analysis: Analysis, cell: Cell, protocol: Protocol) -> dict[str,
 
 
 def frozen_predictions(experiment: Experiment) -> tuple[Predictions, Frozen]:
-    """Return the predictions, frozen before anything is trained, and say their hash."""
+    """Return the predictions, frozen before anything is trained, and say their hash.
+
+    Raises:
+        ProfileError: the folder of the results has those of a task of the same name in another file.
+    """
+    _require_no_namesake(experiment)
     predictions = stored_predictions(experiment)
     frozen = Frozen.of(experiment.protocol, predictions, experiment.folder / FILE)
     tell(f"frozen predictions: {frozen.digest}; publish it before training")
     return predictions, frozen
+
+
+def _require_no_namesake(experiment: Experiment) -> None:
+    """Raise ProfileError if the folder is that of a task of the same name in another file, which is still there.
+
+    If that file is gone, it was perhaps moved to where the task is now.
+    """
+    own = split_file(experiment.protocol.cli_name)
+    for task in frozen_tasks(experiment.folder / FILE) if own else []:
+        other = split_file(task)
+        if own and other and Path(other[0]).is_file() and not Path(other[0]).samefile(own[0]):
+            raise ProfileError(
+                f"{experiment.folder} holds the results of '{task}', and '{experiment.protocol.cli_name}' has the same "
+                "name: give another --out, or rename the task"
+            )

@@ -215,6 +215,15 @@ def _breaks_at(prediction: Prediction, rule: str) -> int | None:
     return prediction.breaks_at if rule == "coverage" else None
 
 
+def frozen_tasks(path: Path) -> list[str]:
+    """Names of the tasks in the last record of what was frozen in a file, without repetition; none if nothing was.
+
+    Raises:
+        DamagedFile: the file has changed since it was written.
+    """
+    return list(dict.fromkeys(cell["task"] for record in _records(path)[-1:] for cell in record["protocol"]["cells"]))
+
+
 def _records(path: Path) -> list[dict[str, Any]]:
     """Records of what was frozen, the oldest first; none if nothing was."""
     try:

@@ -1,6 +1,7 @@
 """An experiment: its predictions by mode, what it warns of before it trains, and the name of its folder."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from empirical.training import cost
 from lengthgen import freezing, training
 from lengthgen.budget import BudgetError, parse_budget
 from lengthgen.experiment import Experiment, task_experiment
-from lengthgen.freezing import stored_predictions
+from lengthgen.freezing import frozen_predictions, stored_predictions
 from lengthgen.training import UntilDecided, run_conjecture, sweep_all
 from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file
 from theory.system.errors import LengthgenError
@@ -174,3 +175,28 @@ def test_a_task_of_ones_own_whose_name_the_results_have_for_something_else_is_re
     pairs = [("aligned", parse_encoding("ipe"))]
     with pytest.raises(ProfileError, match=f"task '.*mine.py:{name}'.* is taken"):
         task_experiment(f"{file}:{name}", pairs, base=None, train="1-2", test="1-4", profile="smoke", out=tmp_path)
+
+
+def test_tasks_of_one_name_in_two_files_do_not_share_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    experiments = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "my.py").write_text("from circuits.tasks import load\nmine = load('copy')\n")
+        pairs = [("aligned", parse_encoding("rpe"))]
+        for task in (f"{folder}/my.py:mine", f"{tmp_path}/{folder}/my.py:mine"):
+            experiments.append(
+                task_experiment(task, pairs, base=None, train="1-2", test="1-4", profile="smoke", out=Path("out"))
+            )
+    first, first_again, second, _ = experiments
+    frozen_predictions(first)
+    before = {path.name: path.read_bytes() for path in first.folder.iterdir()}
+    line = (
+        r"^out/mine holds the results of 'a/my.py:mine', and 'b/my.py:mine' has the same name: give another --out, or "
+    )
+    with pytest.raises(ProfileError, match=line):
+        frozen_predictions(second)
+    assert before == {path.name: path.read_bytes() for path in first.folder.iterdir()}
+    frozen_predictions(first_again)  # the same file by another path
+    (tmp_path / "a" / "my.py").unlink()
+    frozen_predictions(second)
