@@ -98,6 +98,9 @@ RULES: dict[str, Rule] = {
               "Load checkpoints only into a model with the rule that they were trained with."),
         _rule("padding", ERROR, PATTERNS, "Count positions from the first real token, and mask padding."),
         _rule("batch", ERROR, PATTERNS, "Look for a mean, a maximum or a broadcast over the batch axis."),
+        _rule("fast-path", ERROR, PATTERNS,
+              "Call torch.backends.mha.set_fastpath_enabled(False): with a mask of numbers the fast path of "
+              "nn.TransformerEncoderLayer hides all pairs whose bias is not 0."),
         _rule("positions-over-heads", ERROR, "The position of a token turns all heads of this token.",
               "Unsqueeze the axis of heads: cos[:, None] for [B, H, L, C], cos[..., None, :] for [B, L, H, C]."),
         _rule("positions-ignored", ERROR, "Positions that are passed are used.",

@@ -5,11 +5,12 @@ of a padding token are hidden. A mistake changes logits by 1 % and more, roundin
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from empirical.audit.adapter import RefusedPosition
 from empirical.audit.models.runner import Runner
@@ -19,6 +20,8 @@ LENGTH, PADS, SHIFT = 24, 5, 7
 ALLOWED = 1e-4
 """Allowed difference of logits as a share of the largest one."""
 DTYPE = torch.float32
+WITH_FAST_PATH = nn.TransformerEncoderLayer, nn.MultiheadAttention
+"""Modules with another implementation for evaluation, the "fast path", which the tap does not see."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,24 +56,40 @@ Compute = Callable[[], tuple[Tensor, Tensor]]
 def measure(runner: Runner, kind: str, trained: int | None) -> list[Pattern]:
     """Compare all call patterns that the model takes.
 
+    If PyTorch's fast path gives other logits, all other patterns are compared without it.
+
     Args:
         runner: model in DTYPE.
         kind: kind of encoding, see `anatomy.Anatomy`; a model with absolute positions has no shifts.
         trained: trained length, for calls longer than it; None if not known.
     """
     results = []
-    for name, rule, body, compute in _patterns(runner, kind, trained):
-        try:
-            got, expected = compute()
-        except (RefusedPosition, AuditError) as error:
-            results.append(Pattern(name=name, rule=rule, difference=None, refusal=str(error)))
-            continue
-        scale = float(expected.abs().max()) or 1.0
-        apart = (got - expected).abs().nan_to_num(nan=torch.inf).amax((0, 2)) / scale
-        beyond = (apart > ALLOWED).nonzero()
-        first = int(beyond[0]) if len(beyond) else None
-        results.append(Pattern(name=name, rule=rule, difference=float(apart.max()), first=first, body=body))
+    with fast_path():
+        for name, rule, body, compute in _patterns(runner, kind, trained):
+            try:
+                got, expected = compute()
+            except (RefusedPosition, AuditError) as error:
+                results.append(Pattern(name=name, rule=rule, difference=None, refusal=str(error)))
+                continue
+            scale = float(expected.abs().max()) or 1.0
+            apart = (got - expected).abs().nan_to_num(nan=torch.inf).amax((0, 2)) / scale
+            beyond = (apart > ALLOWED).nonzero()
+            first = int(beyond[0]) if len(beyond) else None
+            results.append(Pattern(name=name, rule=rule, difference=float(apart.max()), first=first, body=body))
+            if rule == "fast-path" and first is not None:
+                torch.backends.mha.set_fastpath_enabled(False)
     return results
+
+
+@contextmanager
+def fast_path(*, off: bool = False) -> Iterator[None]:
+    """Context with PyTorch's fast path as it was, or off; at its end the switch is set back to where it was."""
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(before and not off)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(before)
 
 
 def ignores_positions(runner: Runner) -> bool:
@@ -85,9 +104,27 @@ def ignores_positions(runner: Runner) -> bool:
 
 def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[str, str, tuple[str, ...], Compute]]:
     ids, others = runner.ids(1, LENGTH), runner.ids(2, LENGTH, seed=3)
-    full = runner.fresh(DTYPE).call(ids)[0]
     order = torch.arange(LENGTH)[None]
     given = "ids = torch.arange(2, 26)[None]"
+
+    if any(isinstance(part, WITH_FAST_PATH) for part in runner.model.modules()):
+
+        def both_paths() -> tuple[Tensor, Tensor]:
+            with fast_path(off=True):
+                slow = runner.fresh(DTYPE).call(ids)[0]
+            return runner.fresh(DTYPE).call(ids)[0], slow
+
+        yield (
+            "by PyTorch's fast path", "fast-path",
+            (given, "with torch.no_grad(): part = model(ids)",
+             "torch.backends.mha.set_fastpath_enabled(False)",
+             "with torch.no_grad(): full = model(ids)",
+             "torch.backends.mha.set_fastpath_enabled(True)",
+             "error = ((part - full).abs().max() / full.abs().max()).item()"),
+            both_paths,
+        )  # fmt: skip
+
+    full = runner.fresh(DTYPE).call(ids)[0]  # after that pattern, whose result may turn the fast path off
 
     if runner.has_cache:
 

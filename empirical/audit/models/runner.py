@@ -156,8 +156,8 @@ class Runner:
             pass
         if len(tap.readings) <= layer:
             raise AuditError(
-                f"'{self.subject.name}' has no attention that can be read: a softmax over a matrix product, or "
-                "scaled_dot_product_attention"
+                f"'{self.subject.name}' has no attention that can be read: let it call scaled_dot_product_attention, "
+                "nn.MultiheadAttention or softmax(q @ k.T) without a compiler, or audit its rotation or bias alone"
             )
         return tap.readings[layer]
 

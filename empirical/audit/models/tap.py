@@ -2,10 +2,13 @@
 
 A softmax over logits [..., J, I] is attention if a matrix product with a result of this shape came before it; the
 operands of that product are the queries and the keys. Scaled dot-product attention gives all three at once.
+nn.MultiheadAttention and nn.TransformerEncoderLayer call `multi_head_attention_forward`, which the tap opens.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -20,6 +23,7 @@ PRODUCTS = {
 FACTORS = {"batch1": 0, "batch2": 1, "input": 0, "other": 1, "mat2": 1}
 SOFTMAXES = (torch.nn.functional.softmax, torch.softmax, torch.Tensor.softmax)
 ATTENTION = torch.nn.functional.scaled_dot_product_attention
+MULTI_HEAD = torch.nn.functional.multi_head_attention_forward
 MASKED = -1e4
 """Logits below this are masked: fully in float16, and far below any logit of a model with random weights."""
 
@@ -64,6 +68,8 @@ class Tap(TorchFunctionMode):
         kwargs = kwargs or {}
         if function is ATTENTION:
             self._record_attention(*args, **kwargs)
+        elif function is MULTI_HEAD:
+            self._record_multi_head(*args, **kwargs)
         elif function in SOFTMAXES and self._product is not None:
             self._record_softmax(args[0] if args else kwargs["input"])
         answer = function(*args, **kwargs)
@@ -97,6 +103,22 @@ class Tap(TorchFunctionMode):
             hidden = attn_mask.dtype == torch.bool
             logits = logits.masked_fill(~attn_mask, -torch.inf) if hidden else logits + attn_mask
         self._add(Reading(q_BHJC=q.detach(), k_BHIC=k.detach(), logits_BHJI=logits.detach()))
+
+    def _record_multi_head(self, *args: Any, **kwargs: Any) -> None:
+        """Record the attention within `multi_head_attention_forward`.
+
+        PyTorch hands the whole function to the tap, and none of the functions that it calls. So its body runs once more
+        under the tap, as a copy whose check "is there a tap?" says no. Without weights to return it always calls scaled
+        dot-product attention; then the hint `is_causal` would replace a mask that counts where weights are returned.
+        Keys that it adds itself are left out, because they have no position.
+        """
+        call = signature(MULTI_HEAD).bind(*args, **kwargs)
+        call.apply_defaults()
+        call.arguments["is_causal"] &= not call.arguments["need_weights"]
+        call.arguments |= {"need_weights": False, "bias_k": None, "bias_v": None, "add_zero_attn": False}
+        names = {**MULTI_HEAD.__globals__, "has_torch_function": lambda tensors: False}
+        with self:
+            FunctionType(MULTI_HEAD.__code__, names)(*call.args, **call.kwargs)
 
     def _record_softmax(self, logits: Tensor) -> None:
         assert self._product is not None

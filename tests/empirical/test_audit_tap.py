@@ -1,0 +1,122 @@
+"""The tap reads attention however a model calls it."""
+
+import itertools
+
+import pytest
+import torch
+from torch import nn
+
+from empirical.audit import AuditError
+from empirical.audit.models.anatomy import look
+from empirical.audit.models.audit import audit_model
+from empirical.audit.models.own import own_model
+from empirical.audit.models.runner import Runner
+from empirical.audit.models.tap import Tap
+from tests.empirical.examples import torch_models
+from tests.empirical.examples.torch_models import HEADS, WIDTH, Model
+
+BATCH, LENGTH = 3, 7
+MASKS = {
+    "none": None,
+    "numbers": torch.full((LENGTH, LENGTH), -torch.inf).double().triu(1),
+    "truth values": torch.ones(LENGTH, LENGTH).triu(1).bool(),
+    "bias": torch.linspace(-2, 2, BATCH * HEADS * LENGTH**2).double().reshape(-1, LENGTH, LENGTH),
+}
+
+
+@pytest.fixture(autouse=True)
+def same_threads():
+    """The audit of a model sets one thread; later tests get back what was set."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("padded", [False, True])
+def test_logits_of_multi_head_attention_give_the_weights_that_it_returns(mask, padded):
+    padding = torch.arange(LENGTH).expand(BATCH, -1) >= torch.tensor([[LENGTH], [4], [6]]) if padded else None
+    if padded and MASKS[mask] is not None and mask != "truth values":
+        padding = torch.zeros(padding.shape).double().masked_fill(padding, -torch.inf)
+    for batch_first, need_weights, training in itertools.product([False, True], repeat=3):
+        torch.manual_seed(0)
+        module = nn.MultiheadAttention(WIDTH, HEADS, batch_first=batch_first).double().train(training)
+        x = torch.randn(BATCH, LENGTH, WIDTH).double()
+        x = x if batch_first else x.transpose(0, 1)
+        options = {"attn_mask": MASKS[mask], "key_padding_mask": padding}
+        with torch.no_grad():
+            expected, weights = module(x, x, x, **options, average_attn_weights=False)
+            with Tap() as tap:
+                answer = module(x, x, x, **options, need_weights=need_weights)
+        [reading] = tap.readings
+        assert torch.allclose(reading.logits_BHJI.softmax(-1), weights, atol=1e-12)
+        assert torch.allclose(answer[0], expected, atol=1e-12)
+        assert (answer[1] is None) is not need_weights
+        assert mask == "bias" or reading.scale == pytest.approx((WIDTH // HEADS) ** -0.5)
+
+
+def test_keys_that_multi_head_attention_adds_itself_are_left_out():
+    module = nn.MultiheadAttention(WIDTH, HEADS, add_bias_kv=True, add_zero_attn=True, batch_first=True)
+    x = torch.randn(BATCH, LENGTH, WIDTH)
+    with torch.no_grad(), Tap() as tap:
+        assert module(x, x, x)[1].shape == (BATCH, LENGTH, LENGTH + 2)
+    assert tap.readings[0].logits_BHJI.shape == (BATCH, HEADS, LENGTH, LENGTH)
+
+
+def test_a_causal_hint_hides_no_bias_that_counts():
+    """PyTorch replaces the mask under this hint only where it returns no weights."""
+    module, x = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True).double(), torch.zeros(BATCH, LENGTH, WIDTH)
+    options = {"attn_mask": MASKS["bias"], "is_causal": True, "average_attn_weights": False}
+    for need_weights in (True, False):
+        with torch.no_grad(), Tap() as tap:
+            weights = module(*[x.double()] * 3, **options, need_weights=need_weights)[1]
+        logits = tap.readings[0].logits_BHJI
+        if need_weights:
+            assert torch.allclose(logits.softmax(-1), weights)
+        else:
+            assert torch.equal(logits, torch.zeros(logits.shape).double() + MASKS["numbers"])
+
+
+@pytest.mark.parametrize("encoding", ["absolute", "bias", "none"])
+@pytest.mark.parametrize("attention", ["attention", "layer", "encoder"])
+def test_models_of_torch_modules_are_recognised(attention, encoding):
+    for batch_first, need_weights in ((True, False), (False, False), (True, True)):
+        model = Model(attention, encoding, batch_first=batch_first, need_weights=need_weights)
+        for dtype in (torch.float64, torch.float32):
+            anatomy = look(Runner(own_model(model, "model"), dtype))
+            assert (anatomy.kind, anatomy.heads, anatomy.head_dim) == (encoding, HEADS, WIDTH // HEADS)
+
+
+def whole(model, source=""):
+    subject = own_model(model, "model", source)
+    answers = audit_model(subject, requested={}, dtypes=("float32",), to=300, budget=None)
+    return answers[0], [finding for answer in answers for finding in answer["findings"]]
+
+
+def test_a_fast_path_that_hides_biased_pairs_is_found_and_nothing_else():
+    answer, [finding] = whole(
+        torch_models.encoder_with_bias, "__import__('tests.empirical.examples.torch_models').empirical.examples"
+        ".torch_models.encoder_with_bias"
+    )  # fmt: skip
+    assert finding["rule"] == "fast-path"
+    with pytest.raises(AssertionError):
+        exec(finding["reproduction"], {})
+    assert torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        assert whole(torch_models.encoder_with_bias)[1] == []
+    finally:
+        torch.backends.mha.set_fastpath_enabled(True)
+    assert answer["patterns"]["batched with other rows"]["first_beyond"] is None
+
+
+@pytest.mark.parametrize("attention", ["attention", "layer", "encoder"])
+def test_fast_paths_of_sound_models_agree(attention):
+    answer, findings = whole(Model(attention, "absolute"))
+    assert findings == []
+    assert answer["patterns"]["by PyTorch's fast path"]["difference"] < 1e-5
+
+
+def test_attention_that_cannot_be_seen_is_one_line_that_says_what_to_do():
+    with pytest.raises(AuditError, match=r"'model' has no attention that can be read: let it call .*bias alone"):
+        whole(torch_models.OwnSoftmax())
