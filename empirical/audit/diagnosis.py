@@ -250,7 +250,7 @@ def _cause_of_failure(subject: Subject, measures: SettingMeasures, *, lost: bool
     if lost and codes.clamped_from is not None and (not repeated or repeated.position == codes.clamped_from + 1):
         says = f"all {noun}s from {codes.clamped_from} on have one code: a table that clamps?"
         return "codes-clamped", says, codes.clamped_from + 1
-    if law and law.first is not None:
+    if law and law.first is not None and not (lost and law.beyond_rounding is None):
         return *_cause_of_broken_law(subject, law), None
     if repeated:
         return "codes-repeated", f"{noun} {repeated.position} has the code of {repeated.same_as}", repeated.position
@@ -259,19 +259,27 @@ def _cause_of_failure(subject: Subject, measures: SettingMeasures, *, lost: bool
 
 
 def _cause_of_broken_law(subject: Subject, law: RelativeLawErrors) -> Cause:
-    """Dtype rounding that accounts for all errors of the law: of the result, or of the angles it is computed from."""
-    errors, finest = law.errors.amax(0), law.budgets.amin(0)
+    """Rounding that accounts for all errors of the law: of the input, the result, or the angles it is computed from.
+
+    Causes are judged by errors beyond one rounding to the dtype of the inputs, also where a smaller budget is stated.
+    """
+    dtype_of_input = str(law.dtype).removeprefix("torch.")
+    if law.beyond_rounding is None:
+        says = f"the budget is smaller than one rounding to {dtype_of_input}, the dtype of what goes in"
+        return "budget-below-rounding", says
+    errors, finest = law.errors.amax(0), law.rounding.amin(0)
     errors = torch.where(errors.isfinite(), errors, 0)  # an overflow is reported separately
     worst = float(errors.max())
     grows = worst > 4 * float(errors[law.positions < 100].max())
     for dtype, eps in EPS.items():
-        if not grows and eps / 8 <= worst <= 4 * eps * law.magnitude:
+        coarser = eps > torch.finfo(law.dtype).eps  # what goes in was rounded to its own dtype already
+        if coarser and not grows and eps / 8 <= worst <= 4 * eps * law.magnitude:
             return "output-rounded", f"what comes out is rounded to {dtype}, whatever the dtype of what goes in"
     if name := _rounding_of_angles(law, errors, finest):
         rule = "angles-in-float32" if name == "float32" else "angles-rounded"
         says = f"{_rounded_quantity(subject)} rounded to {name}: the error of the relative law grows with the position"
         return rule, says
-    if law.first and law.first.offset == 0:
+    if law.beyond_rounding.offset == 0:
         says = "the relative law fails even between a position and itself: something acts after the rotation?"
         return "acts-after-rotation", says
     return "law-broken", "the relative law fails"

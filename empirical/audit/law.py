@@ -35,6 +35,8 @@ class RelativeLawErrors:
         offsets: offsets D, int64 [N].
         errors: absolute errors, float64 [N, P], see `Adapter.law_errors`.
         budgets: largest allowed errors, of the same shape.
+        rounding: largest errors of a code that is rounded once to `dtype`, of the same shape; the default budgets.
+        dtype: dtype of the inputs.
         first: first query position whose error exceeds the budget; None if there is none.
         exact: True if every position before `first` was tested, not only grid positions.
         rate: largest change of the code in one position step.
@@ -45,10 +47,17 @@ class RelativeLawErrors:
     offsets: Tensor
     errors: Tensor
     budgets: Tensor
+    rounding: Tensor
+    dtype: torch.dtype
     first: LawViolation | None
     exact: bool
     rate: float
     magnitude: float
+
+    @property
+    def beyond_rounding(self) -> LawViolation | None:
+        """First error on the grid that one rounding to the dtype of the inputs cannot make; None if there is none."""
+        return _first_violation(self.positions, self.offsets, self.errors, self.rounding)
 
     def worst(self) -> dict[str, Any]:
         """Query position and offset whose error is the most times its budget, with both numbers."""
@@ -107,6 +116,7 @@ def measure(
 
     grid = query_grid(position_reach + min(0, int(offsets.min())), PER_OCTAVE[adapter.subject.kind])
     errors, budgets = errors_and_budgets(grid)
+    rounding = budgets if budget is None else adapter.law_budget(grid, offsets, reference).double()
     first, exact = _first_violation(grid, offsets, errors, budgets), True
     if first:
         exact = first.position <= SCANNED[adapter.subject.kind]
@@ -120,6 +130,8 @@ def measure(
         offsets=offsets,
         errors=errors,
         budgets=budgets,
+        rounding=rounding,
+        dtype=adapter.setting.dtype,
         first=first,
         exact=exact,
         rate=reference.rate,

@@ -58,6 +58,8 @@ RULES: dict[str, Rule] = {
               "Usual in all libraries. For positions beyond some 100,000, compute angles in float64."),
         _rule("frequencies-rounded", ERROR, PUBLISHED, FLOAT32),
         _rule("output-rounded", WARNING, RELATIVE, "Return the dtype of the input; round once, at the end."),
+        _rule("budget-below-rounding", WARNING, RELATIVE,
+              "Ask for a larger --budget, or leave out this dtype: one rounding of the result errs by as much."),
         _rule("codes-clamped", ERROR, "Every position has a code of its own.",
               "Make the table as long as the positions, or refuse positions beyond it; a table of distances "
               "-(n-1)..n-1 has 2n - 1 rows."),

@@ -135,6 +135,36 @@ def test_the_first_position_beyond_a_stated_budget_is_that_of_a_search_of_all():
     assert law["offset"] == OFFSETS[first.index(min(first))]
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("name", ["sound", "alibi_with_another_constant_in_each_row"])
+def test_a_budget_below_the_rounding_of_the_input_blames_the_budget(name, dtype):
+    """An input that is in bfloat16 already was not rounded to it by the code."""
+    answer = audited(name, dtypes=(dtype,), budget=1e-18, to=300)
+    findings = {finding["rule"]: [*finding["first"]] for finding in answer["findings"]}
+    settings = [dtype, f"{dtype}, autocast"] if dtype == "bfloat16" else [dtype]
+    assert findings == {"budget-below-rounding": settings}
+    assert f"one rounding to {dtype}, the dtype of what goes in" in answer["findings"][0]["says"]
+    assert answer["findings"][0]["reproduction"] is None
+    assert answer["holds"] is False
+
+
+@pytest.mark.parametrize("budget", [None, 1e-9])
+@pytest.mark.parametrize("rounded", [torch.bfloat16, torch.float16])
+def test_no_dtype_is_blamed_but_one_coarser_than_the_input(rounded, budget):
+    sound = load(f"{EXAMPLES}:sound", **SMALL)[0].instance()
+
+    def rotate(q, k, positions):
+        parts = sound(q.double(), k.double(), positions)
+        return tuple(part.to(rounded).to(q.dtype) for part in parts)
+
+    [subject] = subjects(lambda: rotate, name="rotate", **SMALL)
+    answer = audit(subject, to=300, dtypes=("float64", "float32", "bfloat16", "float16"), budget=budget)
+    coarse = {finding["rule"]: [*finding["first"]] for finding in answer["findings"]}
+    finer = ["float64", "float32"] + (["float16"] if rounded == torch.bfloat16 else [])
+    assert coarse.pop("output-rounded") == finer
+    assert set(coarse) == ({"budget-below-rounding"} if budget else set())
+
+
 def test_angles_in_float32_are_found_at_a_million_also_where_inputs_are_bfloat16():
     answer = audited("angles_in_float32", to=1_000_000, dtypes=("bfloat16",), sizes={"heads": 1, "head_dim": 64})
     law = answer["settings"]["bfloat16"]["law"]
@@ -303,7 +333,7 @@ def test_a_module_instance_is_copied_and_not_asked_for_another():
 MISTAKES = {
     "half_finished": "'half_finished' is dict",
     "wrong_shape": "must return (q, k), or a bias [H, 4, 4], for positions [4]; it returns",
-    "absent": "defines no 'absent': there are 38, such as TABLE, TABLES, LastTable",
+    "absent": "defines no 'absent': there are 39, such as TABLE, TABLES, LastTable",
     "frequencies": "'frequencies' fails for query and key positions [4]",
     "turned": "'turned' fails for",
 }

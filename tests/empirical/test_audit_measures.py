@@ -297,7 +297,8 @@ def test_the_worst_of_a_decade_is_reported_wherever_it_is() -> None:
     errors = torch.tensor([[1.0, 5.0, 2.0, 0.5, 9.0, 3.0]], dtype=torch.float64)
     answer = law.RelativeLawErrors(
         positions=torch.tensor([1, 2, 3, 10, 20, 99]), offsets=torch.tensor([0]), errors=errors,
-        budgets=torch.ones_like(errors), first=None, exact=True, rate=0.0, magnitude=1.0,
+        budgets=torch.ones_like(errors), rounding=errors, dtype=torch.float64, first=None, exact=True, rate=0.0,
+        magnitude=1.0,
     ).as_json()  # fmt: skip
     assert {name: worst["error"] for name, worst in answer["decades"].items()} == {"0-9": 5.0, "10-99": 9.0}
 

@@ -64,7 +64,7 @@ def test_parameters_read_as_numbers_truth_values_or_words():
 MISTAKES = {
     "unknown name": (("audit", "rotry"), "did you mean rotary"),
     "no file": (("audit", "nowhere.py:x"), "does not exist"),
-    "no object": (("audit", f"{EXAMPLES}:absent"), "defines no 'absent': there are 38, such as "),
+    "no object": (("audit", f"{EXAMPLES}:absent"), "defines no 'absent': there are 39, such as "),
     "no encoding": (("audit", f"{EXAMPLES}:half_finished"), "is dict"),
     "wrong shape": (("audit", f"{EXAMPLES}:wrong_shape"), "must return (q, k), or a bias"),
     "nothing to audit": (("audit", "nope"), "does nothing with positions"),

@@ -205,6 +205,17 @@ def alibi(heads=4):
     return linear(lambda apart: -apart.abs(), heads)
 
 
+def alibi_with_another_constant_in_each_row(heads=4):
+    """Softmax ignores the constants, but they are rounded with the bias."""
+    of_distance = alibi(heads)
+
+    def bias(query_positions, key_positions):
+        constants = query_positions.double().cos()[..., None, :, None]
+        return of_distance(query_positions, key_positions) + constants
+
+    return bias
+
+
 def reversed_alibi(heads=4):
     return linear(lambda apart: apart, heads)
 
