@@ -4,11 +4,13 @@ import itertools
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from empirical.audit import AuditError
 from empirical.audit.models.anatomy import look
 from empirical.audit.models.audit import audit_model
+from empirical.audit.models.einsum import einsum_factors
 from empirical.audit.models.own import own_model
 from empirical.audit.models.runner import Runner
 from empirical.audit.models.tap import Tap
@@ -46,7 +48,7 @@ def test_logits_of_multi_head_attention_give_the_weights_that_it_returns(mask, p
         options = {"attn_mask": MASKS[mask], "key_padding_mask": padding}
         with torch.no_grad():
             expected, weights = module(x, x, x, **options, average_attn_weights=False)
-            with Tap() as tap:
+            with Tap(BATCH) as tap:
                 answer = module(x, x, x, **options, need_weights=need_weights)
         [reading] = tap.readings
         assert torch.allclose(reading.logits_BHJI.softmax(-1), weights, atol=1e-12)
@@ -58,7 +60,7 @@ def test_logits_of_multi_head_attention_give_the_weights_that_it_returns(mask, p
 def test_keys_that_multi_head_attention_adds_itself_are_left_out():
     module = nn.MultiheadAttention(WIDTH, HEADS, add_bias_kv=True, add_zero_attn=True, batch_first=True)
     x = torch.randn(BATCH, LENGTH, WIDTH)
-    with torch.no_grad(), Tap() as tap:
+    with torch.no_grad(), Tap(BATCH) as tap:
         assert module(x, x, x)[1].shape == (BATCH, LENGTH, LENGTH + 2)
     assert tap.readings[0].logits_BHJI.shape == (BATCH, HEADS, LENGTH, LENGTH)
 
@@ -68,13 +70,79 @@ def test_a_causal_hint_hides_no_bias_that_counts():
     module, x = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True).double(), torch.zeros(BATCH, LENGTH, WIDTH)
     options = {"attn_mask": MASKS["bias"], "is_causal": True, "average_attn_weights": False}
     for need_weights in (True, False):
-        with torch.no_grad(), Tap() as tap:
+        with torch.no_grad(), Tap(BATCH) as tap:
             weights = module(*[x.double()] * 3, **options, need_weights=need_weights)[1]
         logits = tap.readings[0].logits_BHJI
         if need_weights:
             assert torch.allclose(logits.softmax(-1), weights)
         else:
             assert torch.equal(logits, torch.zeros(logits.shape).double() + MASKS["numbers"])
+
+
+Q, K = torch.linspace(-1, 1, 2 * BATCH * HEADS * LENGTH * 8).double().sin().reshape(2, BATCH, HEADS, LENGTH, 8)
+BIAS = MASKS["numbers"] - torch.arange(LENGTH).double() / 3
+FLAT = [part.flatten(0, 1) for part in (Q, K)]
+GROUPED = [part.unflatten(1, (2, 2)) for part in (Q, K)]
+CALLS = {
+    "attention by keywords": lambda: F.scaled_dot_product_attention(query=Q, key=K, value=K, attn_mask=BIAS, scale=0.5),
+    "attention of three axes": lambda: F.scaled_dot_product_attention(*FLAT, FLAT[1], BIAS, scale=0.5),
+    "attention of shared keys": lambda: F.scaled_dot_product_attention(
+        Q, K[:, ::2], K[:, ::2], BIAS, scale=0.5, enable_gqa=True
+    ),
+    "batched product": lambda: (torch.bmm(FLAT[0], FLAT[1].mT) / 2 + BIAS).softmax(-1),
+    "product that adds": lambda: torch.baddbmm(BIAS, FLAT[0], FLAT[1].mT, alpha=0.5).softmax(-1),
+    "product of three axes, softmax of four": lambda: (
+        torch.bmm(FLAT[0], FLAT[1].mT).view(BATCH, HEADS, LENGTH, LENGTH) / 2 + BIAS
+    ).softmax(-1),
+    "groups of heads": lambda: (GROUPED[0] @ GROUPED[1][:, :, :1].mT / 2 + BIAS).softmax(-1),
+    "one head of keys": lambda: (Q @ K[:, :1].mT / 2 + BIAS).softmax(-1),
+    "einsum": lambda: (torch.einsum("bhqd,bhkd->bhqk", Q, K) / 2 + BIAS).softmax(-1),
+    "einsum of a list": lambda: (torch.einsum("b h q d, b h k d -> b h q k", [Q, K]) / 2 + BIAS).softmax(-1),
+    "einsum, keys first": lambda: (torch.einsum("bhkd,bhqd->bhqk", K, Q) / 2 + BIAS).softmax(-1),
+    "einsum, heads last": lambda: (
+        torch.einsum("bqhd,bkhd->bhqk", Q.transpose(1, 2), K.transpose(1, 2)) / 2 + BIAS
+    ).softmax(-1),
+    "einsum of any axes": lambda: (torch.einsum("...qd,...kd->...qk", Q, K) / 2 + BIAS).softmax(-1),
+    "einsum, one head of keys": lambda: (torch.einsum("bhqd,bkd->bhqk", Q, K[:, 0]) / 2 + BIAS).softmax(-1),
+    "einsum of groups": lambda: (
+        torch.einsum("bgrqd,bgkd->bgrqk", GROUPED[0], GROUPED[1][:, :, 0]) / 2 + BIAS
+    ).softmax(-1),
+}  # fmt: skip
+KEY_HEADS = {
+    "attention of shared keys": [0, 0, 2, 2],
+    "groups of heads": [0, 0, 2, 2],
+    "einsum of groups": [0, 0, 2, 2],
+    "one head of keys": [0, 0, 0, 0],
+    "einsum, one head of keys": [0, 0, 0, 0],
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_queries_keys_and_logits_are_those_of_the_call_in_whatever_layout(name):
+    with Tap(BATCH) as tap:
+        CALLS[name]()
+    [reading] = tap.readings
+    keys = K[:, KEY_HEADS.get(name, range(HEADS))]
+    assert torch.equal(reading.q_BHJC, Q)
+    assert torch.equal(reading.k_BHIC, keys)
+    assert torch.allclose(reading.logits_BHJI, Q @ keys.mT / 2 + BIAS)
+    assert reading.scale == pytest.approx(0.5), "the bias is no part of it"
+
+
+@pytest.mark.parametrize("name", ["attention of three axes", "einsum of any axes"])
+def test_rows_that_do_not_divide_the_axes_are_not_read(name):
+    with Tap(5) as tap:
+        CALLS[name]()
+    assert tap.readings == []
+
+
+@pytest.mark.parametrize(
+    "equation", ["bhqd,bhkd->bqk", "bhqd,bhkd", "bhqd,bhqd->bhqd", "bqhd,bkhd->bqhk", "bhqd,bhkd->hqk", "bhqd,bhkd->q"]
+)
+def test_an_einsum_that_is_no_product_of_queries_and_keys_is_none(equation):
+    assert einsum_factors(equation, Q, K) is None
+    assert einsum_factors(equation.partition(",")[0], Q) is None
+    assert einsum_factors(Q, [0, 1, 2, 3], K, [0, 1, 4, 3]) is None
 
 
 @pytest.mark.parametrize("encoding", ["absolute", "bias", "none"])

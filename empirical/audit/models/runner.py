@@ -148,7 +148,7 @@ class Runner:
         """Reading of an attention layer; in an encoder-decoder model, layer 0 is the first one of the decoder."""
         if self.is_seq2seq:
             layer += len(getattr(self.model.encoder, "block", ()))
-        tap = Tap(first=layer + 1)
+        tap = Tap(len(ids), first=layer + 1)
         try:
             with tap:
                 self.call(ids, positions=positions, past=past, **options)

@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from empirical.audit.models.einsum import einsum_factors
+
 PRODUCTS = {
     torch.matmul: (0, 1), torch.Tensor.matmul: (0, 1), torch.Tensor.__matmul__: (0, 1), torch.bmm: (0, 1),
     torch.Tensor.bmm: (0, 1), torch.baddbmm: (1, 2), torch.Tensor.baddbmm: (1, 2),
@@ -42,21 +44,29 @@ class Reading:
 
     @property
     def scale(self) -> float:
-        """Factor of q.k in the logits, by least squares over all visible pairs."""
-        product = (self.q_BHJC.double() @ self.k_BHIC.double().transpose(-1, -2)).flatten()
-        logits = self.logits_BHJI.double().flatten()
-        seen = logits > MASKED
-        return float((product[seen] * logits[seen]).sum() / (product[seen] ** 2).sum())
+        """Factor of q.k in the logits, by least squares over all visible pairs; a bias common to all rows drops out."""
+        product = self.q_BHJC.double() @ self.k_BHIC.double().transpose(-1, -2)
+        logits = self.logits_BHJI.double()
+        seen = (logits > MASKED).all(0)
+        product, logits = product[:, seen], logits[:, seen]
+        if len(logits) > 1:
+            product, logits = product - product.mean(0), logits - logits.mean(0)
+        return float((product * logits).sum() / (product**2).sum())
 
 
 class Tap(TorchFunctionMode):
-    """Context manager that records the readings of all calls within it; `first`: leave the model after so many."""
+    """Context manager that records the readings of all calls within it.
 
-    def __init__(self, *, first: int | None = None) -> None:
+    Args:
+        rows: number B of rows of token ids; all axes before the last two of queries and keys are rows, then heads.
+        first: leave the model after so many readings.
+    """
+
+    def __init__(self, rows: int, *, first: int | None = None) -> None:
         super().__init__()
         self.readings: list[Reading] = []
-        self._first = first
-        self._product: tuple[Tensor, Tensor, Any] | None = None
+        self._rows, self._first = rows, first
+        self._product: tuple[Tensor, Tensor, torch.Size] | None = None
 
     def __torch_function__(
         self,
@@ -80,29 +90,41 @@ class Tap(TorchFunctionMode):
                 if name in kwargs and factors[which] is None:
                     factors[which] = kwargs[name]
             if all(isinstance(factor, Tensor) for factor in factors) and answer.ndim >= 3:
-                self._product = (factors[0], factors[1], answer.shape)
-        elif function is torch.einsum and len(args) == 3 and answer.ndim == 4:
-            self._product = (args[1], args[2].transpose(-1, -2), answer.shape)
+                self._product = (factors[0], factors[1].transpose(-1, -2), answer.shape)
+        elif function is torch.einsum and answer.ndim >= 3 and (factors_of_einsum := einsum_factors(*args)):
+            self._product = (*factors_of_einsum, answer.shape)
         return answer
 
-    def _add(self, reading: Reading) -> None:
-        self.readings.append(reading)
+    def _add(self, q: Tensor, k: Tensor, logits: Tensor, axes: torch.Size) -> None:
+        """Add a reading of q [..., J, C] and k [..., I, C], whose axes before the last two broadcast to `axes`."""
+        if axes.numel() % self._rows or logits.shape[:-2].numel() != axes.numel():
+            return
+        q, k = (part.expand(*axes, *part.shape[-2:]) for part in (q, k))
+        parts = [part.detach().reshape(self._rows, -1, *part.shape[-2:]) for part in (q, k, logits)]
+        self.readings.append(Reading(q_BHJC=parts[0], k_BHIC=parts[1], logits_BHJI=parts[2]))
         if self._first is not None and len(self.readings) >= self._first:
             raise Enough
 
     def _record_attention(
-        self, q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None = None, *rest: Any, **options: Any
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        scale: float | None = None,
+        enable_gqa: bool = False,
     ) -> None:
-        scale = options.get("scale")
-        if k.shape[1] != q.shape[1]:
-            k = k.repeat_interleave(q.shape[1] // k.shape[1], 1)
-        logits = (q @ k.transpose(-1, -2)) * (q.shape[-1] ** -0.5 if scale is None else scale)
-        if options.get("is_causal") or (len(rest) > 1 and rest[1]):
+        if enable_gqa:
+            key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+        logits = (query @ key.transpose(-1, -2)) * (query.shape[-1] ** -0.5 if scale is None else scale)
+        if is_causal:
             logits = logits.masked_fill(torch.ones(logits.shape[-2:]).triu(1).bool(), -torch.inf)
         if attn_mask is not None:
             hidden = attn_mask.dtype == torch.bool
             logits = logits.masked_fill(~attn_mask, -torch.inf) if hidden else logits + attn_mask
-        self._add(Reading(q_BHJC=q.detach(), k_BHIC=k.detach(), logits_BHJI=logits.detach()))
+        self._add(query, key, logits, logits.shape[:-2])
 
     def _record_multi_head(self, *args: Any, **kwargs: Any) -> None:
         """Record the attention within `multi_head_attention_forward`.
@@ -124,11 +146,5 @@ class Tap(TorchFunctionMode):
         assert self._product is not None
         q, k, shape = self._product
         self._product = None
-        if logits.shape[-2:] != shape[-2:]:
-            return
-        batch = logits.shape[:-2] if logits.ndim == 4 else shape[:-2]
-        q, k = q.detach(), k.detach().transpose(-1, -2)
-        if logits.ndim == 4 and q.ndim == 3 and q.shape[0] == batch[0] * batch[1]:
-            q, k = q.unflatten(0, batch), k.unflatten(0, batch)
-        if q.ndim == 4:
-            self._add(Reading(q_BHJC=q, k_BHIC=k, logits_BHJI=logits.detach().reshape(*batch, *logits.shape[-2:])))
+        if logits.shape[-2:] == shape[-2:]:
+            self._add(q, k, logits, shape[:-2])
