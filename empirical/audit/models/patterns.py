@@ -64,6 +64,7 @@ def measure(runner: Runner, kind: str, trained: int | None) -> list[Pattern]:
         trained: trained length, for calls longer than it; None if not known.
     """
     results = []
+    pick = _require_sound(runner)
     with fast_path():
         for name, rule, body, compute in _patterns(runner, kind, trained):
             try:
@@ -71,14 +72,27 @@ def measure(runner: Runner, kind: str, trained: int | None) -> list[Pattern]:
             except (RefusedPosition, AuditError) as error:
                 results.append(Pattern(name=name, rule=rule, difference=None, refusal=str(error)))
                 continue
-            scale = float(expected.abs().max()) or 1.0
-            apart = (got - expected).abs().nan_to_num(nan=torch.inf).amax((0, 2)) / scale
+            scale = float(expected[expected.isfinite()].abs().max()) or 1.0
+            apart = torch.where(got == expected, 0, got - expected).abs().nan_to_num(nan=torch.inf).amax((0, 2)) / scale
             beyond = (apart > ALLOWED).nonzero()
             first = int(beyond[0]) if len(beyond) else None
-            results.append(Pattern(name=name, rule=rule, difference=float(apart.max()), first=first, body=body))
+            lines = tuple(line.replace(".logits", pick) for line in body)
+            results.append(Pattern(name=name, rule=rule, difference=float(apart.max()), first=first, body=lines))
             if rule == "fast-path" and first is not None:
                 torch.backends.mha.set_fastpath_enabled(False)
     return results
+
+
+def _require_sound(runner: Runner) -> str:
+    """Text that takes the logits out of the model's answer; AuditError if they are NaN, or random in evaluation."""
+    ids, name = runner.ids(1, LENGTH), runner.subject.name
+    alone = runner.fresh(DTYPE)
+    first, second = alone.call(ids)[0], runner.fresh(DTYPE).call(ids)[0]
+    if first.isnan().any() or not first.isfinite().any():
+        raise AuditError(f"'{name}' gives logits that are not finite for {LENGTH} random tokens: make it sound first")
+    if not torch.equal(first, second):
+        raise AuditError(f"'{name}' gives other logits in each call: switch dropout and noise off under model.eval()")
+    return alone.pick
 
 
 @contextmanager
@@ -116,9 +130,9 @@ def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[
 
         yield (
             "by PyTorch's fast path", "fast-path",
-            (given, "with torch.no_grad(): part = model(ids)",
+            (given, "with torch.no_grad(): part = model(ids).logits",
              "torch.backends.mha.set_fastpath_enabled(False)",
-             "with torch.no_grad(): full = model(ids)",
+             "with torch.no_grad(): full = model(ids).logits",
              "torch.backends.mha.set_fastpath_enabled(True)",
              "error = ((part - full).abs().max() / full.abs().max()).item()"),
             both_paths,

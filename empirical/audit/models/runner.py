@@ -1,8 +1,8 @@
 """Runner: calls of a model by names of arguments, whatever it calls them, and readings of its first attention layer."""
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,8 @@ from theory.system.userfile import user_code
 TOKENS = ("input_ids", "ids", "idx", "tokens", "x", "inputs", "input")
 """Names of the argument for token ids."""
 POSITIONS = ("position_ids", "input_pos", "positions", "pos", "position")
+PROBE = (1, 0, 2)
+"""Token ids that tell which embedding takes tokens: they are not positions in their order."""
 MASKS = ("attention_mask", "mask", "padding_mask")
 
 
@@ -86,24 +88,51 @@ class Runner:
         positions_name, mask_name: names of these arguments; None if the model takes none.
         has_cache: True if it takes and gives `past_key_values`.
         vocabulary: number of token ids that may be used.
+        pick: text that takes the logits out of the model's answer, such as ".logits"; "" before the first call.
     """
 
     def __init__(self, subject: Subject, dtype: torch.dtype = torch.float64) -> None:
         self.subject, self.dtype = subject, dtype
         with user_code(f"'{subject.name}' cannot be made", error=AuditError):
             self.model = subject.build().to(dtype).eval()
-        names = list(inspect.signature(self.model.forward).parameters)
+        parameters = inspect.signature(self.model.forward).parameters
+        names = list(parameters)
+        self.pick = ""
+        self._ids_name = "input_ids" if "input_ids" in names else names[0]
+        self._ids_by_name = parameters[self._ids_name].kind is inspect.Parameter.KEYWORD_ONLY
         self.is_seq2seq = "decoder_input_ids" in names
         self.positions_name = next((name for name in POSITIONS if name in names), None)
         self.mask_name = None if self.is_seq2seq else next((name for name in MASKS if name in names), None)
         self.has_cache = "past_key_values" in names and "use_cache" in names
+        needed = self.positions_name and parameters[self.positions_name].default is inspect.Parameter.empty
+        self._needs_positions = bool(needed)
         get = getattr(self.model, "get_input_embeddings", None)
-        first = next((part for part in self.model.modules() if isinstance(part, nn.Embedding)), None)
-        embedding = first if get is None else get()
+        embedding = self._embedding_of_tokens() if get is None else get()
         if embedding is None:
             raise AuditError(f"'{subject.name}' has no embedding of token ids")
         self.embedding = embedding
         self.vocabulary = int(self.embedding.weight.shape[0])
+        if self.vocabulary < 3:
+            raise AuditError(f"'{subject.name}' has {self.vocabulary} token ids: make a model of at least 3")
+
+    def _embedding_of_tokens(self) -> nn.Embedding | None:
+        """Embedding that is called with the token ids; the first one if a call does not tell."""
+        embeddings = {name: part for name, part in self.model.named_modules() if isinstance(part, nn.Embedding)}
+        if len(embeddings) < 2:
+            return next(iter(embeddings.values()), None)
+        ids, taken = torch.tensor([PROBE]), []
+        untouched, self.model = self.model, self.subject.build().to(self.dtype).eval()
+        for name in embeddings:
+
+            def note(part: nn.Module, given: tuple[Any, ...], name: str = name) -> None:
+                if given and isinstance(given[0], Tensor) and torch.equal(given[0].flatten(), ids[0]):
+                    taken.append(name)
+
+            self.model.get_submodule(name).register_forward_pre_hook(note)
+        with suppress(AuditError):  # the calls that follow will say so
+            self.call(ids)
+        self.model = untouched
+        return embeddings[next(iter([*taken, *embeddings]))]
 
     def fresh(self, dtype: torch.dtype = torch.float64) -> "Runner":
         """Return a runner of another instance with the same weights."""
@@ -119,28 +148,35 @@ class Runner:
     ) -> tuple[Tensor, Any]:
         """Logits [B, L, V] in float64 and the cache; RefusedPosition if the model raises."""
         keywords: dict[str, Any] = {}
+        if positions is None and self._needs_positions:
+            positions = torch.arange(ids.shape[1]).expand(len(ids), -1)
         if positions is not None:
             keywords[self.positions_name or "position_ids"] = positions
         if mask is not None:
             keywords[self.mask_name or "attention_mask"] = mask
         if self.has_cache:
             keywords |= {"past_key_values": past, "use_cache": True}
-        failing = user_code(f"'{self.subject.name}' fails", error=RefusedPosition, expected=(Enough,))
+        what = (
+            f"'{self.subject.name}' fails in {str(self.dtype).removeprefix('torch.')} for token ids {list(ids.shape)}"
+        )
+        failing = user_code(what, error=RefusedPosition, expected=(Enough,))
         with torch.no_grad(), failing, default_dtype(self.dtype):
             if self.is_seq2seq:
                 source = torch.arange(2, 9).expand(len(ids), -1)
                 answer = self.model(input_ids=source, decoder_input_ids=ids, **keywords)
+            elif self._ids_by_name:
+                answer = self.model(**{self._ids_name: ids}, **keywords)
             else:
                 answer = self.model(ids, **keywords)
-        logits = answer
-        if not isinstance(answer, Tensor):
-            logits = getattr(answer, "logits", None)
-            logits = getattr(answer, "last_hidden_state", None) if logits is None else logits
-            logits = answer[0] if logits is None else logits
-        if not isinstance(logits, Tensor) or logits.ndim != 3 or logits.shape[1] != ids.shape[1]:
-            shape = list(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
-            raise AuditError(f"'{self.subject.name}' must return logits [B, L, V] for token ids [B, L], not {shape}")
-        return logits.double(), getattr(answer, "past_key_values", None)
+        for self.pick, logits in _candidates(answer):
+            is_real = isinstance(logits, Tensor) and logits.is_floating_point()
+            if is_real and logits.ndim == 3 and logits.shape[:2] == ids.shape:
+                return logits.double(), getattr(answer, "past_key_values", None)
+        shape = f"{answer.dtype} {list(answer.shape)}" if isinstance(answer, Tensor) else type(answer).__name__
+        raise AuditError(
+            f"'{self.subject.name}' must return real logits [B, L, V] for token ids [B, L], alone, in a tuple or named "
+            f"logits, not {shape.removeprefix('torch.')}"
+        )
 
     def reading(
         self, ids: Tensor, *, positions: Tensor | None = None, past: Any = None, layer: int = 0, **options: Any
@@ -165,3 +201,16 @@ class Runner:
         """Set the token embeddings to 0, so that logits hold nothing but positions."""
         with torch.no_grad():
             self.embedding.weight.zero_()
+
+
+def _candidates(answer: Any) -> Iterator[tuple[str, Any]]:
+    """Parts of a model's answer that may be its logits, each after the text that takes it out of the answer."""
+    if isinstance(answer, Tensor):
+        yield "", answer
+    for name in ("logits", "last_hidden_state"):
+        if hasattr(answer, name):
+            yield f".{name}", getattr(answer, name)
+        elif isinstance(answer, Mapping) and name in answer:
+            yield f"[{name!r}]", answer[name]
+    if isinstance(answer, tuple | list):
+        yield from ((f"[{place}]", part) for place, part in enumerate(answer))

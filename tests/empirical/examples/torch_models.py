@@ -69,3 +69,37 @@ class OwnSoftmax(nn.Module):
         x = self.embedding(input_ids)
         weights = (x @ x.mT).exp()
         return weights / weights.sum(-1, keepdim=True) @ x
+
+
+class Answering(Model):
+    """Model with another way to be called, or another answer.
+
+    Args:
+        answer: function of the logits [B, L, V].
+        table_first: True if the table of positions is made before the embedding of tokens.
+    """
+
+    def __init__(self, answer, table_first=False):
+        super().__init__("attention", "absolute")
+        self.answer = answer
+        if table_first:
+            del self.embedding
+            self.embedding = nn.Embedding(VOCABULARY, WIDTH)
+
+    def forward(self, input_ids: Tensor):
+        return self.answer(super().forward(input_ids))
+
+
+class ByKeyword(Model):
+    """Model that takes arguments by keyword only."""
+
+    def forward(self, *, tokens: Tensor) -> Tensor:
+        return super().forward(tokens)
+
+
+class WithPositions(Model):
+    """Model that needs positions, and takes them by a call of its table."""
+
+    def forward(self, input_ids: Tensor, position_ids: Tensor) -> Tensor:
+        x = self.embedding(input_ids) + self.table(position_ids)
+        return self.head(self.layers(x, x, x, attn_mask=self.mask(*input_ids.shape, x.dtype))[0])
