@@ -42,6 +42,7 @@ def _recognised(layer: Mapping[str, Any]) -> str:
     """Return one line on the encoding of a layer."""
     where = f"layer {layer['layer']}" + (f" ({layer['layer_type']})" if layer["layer_type"] else "")
     line = f"{where}: {layer['encoding']}, {layer['heads']} heads of width {layer['head_dim']}"
+    line += "" if layer["causal"] else ", queries see later keys"
     if "layout" not in layer:
         return line
     frequencies = layer["frequencies"]

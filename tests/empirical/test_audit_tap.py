@@ -12,7 +12,7 @@ from empirical.audit.models.anatomy import look
 from empirical.audit.models.audit import audit_model
 from empirical.audit.models.einsum import einsum_factors
 from empirical.audit.models.own import own_model
-from empirical.audit.models.runner import Runner
+from empirical.audit.models.runner import SOURCE, Runner
 from empirical.audit.models.tap import Tap
 from tests.empirical.examples import torch_models
 from tests.empirical.examples.torch_models import HEADS, WIDTH, Model
@@ -48,7 +48,7 @@ def test_logits_of_multi_head_attention_give_the_weights_that_it_returns(mask, p
         options = {"attn_mask": MASKS[mask], "key_padding_mask": padding}
         with torch.no_grad():
             expected, weights = module(x, x, x, **options, average_attn_weights=False)
-            with Tap(BATCH) as tap:
+            with Tap(BATCH, LENGTH) as tap:
                 answer = module(x, x, x, **options, need_weights=need_weights)
         [reading] = tap.readings
         assert torch.allclose(reading.logits_BHJI.softmax(-1), weights, atol=1e-12)
@@ -60,7 +60,7 @@ def test_logits_of_multi_head_attention_give_the_weights_that_it_returns(mask, p
 def test_keys_that_multi_head_attention_adds_itself_are_left_out():
     module = nn.MultiheadAttention(WIDTH, HEADS, add_bias_kv=True, add_zero_attn=True, batch_first=True)
     x = torch.randn(BATCH, LENGTH, WIDTH)
-    with torch.no_grad(), Tap(BATCH) as tap:
+    with torch.no_grad(), Tap(BATCH, LENGTH) as tap:
         assert module(x, x, x)[1].shape == (BATCH, LENGTH, LENGTH + 2)
     assert tap.readings[0].logits_BHJI.shape == (BATCH, HEADS, LENGTH, LENGTH)
 
@@ -70,7 +70,7 @@ def test_a_causal_hint_hides_no_bias_that_counts():
     module, x = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True).double(), torch.zeros(BATCH, LENGTH, WIDTH)
     options = {"attn_mask": MASKS["bias"], "is_causal": True, "average_attn_weights": False}
     for need_weights in (True, False):
-        with torch.no_grad(), Tap(BATCH) as tap:
+        with torch.no_grad(), Tap(BATCH, LENGTH) as tap:
             weights = module(*[x.double()] * 3, **options, need_weights=need_weights)[1]
         logits = tap.readings[0].logits_BHJI
         if need_weights:
@@ -119,7 +119,7 @@ KEY_HEADS = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_queries_keys_and_logits_are_those_of_the_call_in_whatever_layout(name):
-    with Tap(BATCH) as tap:
+    with Tap(BATCH, LENGTH) as tap:
         CALLS[name]()
     [reading] = tap.readings
     keys = K[:, KEY_HEADS.get(name, range(HEADS))]
@@ -131,7 +131,7 @@ def test_queries_keys_and_logits_are_those_of_the_call_in_whatever_layout(name):
 
 @pytest.mark.parametrize("name", ["attention of three axes", "einsum of any axes"])
 def test_rows_that_do_not_divide_the_axes_are_not_read(name):
-    with Tap(5) as tap:
+    with Tap(5, LENGTH) as tap:
         CALLS[name]()
     assert tap.readings == []
 
@@ -186,5 +186,27 @@ def test_fast_paths_of_sound_models_agree(attention):
 
 
 def test_attention_that_cannot_be_seen_is_one_line_that_says_what_to_do():
-    with pytest.raises(AuditError, match=r"'model' has no attention that can be read: let it call .*bias alone"):
+    with pytest.raises(AuditError, match=r"'model' has no self-attention that can be read: let it call .*bias alone"):
         whole(torch_models.OwnSoftmax())
+
+
+@pytest.mark.parametrize("encoding", ["absolute", "none"])
+def test_a_model_whose_queries_see_later_keys_by_design_is_no_finding(encoding):
+    for causal in (False, True):
+        answer, findings = whole(Model("attention", encoding, causal=causal))
+        assert findings == []
+        assert answer["recognised"][0]["causal"] is causal
+        assert ("with further tokens after it" in answer["patterns"]) is causal
+
+
+def test_cross_attention_is_not_taken_for_self_attention():
+    """The encoder has no positions, and the decoder's second layer comes after attention to the encoder."""
+    subject = own_model(torch_models.EncoderDecoder(), "model")
+    for layer in (0, 1):
+        for length in (SOURCE, 24):
+            reading = Runner(subject).reading(torch.full((2, length), 3), layer=layer)
+            assert reading.logits_BHJI.shape == (2, HEADS, length, length)
+            assert reading.logits_BHJI[..., 0, 1:].isneginf().all(), "only the decoder is causal"
+    assert look(Runner(subject)).kind == "absolute"
+    with pytest.raises(AuditError, match="no self-attention that can be read"):
+        whole(torch_models.Latents())

@@ -35,12 +35,14 @@ class Anatomy:
         q_scale: factor of q.k in the logits.
         head_dim: width of queries as they enter the logits.
         heads: number of heads.
+        causal: True if no query sees a later key.
     """
 
     kind: str
     q_scale: float
     head_dim: int
     heads: int
+    causal: bool
 
 
 def look(runner: Runner, layer: int = 0) -> Anatomy:
@@ -49,7 +51,9 @@ def look(runner: Runner, layer: int = 0) -> Anatomy:
     tokens = torch.arange(2, min(runner.vocabulary, 2 + width + 8))
     reading = runner.reading(tokens[:, None].expand(-1, NEAR), layer=layer)
     q, heads = reading.q_BHJC.double(), reading.q_BHJC.shape[1]
-    measured: dict[str, Any] = {"head_dim": width, "heads": heads, "q_scale": reading.scale}
+    later = torch.ones(NEAR, NEAR).triu(1).bool()
+    causal = bool((reading.logits_BHJI[..., later] <= MASKED).all())
+    measured: dict[str, Any] = {"head_dim": width, "heads": heads, "q_scale": reading.scale, "causal": causal}
     if not torch.allclose(q, q[:, :, :1].expand_as(q), rtol=1e-5, atol=1e-7):
         if len(tokens) < width:
             raise AuditError(

@@ -71,7 +71,8 @@ def audit_model(
     on_step("recognition")
     kind = recognised[0]["kind"]
     single = Runner(subject, patterns.DTYPE)
-    results = patterns.measure(single, kind, trained)
+    causal = all(layer["causal"] for layer in recognised)
+    results = patterns.measure(single, kind, trained, causal=causal)
     dynamic = rope_fields(subject.config)["rope_type"] in BY_LENGTH if kind == "rotary" else False
     defects += _pattern_defects(results, subject, dynamic=dynamic)
     if single.positions_name and kind in ("rotary", "absolute") and patterns.ignores_positions(single):
@@ -176,7 +177,9 @@ def _constants(
 ) -> tuple[dict[str, Any], list[Defect]]:
     """Description of the encoding of a layer, and defects of its constants and of its rotation."""
     config = subject.config
-    described: dict[str, Any] = {"heads": anatomy.heads, "head_dim": anatomy.head_dim, "softmax_scale": anatomy.q_scale}
+    described: dict[str, Any] = {
+        "heads": anatomy.heads, "head_dim": anatomy.head_dim, "softmax_scale": anatomy.q_scale, "causal": anatomy.causal
+    }  # fmt: skip
     if anatomy.kind != "rotary":
         names = {"absolute": "absolute positions, added to embeddings", "none": "no position encoding", "bias": "bias"}
         return {**described, "encoding": names[anatomy.kind]}, []

@@ -53,7 +53,7 @@ Compute = Callable[[], tuple[Tensor, Tensor]]
 """Function that returns the result of a pattern and the expected one, both [B, L, V]."""
 
 
-def measure(runner: Runner, kind: str, trained: int | None) -> list[Pattern]:
+def measure(runner: Runner, kind: str, trained: int | None, *, causal: bool) -> list[Pattern]:
     """Compare all call patterns that the model takes.
 
     If PyTorch's fast path gives other logits, all other patterns are compared without it.
@@ -62,11 +62,12 @@ def measure(runner: Runner, kind: str, trained: int | None) -> list[Pattern]:
         runner: model in DTYPE.
         kind: kind of encoding, see `anatomy.Anatomy`; a model with absolute positions has no shifts.
         trained: trained length, for calls longer than it; None if not known.
+        causal: True if no token sees a later one, so that further tokens change nothing.
     """
     results = []
     pick = _require_sound(runner)
     with fast_path():
-        for name, rule, body, compute in _patterns(runner, kind, trained):
+        for name, rule, body, compute in _patterns(runner, kind, trained, causal=causal):
             try:
                 got, expected = compute()
             except (RefusedPosition, AuditError) as error:
@@ -116,7 +117,9 @@ def ignores_positions(runner: Runner) -> bool:
     return torch.equal(near, far)
 
 
-def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[str, str, tuple[str, ...], Compute]]:
+def _patterns(
+    runner: Runner, kind: str, trained: int | None, *, causal: bool
+) -> Iterator[tuple[str, str, tuple[str, ...], Compute]]:
     ids, others = runner.ids(1, LENGTH), runner.ids(2, LENGTH, seed=3)
     order = torch.arange(LENGTH)[None]
     given = "ids = torch.arange(2, 26)[None]"
@@ -202,7 +205,8 @@ def _patterns(runner: Runner, kind: str, trained: int | None) -> Iterator[tuple[
     def prefix() -> tuple[Tensor, Tensor]:
         return runner.fresh(DTYPE).call(torch.cat([ids, others[:1]], 1))[0][:, :LENGTH], full
 
-    yield ("with further tokens after it", "length-dependent", (), prefix)
+    if causal:
+        yield ("with further tokens after it", "length-dependent", (), prefix)
 
     if places := runner.positions_name:
         call = f"model(ids, {places}=p).logits"

@@ -19,6 +19,8 @@ TOKENS = ("input_ids", "ids", "idx", "tokens", "x", "inputs", "input")
 POSITIONS = ("position_ids", "input_pos", "positions", "pos", "position")
 PROBE = (1, 0, 2)
 """Token ids that tell which embedding takes tokens: they are not positions in their order."""
+SOURCE = 7
+"""Tokens of the encoder's input; another count where the decoder has as many, to tell their attention apart."""
 MASKS = ("attention_mask", "mask", "padding_mask")
 
 
@@ -162,7 +164,7 @@ class Runner:
         failing = user_code(what, error=RefusedPosition, expected=(Enough,))
         with torch.no_grad(), failing, default_dtype(self.dtype):
             if self.is_seq2seq:
-                source = torch.arange(2, 9).expand(len(ids), -1)
+                source = torch.arange(2, 2 + SOURCE - (ids.shape[1] == SOURCE)).expand(len(ids), -1)
                 answer = self.model(input_ids=source, decoder_input_ids=ids, **keywords)
             elif self._ids_by_name:
                 answer = self.model(**{self._ids_name: ids}, **keywords)
@@ -178,22 +180,19 @@ class Runner:
             f"logits, not {shape.removeprefix('torch.')}"
         )
 
-    def reading(
-        self, ids: Tensor, *, positions: Tensor | None = None, past: Any = None, layer: int = 0, **options: Any
-    ) -> Reading:
-        """Reading of an attention layer; in an encoder-decoder model, layer 0 is the first one of the decoder."""
-        if self.is_seq2seq:
-            layer += len(getattr(self.model.encoder, "block", ()))
-        tap = Tap(len(ids), first=layer + 1)
+    def reading(self, ids: Tensor, *, positions: Tensor | None = None, layer: int = 0) -> Reading:
+        """Reading of a layer of self-attention over the ids, in an encoder-decoder model one of the decoder."""
+        tap = Tap(*ids.shape, first=layer + 1)
         try:
             with tap:
-                self.call(ids, positions=positions, past=past, **options)
+                self.call(ids, positions=positions)
         except Enough:
             pass
         if len(tap.readings) <= layer:
             raise AuditError(
-                f"'{self.subject.name}' has no attention that can be read: let it call scaled_dot_product_attention, "
-                "nn.MultiheadAttention or softmax(q @ k.T) without a compiler, or audit its rotation or bias alone"
+                f"'{self.subject.name}' has no self-attention that can be read: let it call "
+                "scaled_dot_product_attention, nn.MultiheadAttention or softmax(q @ k.T) without a compiler, or audit "
+                "its rotation or bias alone"
             )
         return tap.readings[layer]
 

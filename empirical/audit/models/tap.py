@@ -55,17 +55,18 @@ class Reading:
 
 
 class Tap(TorchFunctionMode):
-    """Context manager that records the readings of all calls within it.
+    """Context manager that records the self-attention of all calls within it; cross attention has other lengths.
 
     Args:
         rows: number B of rows of token ids; all axes before the last two of queries and keys are rows, then heads.
+        length: number L of tokens of each row.
         first: leave the model after so many readings.
     """
 
-    def __init__(self, rows: int, *, first: int | None = None) -> None:
+    def __init__(self, rows: int, length: int, *, first: int | None = None) -> None:
         super().__init__()
         self.readings: list[Reading] = []
-        self._rows, self._first = rows, first
+        self._rows, self._length, self._first = rows, length, first
         self._product: tuple[Tensor, Tensor, torch.Size] | None = None
 
     def __torch_function__(
@@ -98,6 +99,8 @@ class Tap(TorchFunctionMode):
     def _add(self, q: Tensor, k: Tensor, logits: Tensor, axes: torch.Size) -> None:
         """Add a reading of q [..., J, C] and k [..., I, C], whose axes before the last two broadcast to `axes`."""
         if axes.numel() % self._rows or logits.shape[:-2].numel() != axes.numel():
+            return
+        if logits.shape[-2:] != (self._length, self._length):
             return
         q, k = (part.expand(*axes, *part.shape[-2:]) for part in (q, k))
         parts = [part.detach().reshape(self._rows, -1, *part.shape[-2:]) for part in (q, k, logits)]

@@ -103,3 +103,33 @@ class WithPositions(Model):
     def forward(self, input_ids: Tensor, position_ids: Tensor) -> Tensor:
         x = self.embedding(input_ids) + self.table(position_ids)
         return self.head(self.layers(x, x, x, attn_mask=self.mask(*input_ids.shape, x.dtype))[0])
+
+
+class EncoderDecoder(nn.Module):
+    """Encoder and decoder with absolute positions in the decoder only; the decoder attends to the encoder too."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.table = nn.Embedding(VOCABULARY, WIDTH), nn.Embedding(LONGEST, WIDTH)
+        self.layers = nn.Transformer(WIDTH, HEADS, 2, 2, 64, batch_first=True)
+        self.head = nn.Linear(WIDTH, VOCABULARY)
+
+    def forward(self, input_ids: Tensor, decoder_input_ids: Tensor) -> Tensor:
+        target = self.embedding(decoder_input_ids) + self.table.weight[: decoder_input_ids.shape[1]]
+        later = nn.Transformer.generate_square_subsequent_mask(target.shape[1], dtype=target.dtype)
+        return self.head(self.layers(self.embedding(input_ids), target, tgt_mask=later))
+
+
+class Latents(nn.Module):
+    """Model without self-attention: fixed vectors attend to tokens, and tokens to them."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.latents = nn.Embedding(VOCABULARY, WIDTH), nn.Parameter(torch.ones(5, WIDTH))
+        self.read = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
+        self.write = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
+
+    def forward(self, input_ids: Tensor) -> Tensor:
+        x = self.embedding(input_ids)
+        latents = self.read(self.latents.expand(len(x), -1, -1), x, x)[0]
+        return self.write(x, latents, latents)[0]
