@@ -66,6 +66,13 @@ def test_a_model_is_recognised_and_no_alarm_is_false(name):
     assert sum(pattern["difference"] is not None for pattern in answer["patterns"].values()) >= 4
 
 
+def test_an_encoder_is_compared_in_no_way_that_asks_for_causal_attention():
+    answer = audited("bert")
+    assert answer["findings"] == []
+    assert answer["recognised"][0]["causal"] is False
+    assert "right padded" in answer["patterns"]
+
+
 @pytest.mark.parametrize("rope_type", FIELDS)
 def test_every_rope_type_has_its_published_constants_and_every_field_is_honoured(rope_type):
     answer = audited("llama", rope_type=rope_type, rope_theta=5000.0)

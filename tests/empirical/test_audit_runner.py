@@ -7,6 +7,7 @@ import torch
 
 from empirical.audit import AuditError
 from empirical.audit.models import patterns
+from empirical.audit.models.anatomy import look
 from empirical.audit.models.own import own_model
 from empirical.audit.models.runner import Runner
 from tests.empirical.examples.torch_models import VOCABULARY, Answering, ByKeyword, Model, WithPositions
@@ -97,3 +98,13 @@ def test_a_failing_call_names_its_dtype_and_shape_and_a_small_vocabulary_is_refu
     small.embedding = torch.nn.Embedding(2, 32)
     with pytest.raises(AuditError, match="'model' has 2 token ids: make a model of at least 3"):
         runner(small)
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_a_compiled_model_is_audited_without_its_compiler(made):
+    torch.manual_seed(0)
+    model = Model("attention", "absolute")
+    compiled = torch.compile(model, backend="eager")
+    subject = own_model((lambda: compiled) if made else compiled, "model")
+    assert type(subject.build()) is Model
+    assert look(Runner(subject)).kind == "absolute"

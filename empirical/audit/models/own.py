@@ -17,15 +17,17 @@ from theory.system.userfile import user_code
 def own_model(thing: Any, name: str, source: str = "") -> Subject | None:
     """Subject of a model, or of a factory whose arguments all have defaults; None if the object is no model.
 
+    A model that `torch.compile` has wrapped is audited without its compiler, whose calls cannot be read.
+
     Args:
         thing: object of the user.
         name: name in reports.
         source: Python expression of the object, for reproductions.
     """
     if issubclass(type(thing), nn.Module):  # an object of the user's may raise where its class is asked for
-        if not is_model(thing):
+        if not is_model(uncompiled(thing)):
             return None
-        build, made = partial(deepcopy, thing), source
+        build, made = partial(deepcopy, uncompiled(thing)), source
     else:
         if not callable(thing) or _needs_arguments(thing):
             return None
@@ -56,4 +58,10 @@ def _needs_arguments(thing: Callable[..., Any]) -> bool:
 def _seeded(make: Callable[[], Any]) -> Any:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(0)
-        return make()
+        return uncompiled(make())
+
+
+def uncompiled(thing: Any) -> Any:
+    """Module within the wrapper of `torch.compile`; any other object as it is."""
+    is_wrapper = type(thing).__name__ == "OptimizedModule"  # by name, because its import takes two seconds
+    return thing._orig_mod if is_wrapper else thing

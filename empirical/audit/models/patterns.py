@@ -62,7 +62,7 @@ def measure(runner: Runner, kind: str, trained: int | None, *, causal: bool) -> 
         runner: model in DTYPE.
         kind: kind of encoding, see `anatomy.Anatomy`; a model with absolute positions has no shifts.
         trained: trained length, for calls longer than it; None if not known.
-        causal: True if no token sees a later one, so that further tokens change nothing.
+        causal: True if no token sees a later one, so that further tokens change nothing and keys can be cached.
     """
     results = []
     pick = _require_sound(runner)
@@ -143,7 +143,7 @@ def _patterns(
 
     full = runner.fresh(DTYPE).call(ids)[0]  # after that pattern, whose result may turn the fast path off
 
-    if runner.has_cache:
+    if runner.has_cache and causal:  # else an earlier token changes once a later one comes
 
         def cached(sizes: list[int]) -> Compute:
             def compute() -> tuple[Tensor, Tensor]:
