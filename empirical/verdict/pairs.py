@@ -19,6 +19,9 @@ from empirical.statistics.e_values import LARGEST_LOG, EvidenceError
 
 BETS = tuple(step / 20 for step in range(1, 20))
 """Bets lambda in (0, 1), each with the same weight."""
+TIE = 1e-9
+"""Largest absolute difference of a task that is a tie: sums of shares round, such as 1/3 and -1/3 to 4e-17. A real
+difference is at least one run of one cell of the task."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,8 @@ class PairEvidence:
     """Evidence of two rules against each other, task by task in the order of the hash.
 
     `against_a` and `against_b` are running e-values after each task, `cells_seen` the numbers of cells until then. Only
-    cells with fitting runs count on which the rules' predictions differ; `wins_a` and `wins_b` are numbers of tasks.
+    cells with fitting runs count on which the rules' predictions differ; `wins_a` and `wins_b` are numbers of tasks,
+    neither of which has those with a tie.
     """
 
     tasks: tuple[str, ...]
@@ -64,12 +68,12 @@ class PairEvidence:
     @property
     def wins_a(self) -> int:
         """Number of tasks on which A does better."""
-        return sum(difference > 0 for difference in self.differences)
+        return sum(difference > TIE for difference in self.differences)
 
     @property
     def wins_b(self) -> int:
         """Number of tasks on which B does better."""
-        return sum(difference < 0 for difference in self.differences)
+        return sum(difference < -TIE for difference in self.differences)
 
     @property
     def against_a(self) -> list[float]:

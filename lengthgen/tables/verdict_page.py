@@ -38,8 +38,9 @@ def verdict_page(answer: Mapping[str, Any], gate: Mapping[str, Any], *, out: str
         "## Evidence on the half of the tasks that judges",
         "Cells that separate two rules are trained before others, until the pair is decided. A pair is judged on the "
         "tasks up to the first one, in the order of the hashes of their names, that still lacks a run of such a cell. "
-        "A cell counts with three runs that fit. The e-values are for the first rule and for the second; 20 decides a "
-        'question by itself, and "better" is decided by e-BH over all of them.',
+        "A cell counts with three runs that fit; a task on which both rules are right equally often is won by neither. "
+        "The e-values are for the first rule and for the second; 20 decides a question by itself, and "
+        '"better" is decided by e-BH over all of them.',
         _table(PAIR_HEADINGS, map(_pair_row, judging)),
         "On both halves. Nothing was amended on the other half, so nothing was fitted to it; still it is not what was "
         "registered.",

@@ -82,6 +82,20 @@ def test_difference_is_the_mean_over_the_differing_cells_of_the_task():
     assert (evidence.cells, evidence.wins_a, evidence.wins_b) == (2, 1, 0)
 
 
+@pytest.mark.parametrize("trials", range(3, 16))
+def test_cells_of_a_task_that_cancel_are_a_tie_although_their_shares_round(trials):
+    ahead = [cell(f"t{won}", successes=won, trials=trials) for won in range(trials + 1)]
+    behind = [cell(f"t{won}", successes=trials - won, trials=trials) for won in range(trials + 1)]
+    evidence = compare([*ahead, *behind])
+    assert (len(evidence.tasks), evidence.wins_a, evidence.wins_b) == (trials + 1, 0, 0)
+
+
+def test_the_smallest_real_difference_is_no_tie():
+    cells = [cell(successes=8, trials=15)] + [cell(successes=1, trials=2) for _ in range(99)]
+    evidence = compare(cells)
+    assert (evidence.wins_a, evidence.wins_b) == (1, 0)
+
+
 def test_brier_difference_by_hand():
     evidence = compare([cell(a=0.9, b=0.6, successes=4, trials=5)], Score.BRIER)
     loss_a = (4 * 0.1**2 + 0.9**2) / 5
