@@ -4,6 +4,7 @@ A cell is one task, format and encoding of a judged protocol.
 """
 
 from collections.abc import Sequence
+from math import inf
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -38,10 +39,10 @@ def drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
     rows: list[dict[str, object]] = [
         {
             **key_of(cell),
-            "predicted": cell["breaking"]["predicted"] or "never",
-            "observed": cell["breaking"]["observed"] or "never",
-            "first": (cell["breaking"]["range"] or ["never"])[0],
-            "last": (cell["breaking"]["range"] or ["never"])[-1],
+            "predicted": _in_words(cell["breaking"]["predicted"]),
+            "observed": _in_words(cell["breaking"]["observed"]),
+            "first": _in_words(min(_failures(cell), key=_late)),
+            "last": _in_words(max(_failures(cell), key=_late)),
             "fitting": cell["fit"]["successes"],
             "as_predicted": cell["breaking"]["exact"]["successes"],
         }
@@ -55,11 +56,24 @@ def drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
     )
 
 
+def _failures(cell: StoredCell) -> list[float | None]:
+    """First failures of the fitting runs of a cell; None for a run that solves every scale."""
+    return [run["first_failure"] for run in cell["outcomes"] if run["fits"]]
+
+
+def _late(scale: float | None) -> float:
+    return inf if scale is None else scale
+
+
+def _in_words(scale: float | None) -> str:
+    return "never" if scale is None else f"{scale:g}"
+
+
 def _draw(cells: Sequence[StoredCell], *, train: Sequence[int], last: int, width: float) -> Figure:
     """Draw a row for each cell; `never` is a place beyond all scales."""
-    never = last + max(2, round(0.12 * last))
-    look_of = looks(dict.fromkeys(cell["encoding"] for cell in cells))
     wide = width > 5
+    never = last + max(2, round((0.12 if wide else 0.2) * last))
+    look_of = looks(dict.fromkeys(cell["encoding"] for cell in cells))
     above = _ABOVE + _LEGEND * (1 if wide else 2)
     rows = CellRows.of(cells, width, around=above + _BELOW)
     body = max(rows.height, 0.3)
@@ -75,7 +89,7 @@ def _draw(cells: Sequence[StoredCell], *, train: Sequence[int], last: int, width
         for place, cell in zip(rows.places, rows.cells, strict=True):
             look, breaking = look_of[cell["encoding"]], cell["breaking"]
             gid = gid_of(cell)
-            failures = [run["first_failure"] or never for run in cell["outcomes"] if run["fits"]]
+            failures = [failure or never for failure in _failures(cell)]
             predicted = breaking["predicted"] or never
             axes.plot([predicted], [place], color="black", marker="|", markersize=8, markeredgewidth=1.6, zorder=2,
                       linestyle="none", gid=f"predicted:{gid}")  # fmt: skip
@@ -105,7 +119,7 @@ def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     encodings = list(dict.fromkeys(cell["encoding"] for cell in cells))
     not_as_predicted = [
         f"{cell['task'].rpartition(':')[2]}, {cell['format']}, {label_of(cell)} (predicted "
-        f"{cell['breaking']['predicted'] or 'never'}, median {cell['breaking']['observed'] or 'never'})"
+        f"{_in_words(cell['breaking']['predicted'])}, median {_in_words(cell['breaking']['observed'])})"
         for cell in cells
         if cell["breaking"]["predicted"] != cell["breaking"]["observed"]
     ]

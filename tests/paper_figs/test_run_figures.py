@@ -1,5 +1,6 @@
 """Figures and tables of runs: every number is read back and compared with the store."""
 
+import json
 from itertools import product
 from pathlib import Path
 from statistics import fmean, median
@@ -205,6 +206,33 @@ def test_dash_and_mark_are_where_cells_were_to_break_and_do(made_up: tuple[Sourc
         assert [*stroke.get_xdata()] == [predicted] and [*stroke.get_ydata()] == [*mark.get_ydata()]
     assert "Of 2 cells predicted to break, 2 break exactly at the predicted scale" in drawing.caption
     assert "copy, aligned, RPE (predicted never, median 3)" in drawing.caption
+
+
+def test_the_numbers_of_a_breaking_scale_are_those_of_its_line(made_up: tuple[Sources, str]) -> None:
+    given, name = made_up
+    trial = json.loads(json.dumps(given.trial(name)))
+    [cell] = [cell for cell in trial["cells"] if (cell["task"], cell["encoding"]) == ("parity", "rpe")]
+    del cell["outcomes"][4:]
+    for outcome, failure in zip(cell["outcomes"], (3, 4, None, None), strict=True):
+        outcome["first_failure"] = failure
+    cell["breaking"] |= {"observed": 5.0, "range": [3, 4]}
+    drawing = breaking_scales.drawing(trial, given.protocol(name), 7.0)
+    assert isinstance(drawing.shown, Figure)
+    gid = "parity:aligned:rpe"
+    [line] = [line for line in drawing.shown.axes[0].collections if line.get_gid() == f"range:{gid}"]
+    assert line.get_segments()[0][:, 0].tolist() == [3, 8], "8 is the place of never"
+    [row] = [row for row in drawing.rows if (row["task"], row["encoding"]) == ("parity", "rpe")]
+    assert (row["observed"], row["first"], row["last"]) == ("5", "3", "never")
+    assert "(predicted never, median 5)" in drawing.caption
+
+
+@pytest.mark.parametrize("width", sorted({*style.WIDTHS.values()}))
+@pytest.mark.parametrize("last", [6, 20, 25, 40, 50])
+def test_the_word_never_stands_apart_from_the_last_scale(made_up: tuple[Sources, str], width: float, last: int) -> None:
+    given, name = made_up
+    figure = breaking_scales._draw(given.trial(name)["cells"], train=(1, 2), last=last, width=width)
+    *_, number, never = figure.axes[0].get_xticklabels()
+    assert number.get_window_extent().x1 + 2 < never.get_window_extent().x0, "two pixels at 100 dots per inch"
 
 
 def test_disagreements_are_those_of_the_trial(made_up: tuple[Sources, str]) -> None:
