@@ -50,16 +50,16 @@ def drawing(answer: Mapping[str, Any], *, width: float) -> Drawing:
     rows: list[dict[str, object]] = [
         {"theory": name, "cell": cell["name"], "answer": answer_kind(cell, name)} for name in theories for cell in cells
     ]
-    verdicts = {name: row["verdict"] for name, row in theories.items()}
-    supported = [name for name, verdict in verdicts.items() if verdict == "supported"]
-    refuted = [name for name, verdict in verdicts.items() if verdict == "refuted"]
+    supported, refuted = (
+        [row["title"] for row in theories.values() if row["verdict"] == verdict] for verdict in ("supported", "refuted")
+    )
     base = answer["references"]["base-rate"]["brier"]
     caption = (
         f"Theories (rows) by {len(cells)} {answer['evidence']} cells with a fitting run (columns, by data set, task, "
         f"encoding); {len(answer['did_not_fit'])} cells that did not fit are left out. A length is solved from "
         f"{answer['threshold']:.0%} on. At the right: mean Brier score, abstentions scored as 1/2 (0.25), and the "
         f"verdict against the base rate of other tasks ({base:.3f}) on the cells that the theory answers, by a "
-        f"bootstrap over tasks. Supported: {', '.join(supported) or 'none'}. Refuted: {', '.join(refuted) or 'none'}. "
+        f"bootstrap over tasks. Supported: {'; '.join(supported) or 'none'}. Refuted: {'; '.join(refuted) or 'none'}. "
         "The results were known when the theories were written down as programs [F]."
     )
     return Drawing(shown=_draw(answer, cells, width), rows=rows, caption=caption)

@@ -19,7 +19,7 @@ LARGEST = 32
 FAMILIES: Mapping[str, tuple[str, str, str, Dashes]] = {
     # formula: its printed form, colour, marker, line
     "1": ("$1$", "#004488", "o", "-"),
-    "2 if i == j else 1 if j - i == 1 else 0": (r"$\max(2 - (j - i),\, 0)$", "#BB5566", "s", (0, (5, 1.5))),
+    "max(2 - (j - i), 0)": (r"$\max(2 - (j - i),\, 0)$", "#BB5566", "s", (0, (5, 1.5))),
     "min(j - i, 6)": (r"$\min(j - i,\, 6)$", "#5A7522", "^", (0, (3, 1.2, 0.8, 1.2))),
     "(i + j) % 4": (r"$(i + j)\;\mathrm{mod}\;4$", "#791FCB", "v", (0, (2.2, 1.2))),
     "1 if i == ceil(n/2) else 0": (r"$1$ if $i = \lceil n/2 \rceil$, else $0$", "#4A9EB8", "P", (0, (0.9, 1.1))),

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from empirical.trial.conjecture import FEWEST
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import page
 from paper_figs.style import SMALLEST_TEXT, context, glossary, looks
@@ -132,7 +133,8 @@ def _write_count(axes: Axes, x: float, line: float, cells: Sequence[StoredCell],
 
 
 def _legend(figure: Figure) -> None:
-    meaning_of = {_DARK: "generalizes", _PALE: "does not", _UNKNOWN: "no prediction, or no majority of fitting runs"}
+    unknown = f"no prediction, under {FEWEST} fitting runs, or a tie"
+    meaning_of = {_DARK: "generalizes", _PALE: "does not", _UNKNOWN: unknown}
     handles = [
         Patch(facecolor=colour, edgecolor="0.6", linewidth=0.3, label=label) for colour, label in meaning_of.items()
     ]
@@ -159,7 +161,7 @@ def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
         "by equal complexity and coverage [F]; right half: runs that solve every scale, out of the runs that fit their "
         "training scales (dark if most do). At the margins: cells as predicted. Predicted to generalize: "
         f"{counts['yes_yes']} cells do, {counts['yes_no']} do not; predicted not to: {counts['no_yes']} do, "
-        f"{counts['no_no']} do not; {counts['not_observed']} have no majority of fitting runs, "
+        f"{counts['no_no']} do not; {counts['not_observed']} have under {FEWEST} fitting runs or a tie, "
         f"{counts['no_prediction']} no prediction. {agreed} of {decided} are as predicted{share}{tests}. "
         f"The conjecture read literally, without coverage: "
         f"{literal['table']['yes_yes'] + literal['table']['no_no']} as predicted. "

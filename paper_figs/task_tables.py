@@ -95,8 +95,9 @@ def relations() -> Drawing:
         )
     caption = (
         "Encodings and the relation by which each tells pairs of positions apart [F], with the number of labels in use "
-        f"on Parity, operands padded to scale {TEST}, at scales {TRAIN} and {TEST}. None: positions are drawn anew for "
-        "each batch, so that a pair has no fixed label. Learned labels (LBPE): the labels that training should find."
+        f"on Parity, operands padded to scale {TEST}, at scales {TRAIN} and {TEST}. None: a pair of "
+        "positions has no label of its own, because positions are drawn anew for each batch, or tokens or a graph "
+        "decide the score. Learned labels (LBPE): the labels that training should find."
     )
     return plain_table(rows, caption, "lllllrr")
 

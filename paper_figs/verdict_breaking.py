@@ -41,8 +41,9 @@ def drawing(
     empty_rows: list[dict[str, object]] = [{"rule": "no cell breaks where a rule says so"}]
     caption = (
         "Predicted and observed breaking scale, over all cells that break in most fitting runs and that the rule "
-        "predicts to break; observed is the median over the runs that break. The area of a bubble is the number of "
-        f"cells, and the line marks equal scales. {' '.join(_summary(rule, of) for rule, of in breaking.items())} "
+        "predicts to break; observed is the median over the runs that break, the lower of two middle ones. "
+        "The area of a bubble is the number of cells, and "
+        f"the line marks equal scales. {' '.join(_summary(rule, of) for rule, of in breaking.items())} "
         f"A scale is solved from {preregistration.testing.threshold:.0%} exact match on. "
         f"{evidence(judgement, preregistration)}"
     )

@@ -36,7 +36,9 @@ def drawing(judgement: Judgement, preregistration: Preregistration, width: float
     caption = (
         "All verdicts: share of cells on which a rule is right, in percent, under each choice of the exact match from "
         "which on a scale is solved and of the number of fitting runs that a cell must have. A cell has the outcome of "
-        "most of its fitting runs; ties are left out, and an abstention is half right. White is one half; brown is "
+        "most of its fitting runs; ties are left out, and an abstention is half right. Scales after "
+        f"{preregistration.testing.failures} failed ones in a row at {preregistration.testing.threshold:.0%} were not "
+        "tested, and count as unsolved in every column. White is one half; brown is "
         f"right more often, blue less often. The frame is the preregistered choice "
         f"({preregistration.testing.threshold:.0%}, {preregistration.stopping.fitting}), by which rules are ordered; "
         f"the last line is the number of cells. {evidence(judgement, preregistration)}"

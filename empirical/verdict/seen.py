@@ -17,7 +17,8 @@ class SeenCell:
         runs: number of finished runs.
         fit: number of runs that fit.
         generalize: number of runs that fit and generalize.
-        breaks_at: median first failure of the fitting runs that break; None if at least half of them generalize.
+        breaks_at: median first failure of the fitting runs that break, the lower of two middle ones; None if at least
+            half of the fitting runs generalize.
     """
 
     cell: FrozenCell

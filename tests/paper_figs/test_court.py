@@ -51,7 +51,9 @@ def test_every_answer_is_drawn(answer: dict[str, Any]) -> None:
     scores = {text.get_gid(): text.get_text() for text in drawn.shown.axes[0].texts if text.get_gid()}
     assert scores["score:silent"] == "0.250  undecided"
     assert scores["score:src"].endswith("supported")
-    assert "9 published cells" in drawn.caption and "Supported: src." in drawn.caption
+    assert "9 published cells" in drawn.caption
+    answer["theories"]["src"]["title"] = "SRC of the paper"
+    assert "Supported: SRC of the paper." in drawing(answer, width=7.0).caption, "named as the line of the figure"
 
 
 def test_an_answer_that_is_wrong_is_darker_than_any_that_is_right() -> None:

@@ -443,3 +443,18 @@ def test_files_of_the_user_are_named_in_order() -> None:
     assert [path.name for path in task_labels._user_files([*specs, "parity"])] == [
         f"{letter}.py" for letter in "abcdefgh"
     ]
+
+
+def test_a_grey_half_is_explained_for_few_fitting_runs(made_up: tuple[Sources, str]) -> None:
+    given, name = made_up
+    trial = json.loads(json.dumps(given.trial(name)))
+    [cell] = [cell for cell in trial["cells"] if (cell["task"], cell["encoding"]) == ("parity", "ipe")]
+    for share in ("fit", "generalizes_given_fit"):
+        cell[share] |= {"successes": 2}
+    cell["generalizes_given_fit"] |= {"trials": 2}
+    cell["observed"] = None  # two fitting runs, both of which generalize, are a majority, and too few
+    figure = prediction_matrix.drawing(trial, given.protocol(name), 7.0).shown
+    assert isinstance(figure, Figure)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "no prediction, under 3 fitting runs, or a tie" in labels
+    on_the_page(figure)

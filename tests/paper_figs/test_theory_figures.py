@@ -37,10 +37,10 @@ from theory.encodings import t5
 
 PINNED = "3.11.2"
 NARROWEST = min(style.WIDTHS.values())
-HASHES = {"lrc": "05da239209bda7aa", "ledger": "814fe2b2e743489e"}
+HASHES = {"lrc": "6fb0798e1938a948", "ledger": "814fe2b2e743489e"}
 PLAIN = {
     "1": lambda i, j, n: 1,
-    "2 if i == j else 1 if j - i == 1 else 0": lambda i, j, n: 2 if i == j else int(j - i == 1),
+    "max(2 - (j - i), 0)": lambda i, j, n: 2 if i == j else int(j - i == 1),
     "min(j - i, 6)": lambda i, j, n: min(j - i, 6),
     "(i + j) % 4": lambda i, j, n: (i + j) % 4,
     "1 if i == ceil(n/2) else 0": lambda i, j, n: int(i == (n + 1) // 2),
@@ -93,6 +93,13 @@ def test_lrc_is_the_number_of_distinct_values(drawn: Drawn) -> None:
             scales = range(1, scale + 1)
             values = {PLAIN[text](i, j, n) for n in scales for j in range(1, n + 1) for i in range(1, j + 1)}
             assert value == len(values - {0}), (text, scale)
+
+
+def test_a_pattern_is_printed_by_the_formula_of_its_numbers() -> None:
+    for text, (printed, *_) in lrc_growth.FAMILIES.items():
+        if "max" in printed or "min" in printed or "gcd" in printed:
+            plain = printed.strip("$").replace("\\,", "").replace("\\", "")
+            assert plain.replace(" ", "") == text.replace(" ", ""), "legend and caption name one pattern"
 
 
 def test_volumes_are_those_of_a_fine_lattice(drawn: Drawn) -> None:
@@ -192,6 +199,9 @@ def test_tables_of_tasks_hold_real_instances(drawn: Drawn) -> None:
     labels = {row["encoding"]: (row["labels at 5"], row["labels at 20"]) for row in drawn("table-relations").rows}
     assert labels["IPE"] == ("3", "3") and labels["NoPE"] == ("1", "1") and labels["random RoPE"] == ("-", "-")
     assert labels["RPE"] == ("29", "44"), "as many distances as tokens: prompt of 22 + =, then n + 1"
+    assert labels["FoX"] == ("-", "-"), "its labels depend on tokens, not on positions drawn anew"
+    caption = drawn("table-relations").caption
+    assert "positions are drawn anew for each batch, or tokens or a graph decide the score" in caption
 
 
 def test_the_ledger_counts_claims() -> None:

@@ -86,6 +86,13 @@ def test_the_record_of_swapped_arguments_shows_what_only_the_rule_with_the_token
     assert titles == ["distractors: 12 of 12 cells exact", "distractors-with-token: 106 of 108 cells exact"]
 
 
+def test_the_caption_says_which_median_breaks_and_what_was_not_tested(sources: Sources, draw: Draw) -> None:
+    assert "the lower of two middle ones" in draw(verdict_breaking, 7.0).caption
+    preregistration, _ = sources.verdict(RANDOM_TASKS)
+    untested = f"Scales after {preregistration.testing.failures} failed ones in a row at 95% were not tested"
+    assert untested in draw(verdict_multiverse, 7.0).caption
+
+
 def test_every_universe_has_its_number(draw: Draw) -> None:
     drawn = draw(verdict_multiverse, 7.0)
     assert isinstance(drawn.shown, Figure)

@@ -34,7 +34,7 @@ const outcomeTable = (trial, looks) => {
       ['task, format', (row) => row, 'name'],
       ...encodings.map((encoding) => [labelIn(looks, encoding), (row) => shown(cells.find((cell) => rowOf(cell) === row && cell.encoding === encoding)), 'outcome']),
     ], unique(cells.map(rowOf))),
-    el('p', {class: 'note'}, 'Framed: not as predicted by the majority of the fitting runs. Grey: no prediction, or no majority.')];
+    el('p', {class: 'note'}, 'Framed: not as predicted by the majority of the fitting runs. Grey: no prediction, under 3 fitting runs, or a tie.')];
 };
 
 const ruleTable = (rule, its) => {
