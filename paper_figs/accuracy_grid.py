@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from math import comb
 from statistics import median
+from textwrap import wrap
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -20,8 +21,9 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from empirical.runs.protocol import Protocol
 from empirical.trial.outcomes import Checkpoint
+from paper_figs.cell_rows import TALLEST
 from paper_figs.cells import CellScores, common_scales, seed_columns
-from paper_figs.declaration import Entry
+from paper_figs.declaration import Entry, Undrawable
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish, shape
 from paper_figs.sources import Needs, Sources, model_sizes
@@ -37,6 +39,8 @@ CHECKPOINTS = {
 _TRAINED = "0.92"
 # Inches: least width of a panel, its height, a line of the legend, space below and above all panels.
 _NARROWEST, _HEIGHT, _LEGEND, _BELOW = 1.5, 1.45, 0.18, 0.15
+_CHARACTER, _SCALE = 0.054, 0.35
+"""Inches: width of a character of a title, and of the numbers left of the panels."""
 _BAR_WIDTH = 0.55
 """Share of the space between two scales that the bars of all curves fill together."""
 
@@ -92,6 +96,7 @@ def drawing(
     Raises:
         ValueError: the cells cannot be compared (`cells.common_scales`).
         StyleError: one figure cannot show so many similar encodings.
+        Undrawable: the panels do not fit a page.
     """
     panels: dict[tuple[str, str], list[CellScores]] = {}
     for task, cells in tasks.items():
@@ -109,13 +114,19 @@ def drawing(
 def _draw(panels: Panels, *, train: Sequence[int], threshold: float, width: float) -> Figure:
     look_of = looks(dict.fromkeys(cell.encoding for cells in panels.values() for cell in cells))
     lines, columns = shape(len(panels), width=width, narrowest=_NARROWEST)
+    if lines * _HEIGHT + _BELOW > TALLEST:
+        raise Undrawable(
+            f"{len(panels)} panels do not fit a page: choose some of them with --trial, and --task or --format"
+        )
+    characters = int((width - _SCALE) / columns / _CHARACTER)
     with context():
         figure = Figure(figsize=(width, lines * _HEIGHT + _BELOW), layout="constrained")
         grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
         single_format = len({format_name for _, format_name in panels}) == 1
         for axes, ((task, format_name), cells) in zip(grid.flat, panels.items(), strict=False):
             axes.set_gid(f"accuracy:{task}:{format_name}")
-            axes.set_title(task if single_format else f"{task}, {format_name}", fontweight="bold", pad=3)
+            title = task if single_format else f"{task}, {format_name}"
+            axes.set_title("\n".join(wrap(title, characters)), fontweight="bold", pad=3, linespacing=0.95)
             _prepare_axes(axes, cells[0].scales, train, threshold)
             for place, cell in enumerate(cells):
                 look = look_of[cell.encoding]
@@ -171,6 +182,8 @@ def _caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoi
     )
     level = f"{'at least ' if len(counts) > 1 else ''}{min(level for _, level in ranks):.1%}"
     seeds = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    crowded = any(len(cells) > _MOST_BARRED for cells in panels.values())
+    few_bars = f"; in panels of more than {_MOST_BARRED} curves only marks have bars" if crowded else ""
     look_of = looks(dict.fromkeys(cell.encoding for cell in cells_shown))
     format_names = list(dict.fromkeys(format_name for _, format_name in panels))
     solved_counts = [
@@ -185,7 +198,7 @@ def _caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoi
     return (
         f"Exact match by scale, {scales[0]} to {scales[-1]}, {' and '.join(format_names)} format, {checkpoint}, models "
         f"of {model}. A curve is the median of {seeds} runs (seeds). A bar, from {spread}, holds the median "
-        f"of such runs with probability {level}. Training scales ({min(train)}-{max(train)}) are shaded; dotted "
+        f"of such runs with probability {level}{few_bars}. Training scales ({min(train)}-{max(train)}) are shaded; dotted "
         f"line: threshold {threshold:g} at which a scale counts as solved. {glossary(look_of)} Number of seeds "
         f"that solve all training scales / all scales: {'; '.join(solved_counts)}."
     )

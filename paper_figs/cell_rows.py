@@ -46,7 +46,7 @@ class CellRows:
         rows = cls(cells=tuple(cell for _, cell in pairs), tasks=tuple(task for task, _ in pairs), width=width)
         if rows.height + around > TALLEST:
             raise Undrawable(
-                f"{len(cells)} cells do not fit a page: draw some of them with --trial, and --task or --encoding"
+                f"{len(cells)} cells do not fit a page: choose some of them with --trial, and --task or --encoding"
             )
         return rows
 

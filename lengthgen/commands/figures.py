@@ -94,7 +94,7 @@ def figures(
         from paper_figs.stored_trial import load_trial
 
         drawn = draw_trial(load_trial(trial).chosen(**choice), folder, names or [], width=WIDTHS[width.value])
-    _show_drawn(drawn, folder, named=bool(names), as_json=as_json)
+    _show_drawn(drawn, folder, named=bool(names), of_trial=trial is not None, as_json=as_json)
 
 
 def _catalogue_listing(sources: Any, own: list[str]) -> dict[str, Any]:
@@ -109,8 +109,11 @@ def _catalogue_listing(sources: Any, own: list[str]) -> dict[str, Any]:
     }
 
 
-def _show_drawn(drawn: Any, folder: Path, *, named: bool, as_json: bool) -> None:
-    """Print the answer, then one list of what is missing; end with exit code 1 if a figure failed."""
+def _show_drawn(drawn: Any, folder: Path, *, named: bool, of_trial: bool, as_json: bool) -> None:
+    """Print the answer, then one list of what is missing; end with exit code 1 if a figure failed.
+
+    Of a trial, which has five figures, each missing one has its reason.
+    """
     failing = drawn.broken | (drawn.missing if named else {})
     reasons = [f"{name}: {reason}" for name, reason in failing.items()]
     if failing and not drawn.files:
@@ -129,7 +132,8 @@ def _show_drawn(drawn: Any, folder: Path, *, named: bool, as_json: bool) -> None
     lines.append(f"in {folder}")
     show(answer, "\n".join(lines), as_json)
     if not named:
-        for line in drawn.missing_lines():
+        reasons_of_trial = [f"not drawn: {name}: {reason}" for name, reason in drawn.missing.items()]
+        for line in reasons_of_trial if of_trial else drawn.missing_lines():
             tell(line)
     if failing:
         for reason in reasons:

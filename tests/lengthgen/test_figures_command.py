@@ -221,3 +221,11 @@ def test_a_protocol_file_that_is_none_is_one_line(tmp_path, run):
     path = protocol_file(tmp_path, "title = 1")
     refused(run("figures", "--protocol", str(path), "--out", str(tmp_path)), "made-up.toml")
     assert not (Path(tmp_path) / "figures").exists()
+
+
+def test_a_figure_of_a_trial_that_is_not_legible_is_named_with_its_reason(run, tmp_path):
+    record = Path(__file__).parents[2] / "docs" / "results" / "varied-filler" / "random-varied"
+    code, out, err = run("figures", "--trial", str(record), "--into", str(tmp_path))
+    assert code == 0 and "disagreements-random-varied: csv" in out
+    assert "not drawn: success-random-varied: 74 cells do not fit a page: choose some of them with --trial" in err
+    assert "lengthgen figures NAME" not in err, "that would look for the figure in the catalogue"

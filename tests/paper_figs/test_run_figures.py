@@ -1,7 +1,7 @@
 """Figures and tables of runs: every number is read back and compared with the store."""
 
 import json
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from statistics import fmean, median
 
@@ -27,7 +27,8 @@ from paper_figs import (
     trial_cells,
 )
 from paper_figs.catalogue import catalogue
-from paper_figs.cells import interval
+from paper_figs.cells import CellScores, interval
+from paper_figs.declaration import Undrawable
 from paper_figs.sources import Missing, Needs, Sources
 from tests.paper_figs.made_up import EPOCHS, PROTOCOL, fill, score, seen, sources
 
@@ -458,3 +459,35 @@ def test_a_grey_half_is_explained_for_few_fitting_runs(made_up: tuple[Sources, s
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "no prediction, under 3 fitting runs, or a tie" in labels
     on_the_page(figure)
+
+
+def _long_names(count: int) -> dict[str, list[CellScores]]:
+    scores = [CellScores(format="aligned", encoding="rpe", exact_match={1: (1.0,), 2: (0.5,)})]
+    return {f"random-local-invariant-{124721887 + number} base 3": scores for number in range(count)}
+
+
+@pytest.mark.parametrize("width", sorted({*style.WIDTHS.values()}))
+def test_titles_of_panels_neither_touch_nor_leave_the_page(width: float) -> None:
+    drawing = accuracy_grid.drawing(_long_names(6), train=(1,), threshold=0.95, width=width, checkpoint="", model="")
+    assert isinstance(drawing.shown, Figure)
+    figure = drawing.shown
+    on_the_page(figure)
+    boxes = [axes.title.get_window_extent() for axes in figure.axes]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_more_panels_than_a_page_holds_are_refused() -> None:
+    settings = {"train": (1,), "threshold": 0.95, "width": 7.0, "checkpoint": "", "model": ""}
+    assert accuracy_grid.drawing(_long_names(24), **settings).rows
+    with pytest.raises(Undrawable, match="25 panels do not fit a page: choose some of them with --trial, and --task"):
+        accuracy_grid.drawing(_long_names(25), **settings)
+
+
+@pytest.mark.parametrize(("count", "says"), [(5, False), (6, True)])
+def test_the_caption_says_where_bars_are_left_out(count: int, says: bool) -> None:
+    names = ("ipe", "rpe", "ape", "nope", "rope", "t5")[:count]
+    cells = [CellScores(format="aligned", encoding=name, exact_match={1: (1.0,), 2: (0.5,)}) for name in names]
+    caption = accuracy_grid.drawing(
+        {"copy": cells}, train=(1,), threshold=0.95, width=7.0, checkpoint="", model=""
+    ).caption
+    assert ("; in panels of more than 5 curves only marks have bars. Training" in caption) == says
