@@ -198,8 +198,8 @@ def _caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoi
     return (
         f"Exact match by scale, {scales[0]} to {scales[-1]}, {' and '.join(format_names)} format, {checkpoint}, models "
         f"of {model}. A curve is the median of {seeds} runs (seeds). A bar, from {spread}, holds the median "
-        f"of such runs with probability {level}{few_bars}. Training scales ({min(train)}-{max(train)}) are shaded; dotted "
-        f"line: threshold {threshold:g} at which a scale counts as solved. {glossary(look_of)} Number of seeds "
+        f"of such runs with probability {level}{few_bars}. Training scales ({min(train)}-{max(train)}) are shaded; "
+        f"dotted line: threshold {threshold:g} at which a scale counts as solved. {glossary(look_of)} Number of seeds "
         f"that solve all training scales / all scales: {'; '.join(solved_counts)}."
     )
 

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from paper_figs.cell_rows import CellRows
+from paper_figs.names import short_task_names
 from paper_figs.saving import Drawing
 from paper_figs.style import context, glossary, line_style, looks
 from paper_figs.trial_cells import (
@@ -117,8 +118,9 @@ def _draw(cells: Sequence[StoredCell], *, train: Sequence[int], last: int, width
 def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     summary = trial["breaking"]
     encodings = list(dict.fromkeys(cell["encoding"] for cell in cells))
+    names = short_task_names(cell["task"] for cell in cells)
     not_as_predicted = [
-        f"{cell['task'].rpartition(':')[2]}, {cell['format']}, {label_of(cell)} (predicted "
+        f"{names[cell['task']]}, {cell['format']}, {label_of(cell)} (predicted "
         f"{_in_words(cell['breaking']['predicted'])}, median {_in_words(cell['breaking']['observed'])})"
         for cell in cells
         if cell["breaking"]["predicted"] != cell["breaking"]["observed"]

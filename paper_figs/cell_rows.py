@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -18,6 +19,8 @@ TALLEST = 9.5
 _LINE, _BETWEEN = 0.125, 0.05
 _TASKS, _ENCODINGS = 1.15, 0.95
 _TASK_CHARACTERS = 20
+_BOLD, _PLAIN = 0.045, 0.04
+"""Inches: width of a character of a task and of an encoding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +86,15 @@ class CellRows:
                 x / self.width, 1 - (top + place) / height, text, va="center_baseline", parse_math=False, **style
             )
 
+        longest = max((len(look_of[cell["encoding"]].label) for cell in self.cells), default=0)
+        characters = max(8, int((self.names - 0.16 - _PLAIN * longest) / _BOLD))
         for cell, place in zip(self.cells, self.places, strict=True):
             write(look_of[cell["encoding"]].label, self.names - 0.08, place, ha="right", fontsize=SMALLEST_TEXT)
         for task in dict.fromkeys(self.tasks):
             places = [place for place, name in zip(self.places, self.tasks, strict=True) if name == task]
             name, comma, form = task.partition(", ")
-            lines = f"{name},\n{form}" if comma and len(places) > 1 and len(task) > _TASK_CHARACTERS else task
-            write(lines, 0.04, sum(places) / len(places), fontsize=7, fontweight="bold", linespacing=0.95)
+            parts = [f"{name},", form] if comma and len(places) > 1 and len(task) > _TASK_CHARACTERS else [task]
+            lines = [line for part in parts for line in wrap(part, characters)]
+            most = len(places) + 1  # a line is lower than a row
+            shown = lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][: characters - 3]}..."]
+            write("\n".join(shown), 0.04, sum(places) / len(places), fontsize=7, fontweight="bold", linespacing=0.95)

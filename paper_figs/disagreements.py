@@ -1,5 +1,6 @@
 """Table of the cells whose runs disagree with their prediction, with possible explanations of each."""
 
+from paper_figs.names import short_task_names
 from paper_figs.saving import Drawing, Printed
 from paper_figs.trial_cells import Trial, judging_rule, key_of, label_of, main_cells, run_counts, trial_figure, yes_no
 
@@ -22,9 +23,10 @@ def drawing(trial: Trial, protocol: str) -> Drawing:
         }
         for cell in disagreeing
     ]
+    names = short_task_names(cell["task"] for cell in main_cells(trial))
     lines = [
         (
-            cell["task"].rpartition(":")[2],
+            names[cell["task"]],
             cell["format"],
             label_of(cell),
             yes_no(cell["predicted"]),

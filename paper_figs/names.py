@@ -2,6 +2,8 @@
 
 import hashlib
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 LONGEST = 100
 """Largest number of characters of a name that is not shortened."""
@@ -18,3 +20,14 @@ def file_name(text: str) -> str:
     readable = re.sub(r"[^0-9A-Za-z_]+", "-", text)[:60].strip("-_")
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{readable}-{digest}".strip("-")
+
+
+def short_task_names(tasks: Iterable[str]) -> dict[str, str]:
+    """Map from each task to its name without the file that defines it, or with the file if two tasks share the name."""
+    return distinct_names({task: task.rpartition(":")[2] for task in tasks})
+
+
+def distinct_names(short: Mapping[str, str]) -> dict[str, str]:
+    """Map from each full name to its short one, or to itself if several full names have the same short one."""
+    counts = Counter(short.values())
+    return {name: its if counts[its] == 1 else name for name, its in short.items()}

@@ -22,6 +22,7 @@ from empirical.verdict.judgement import judge
 from empirical.verdict.preregistration import Preregistration, load_preregistration
 from empirical.verdict.runs import PIECES, RUNS, load_runs
 from paper_figs.cells import CellScores
+from paper_figs.names import distinct_names
 from paper_figs.stored import read_claims, read_court, read_trial
 from theory.system.cache import cached
 from theory.system.digests import file_digest, source_digest
@@ -188,15 +189,17 @@ class Sources:
         """
         protocol = self.protocol(name)
         threshold = protocol.profile.evaluation.threshold
+        runs_of = self.runs_of_size(name, model)
+        titles = distinct_names({condition.task.words: condition.task.title for condition in runs_of})
         cells_of_task: dict[str, list[CellScores]] = {}
-        for condition, runs in self.runs_of_size(name, model).items():
+        for condition, runs in runs_of.items():
             pairs = zip(runs, self.metrics(runs), strict=True)
             scores = [
                 outcome(run_and_rows, threshold=threshold, checkpoint=checkpoint).exact_match for run_and_rows in pairs
             ]
             exact_match = {scale: tuple(run_and_rows[scale] for run_and_rows in scores) for scale in protocol.test}
             cell = CellScores(format=condition.task.format, encoding=condition.encoding, exact_match=exact_match)
-            cells_of_task.setdefault(condition.task.title, []).append(cell)
+            cells_of_task.setdefault(titles[condition.task.words], []).append(cell)
         return cells_of_task
 
     def trial(self, name: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from empirical.trial.frozen import FILE as FROZEN
 from empirical.trial.outcomes import Checkpoint
 from paper_figs import accuracy_grid, breaking_scales, disagreements, prediction_matrix, success_shares
 from paper_figs.cells import CellScores
+from paper_figs.names import short_task_names
 from paper_figs.saving import Drawing
 from paper_figs.stored import read_record
 from paper_figs.trial_cells import StoredCell, Trial, main_cells
@@ -81,13 +82,14 @@ class StoredTrial:
 
     def _accuracy(self, width: float) -> Drawing:
         main = self.content["main"]
+        names = short_task_names(cell["task"] for cell in self.content["cells"])
         tasks: dict[str, list[CellScores]] = {}
         for cell in self.content["cells"]:
             exact_match = {
                 scale: tuple(outcome["exact_match"][str(scale)] for outcome in cell["outcomes"]) for scale in self.test
             }
             scores = CellScores(format=cell["format"], encoding=cell["encoding"], exact_match=exact_match)
-            tasks.setdefault(cell["task"].rpartition(":")[2], []).append(scores)
+            tasks.setdefault(names[cell["task"]], []).append(scores)
         return accuracy_grid.drawing(
             tasks,
             train=self.train,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from paper_figs.declaration import Family, each_protocol
+from paper_figs.names import short_task_names
 from paper_figs.saving import Drawing
 from paper_figs.sources import Sources
 from paper_figs.style import look
@@ -54,9 +55,9 @@ def main_cells(trial: Trial) -> list[StoredCell]:
 
 
 def task_names(cells: Sequence[StoredCell]) -> list[str]:
-    """Name of the task of each cell, without its file; with its format if the cells have several formats."""
-    several = len({cell["format"] for cell in cells}) > 1
-    return [cell["task"].rpartition(":")[2] + (f", {cell['format']}" if several else "") for cell in cells]
+    """Short name of the task of each cell; with its format if the cells have several formats."""
+    several, names = len({cell["format"] for cell in cells}) > 1, short_task_names(cell["task"] for cell in cells)
+    return [names[cell["task"]] + (f", {cell['format']}" if several else "") for cell in cells]
 
 
 def key_of(cell: StoredCell) -> dict[str, object]:

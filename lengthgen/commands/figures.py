@@ -80,7 +80,9 @@ def figures(
     sources = Sources(out=out, profile=profile, width=WIDTHS[width.value])
     if listed:
         answer = _catalogue_listing(sources, protocol or [])
-        lines = [one_line(f"{entry['name']:<28}{entry['title']}; {entry['reads']}") for entry in answer["figures"]]
+        lines = [
+            one_line(f"{entry['name'] + '  ':<28}{entry['title']}; {entry['reads']}") for entry in answer["figures"]
+        ]
         show(answer, "\n".join(lines), as_json)
         return
     folder = into or out / "figures"

@@ -40,6 +40,12 @@ def test_every_entry_has_a_name_for_files_and_a_title(tmp_path, answer):
     assert reads["predicted-fig2"] == "runs of fig2 and its trial" and reads["ledger"] == "the ledger of claims"
 
 
+def test_names_in_the_list_stand_apart_from_titles(run):
+    entries = json.loads(run("figures", "--list", "--json")[1])["figures"]
+    shown = run("figures", "--list")[1]
+    assert all(f"\n{entry['name']}  " in f"\n{shown}" for entry in entries)
+
+
 def test_every_width_of_the_style_can_be_asked_for():
     assert [width.value for width in WidthName] == [*style.WIDTHS]
 

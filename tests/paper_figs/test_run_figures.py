@@ -7,6 +7,7 @@ from statistics import fmean, median
 
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -30,6 +31,7 @@ from paper_figs.catalogue import catalogue
 from paper_figs.cells import CellScores, interval
 from paper_figs.declaration import Undrawable
 from paper_figs.sources import Missing, Needs, Sources
+from paper_figs.stored_trial import StoredTrial
 from tests.paper_figs.made_up import EPOCHS, PROTOCOL, fill, score, seen, sources
 
 THRESHOLD = 0.95
@@ -473,7 +475,7 @@ def test_titles_of_panels_neither_touch_nor_leave_the_page(width: float) -> None
     figure = drawing.shown
     on_the_page(figure)
     boxes = [axes.title.get_window_extent() for axes in figure.axes]
-    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert not any(box.overlaps(other) for box, other in combinations(boxes, 2))
 
 
 def test_more_panels_than_a_page_holds_are_refused() -> None:
@@ -491,3 +493,39 @@ def test_the_caption_says_where_bars_are_left_out(count: int, says: bool) -> Non
         {"copy": cells}, train=(1,), threshold=0.95, width=7.0, checkpoint="", model=""
     ).caption
     assert ("; in panels of more than 5 curves only marks have bars. Training" in caption) == says
+
+
+@pytest.mark.parametrize("width", sorted({*style.WIDTHS.values()}))
+def test_a_long_name_of_a_task_covers_no_encoding_and_no_line(made_up: tuple[Sources, str], width: float) -> None:
+    given, name = made_up
+    text = json.dumps(given.trial(name)).replace('"copy"', '"random-local-invariant-124721887 base 3"')
+    figure = breaking_scales.drawing(json.loads(text), given.protocol(name), width).shown
+    assert isinstance(figure, Figure)
+    on_the_page(figure)
+    figure.set_dpi(600)  # at 100 the letters are wider than in print
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    with style.context():
+        boxes = {written.get_text(): written.get_window_extent(renderer) for written in figure.texts}
+    labels = [boxes.pop(label) for label in ("IPE", "RPE", "APE")]
+    assert {text.replace("\n", " ").replace("- ", "-") for text in boxes} == {
+        "random-local-invariant-124721887 base 3",
+        "parity",
+    }
+    assert max(box.x1 for box in boxes.values()) < min(label.x0 for label in labels)
+    first, second = sorted(boxes.values(), key=lambda box: box.y0)
+    assert first.y1 < second.y0
+
+
+def test_tasks_of_one_name_in_two_files_are_two_rows_and_two_panels(made_up: tuple[Sources, str]) -> None:
+    given, name = made_up
+    text = json.dumps(given.trial(name)).replace('"copy"', '"a.py:flip"').replace('"parity"', '"b.py:flip"')
+    trial = json.loads(text)
+    protocol = given.protocol(name)
+    assert trial_cells.task_names(trial["cells"])[::3] == ["a.py:flip", "b.py:flip"]
+    stored = StoredTrial(name="two", train=protocol.train, test=protocol.test, content=trial)
+    drawings = [draw(7.0) for draw in stored.figures().values()]
+    accuracy, matrix = (drawing.shown for drawing in drawings[:2])
+    assert isinstance(accuracy, Figure) and isinstance(matrix, Figure)
+    assert [axes.get_title() for axes in accuracy.axes] == ["a.py:flip", "b.py:flip"]
+    assert {"a.py:flip", "b.py:flip"} <= {written.get_text() for written in matrix.axes[0].texts}
+    assert "a.py:flip, aligned, RPE (predicted never" in drawings[3].caption
