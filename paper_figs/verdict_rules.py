@@ -1,7 +1,7 @@
 """Figure of rules against evidence: running e-values of every preregistered pair of rules, over the cells seen."""
 
 from collections.abc import Mapping, Sequence
-from math import ceil, log, log10
+from math import ceil, floor, log, log10
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -97,10 +97,13 @@ def _draw_pair(axes: Axes, pair: Mapping[str, Any], decides: float) -> None:
 
 
 def _written(power: float) -> str:
-    """Return 10 ** power in few characters: 0.031, 240, or as a power of ten."""
-    if 2 <= power < 4:
+    """Return 10 ** power with two digits: 0.031, 240, or as 4.7 times a power of ten."""
+    digits, exponent = f"{10 ** (power % 1):.1f}", floor(power)
+    if digits == "10.0":
+        digits, exponent = "1.0", exponent + 1
+    if 2 <= exponent < 4:
         return f"{10**power:.0f}"
-    return f"{10**power:.2g}" if -3 < power < 2 else f"$10^{{{power:.0f}}}$"
+    return f"{10**power:.2g}" if -3 <= exponent < 2 else rf"${digits}\cdot10^{{{exponent}}}$"
 
 
 FIGURES = (verdict_entry("verdict-rules", "Random tasks: rules against evidence", drawing, place=411),)

@@ -1,5 +1,6 @@
 """Figures of the verdict show the numbers of the judgement, and nothing that was changed after the runs."""
 
+import math
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -67,6 +68,18 @@ def test_the_line_of_a_rule_is_the_evidence_against_the_other(sources: Sources, 
     # 12 tasks of the half differ, each in the two cells of IPE-SH, where coverage is right.
     assert better[24] > 2 and worse[24] < 0
     assert "coverage against always-no" in drawn.caption
+
+
+@pytest.mark.parametrize(
+    ("e_value", "text"),
+    [
+        (4.74e5, r"$4.7\cdot10^{5}$"), (1.86e6, r"$1.9\cdot10^{6}$"), (4.9e31, r"$4.9\cdot10^{31}$"),
+        (1.4e-5, r"$1.4\cdot10^{-5}$"), (9.96e5, r"$1.0\cdot10^{6}$"), (0.0098, "0.0098"), (0.41, "0.41"),
+        (1.9, "1.9"), (38.2, "38"), (1264.0, "1264"), (240.0, "240"),
+    ],
+)  # fmt: skip
+def test_a_final_e_value_is_written_with_its_leading_digits(e_value: float, text: str) -> None:
+    assert verdict_rules._written(math.log10(e_value)) == text
 
 
 def test_lines_of_formats_are_means_over_fitting_runs(draw: Draw) -> None:
