@@ -76,7 +76,11 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
         "rules": {rule: {part: _score(cells, rule) for part, cells in parts.items()} for rule in preregistration.rules},
         "pairs": [answer for part in PARTS for answer in pair_answers(preregistration, part, compared[part])],
         "decided": _decided(counting, preregistration),
-        "breaking": {rule: _breaking(sampled, rule) for rule in NAME_SCALES if rule in preregistration.rules},
+        "breaking": {
+            rule: _breaking(sampled, rule, first=preregistration.train[1] + 1)
+            for rule in NAME_SCALES
+            if rule in preregistration.rules
+        },
         "points": _counts(sampled, "format"),
         "strata": _counts(sampled, "stratum"),
         "formats": _formats(frozen, runs_of_sample),
@@ -151,15 +155,18 @@ def _decided(cells: Sequence[SeenCell], preregistration: Preregistration) -> dic
     return answer
 
 
-def _breaking(cells: Sequence[SeenCell], rule: str) -> dict[str, Any]:
-    """Return how the predicted breaking scales compare with the observed, where both say that the cell breaks."""
+def _breaking(cells: Sequence[SeenCell], rule: str, *, first: int) -> dict[str, Any]:
+    """Return how the predicted breaking scales compare with the observed, where both say that the cell breaks.
+
+    `first` is the first scale beyond training. Most cells break there, so that who always says so is often right;
+    cells predicted to break later are counted by themselves.
+    """
     pairs = [
         (predicted, cell.breaks_at)
         for cell in cells
         if cell.breaks_at is not None and (predicted := cell.cell.answers[rule][1]) is not None
     ]
     exact = sum(predicted == observed for predicted, observed in pairs)
-    first = min((predicted for predicted, _ in pairs), default=0)
     late = [pair for pair in pairs if pair[0] > first]
     return {
         "cells": len(pairs),

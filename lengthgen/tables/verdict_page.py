@@ -9,7 +9,13 @@ from lengthgen.tables.layout import e_value_text, rounded
 JUDGING = "judgement"
 PAIR_HEADINGS = ("rule", "against", "cells with runs", "tasks that count", "wins", "e-values", "better")
 RULE_HEADINGS = ("rule", "right yes", "wrong yes", "right no", "wrong no", "abstains", "Brier score")
-BREAKING_HEADINGS = ("rule", "cells", "exactly there", "within one", "of those expected later: exactly there")
+BREAKING_HEADINGS = (
+    "rule",
+    "cells",
+    "exactly there",
+    "within one",
+    "expected after the first scale beyond training: exactly there",
+)
 FORMATS = {"aligned": "padded (aligned)", "filled": "filled", "unaligned": "as it stands (unaligned)"}
 COUNTS = ("right_yes", "wrong_yes", "right_no", "wrong_no", "abstains")
 

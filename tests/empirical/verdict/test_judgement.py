@@ -51,6 +51,17 @@ def test_a_rule_that_is_always_right_wins_and_nobody_wins_against_himself() -> N
     assert judgement["decided"]["majority"] == {"yes": 0, "no": 0, "undecided": len(TASKS), "by_e_bh": 0}
 
 
+def test_scales_after_the_first_beyond_training_are_counted_apart() -> None:
+    predicted = {task: (2, 3, 4)[place % 3] for place, task in enumerate(TASKS)}
+    all_cells = frozen([frozen_cell(task, "rpe", others=NO, coverage=(0.1, predicted[task])) for task in TASKS])
+    assert all_cells.preregistration.train[1] == 2
+    breaks = {cell.name: [max(3, predicted[cell.task])] * 3 for cell in all_cells.cells}
+    breaking = judge(all_cells, outcomes(all_cells, breaks))["breaking"]["coverage"]
+    late = sum(scale == 4 for scale in predicted.values())
+    assert breaking["later_than_first"]["cells"] == breaking["later_than_first"]["exact"]["successes"] == late
+    assert breaking["cells"] == len(TASKS) and breaking["exact"]["successes"] == sum(s > 2 for s in predicted.values())
+
+
 def test_the_rule_that_is_always_wrong_loses() -> None:
     all_cells = cells()
     opposite = {
