@@ -94,7 +94,7 @@ class CellRows:
             places = [place for place, name in zip(self.places, self.tasks, strict=True) if name == task]
             name, comma, form = task.partition(", ")
             parts = [f"{name},", form] if comma and len(places) > 1 and len(task) > _TASK_CHARACTERS else [task]
-            lines = [line for part in parts for line in wrap(part, characters)]
+            lines = parts if max(map(len, parts)) <= characters else wrap(task, characters)
             most = len(places) + 1  # a line is lower than a row
             shown = lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][: characters - 3]}..."]
             write("\n".join(shown), 0.04, sum(places) / len(places), fontsize=7, fontweight="bold", linespacing=0.95)
