@@ -95,7 +95,8 @@ class MappedEncoding(nn.Module):
         if not self.overrides("bias"):
             return None
 
-        def hook(encoding: PositionEncoding, part: Content, at: tuple[Tensor, Tensor]) -> Tensor | None:
+        # A hint `Tensor | None` would split the graph that PyTorch 2.7 compiles.
+        def hook(encoding: PositionEncoding, part: Content, at: tuple[Tensor, Tensor]) -> Any:
             bias = encoding.bias(*at, part, dtype=dtype)
             return bias if bias is None or bias.dim() == 4 else bias[None]
 

@@ -217,7 +217,7 @@ def test_a_composition_shows_both_outputs() -> None:
 
 
 def test_what_does_not_compose_is_refused() -> None:
-    with pytest.raises(TaskError, match="the output 2 \\$ gives 2 =, which is no prompt of 'parity'; in Python, give as_"):
+    with pytest.raises(TaskError, match="output 2 \\$ gives 2 =, which is no prompt of 'parity'; in Python, give"):
         trace(after(load("parity"), load("copy", base=3)), 1)
     with pytest.raises(TaskError, match="the output 0 \\$ gives 0 =, which is no prompt of 'addition'"):
         trace(after(load("addition"), load("copy")), 1)

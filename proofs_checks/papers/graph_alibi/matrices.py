@@ -159,7 +159,8 @@ def _trees() -> "list[nx.Graph]":
     """Return all trees of at most _MOST_NODES nodes up to isomorphism, with nodes 0 .. n - 1."""
     import networkx as nx
 
-    return [tree for count in range(1, _MOST_NODES + 1) for tree in nx.nonisomorphic_trees(count)]
+    larger = [tree for count in range(2, _MOST_NODES + 1) for tree in nx.nonisomorphic_trees(count)]
+    return [nx.trivial_graph(), *larger]
 
 
 def _graham_pollak(count: sp.Expr) -> sp.Expr:
