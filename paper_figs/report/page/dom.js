@@ -53,7 +53,8 @@ const pairs = (...entries) => el('dl', {}, ...entries.filter((entry) => entry &&
   .flatMap(([name, ...value]) => [el('dt', {}, name), el('dd', {}, ...value)]));
 const number = (value, places = 3) =>
   value === null || value === undefined ? '–' : typeof value === 'number' ? String(+value.toFixed(places)) : String(value);
-const chance = (value) => (value === null || value === undefined ? '–' : String(+value.toPrecision(2)));
+const chance = (value) => (value === null || value === undefined ? '–'
+  : value >= 1e6 ? value.toExponential(1) : String(+value.toPrecision(2)));
 const plural = (count, of) => `${count} ${of}${count === 1 ? '' : 's'}`;
 const yes = (value) => (value === null || value === undefined ? '–' : value ? 'yes' : 'no');
 const unique = (values) => [...new Set(values)];
