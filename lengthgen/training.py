@@ -153,7 +153,7 @@ def _open_in_words(judged: Mapping[tuple[Cell, Model], JudgedCell], more: Collec
         given_up = len(set(keys) - set(more))
         if keys:
             counts.append(f"{len(keys)} {word}{f', of which {given_up} given up' if given_up else ''}")
-    return f"{len(more)} open cells ({'; '.join(counts)})"
+    return f"{len(more)} open {'cell' if len(more) == 1 else 'cells'} ({'; '.join(counts)})"
 
 
 def _more_runs(

@@ -141,17 +141,17 @@ def test_rounds_end_with_the_largest_number_of_runs_and_with_the_budget(world, c
     assert counts == {"ipe": 11, "ape": 9}
     assert trial["cells"][0]["verdict"] == "mixed"
     counts, _ = world({"ipe": lambda index: bool(index % 2), "ape": lambda index: False}, seconds=1e-9)
-    assert counts == {} and "the budget ends with 1 open cells (1 mixed): run the same" in capsys.readouterr().err
+    assert counts == {} and "the budget ends with 1 open cell (1 mixed): run the same" in capsys.readouterr().err
 
 
 def test_the_open_cells_are_counted_as_in_the_table(world, capsys):
     """A mixed cell gets more runs too, and one that no run fits is given up after six."""
     _, trial = world({"ipe": lambda index: bool(index % 2), "ape": lambda index: None}, most=11)
     assert {cell["encoding"]: cell["verdict"] for cell in trial["cells"]} == {"ipe": "mixed", "ape": "not learnt"}
-    lines = [line for line in capsys.readouterr().err.splitlines() if "open cells" in line]
+    lines = [line for line in capsys.readouterr().err.splitlines() if " open cell" in line]
     assert lines == [
         "8 more runs for 2 open cells (1 undecided; 1 not learnt)",
-        "2 more runs for 1 open cells (1 mixed; 1 not learnt, of which 1 given up)",
+        "2 more runs for 1 open cell (1 mixed; 1 not learnt, of which 1 given up)",
     ]
 
 
