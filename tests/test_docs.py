@@ -352,6 +352,12 @@ def test_what_the_text_on_the_published_budget_says_beside_its_tables_is_in_the_
         for outcome in cell.outcomes
     ]
     assert {*failures} == {6, 7} and f"fail at scale 6 or 7 in {len(failures)} runs of {len(failures)}," in text
+    judged = script["judged"](cells, "coverage")
+    [parity, copy] = [cell for cell in judged if (cell.key.format, cell.key.encoding) == ("filled", "rope")]
+    assert f"(e = {parity.e_against:.1f} against," in text and f"(e = {copy.e_for:.1f} for, undecided)" in text
+    [runs] = [cell.runs for cell in cells if cell.key == parity.key]
+    at_20 = [f"{row.exact_match:.3f}" for _, rows in runs for row in rows if (row.scale, row.epoch) == (20, 300)]
+    assert f"at scale 20 are {', '.join(at_20[:-1])} and {at_20[-1]}." in text
 
 
 def test_the_sums_of_runs_with_the_published_training_are_those_of_the_records() -> None:

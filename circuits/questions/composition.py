@@ -52,12 +52,16 @@ def after(second: Task, first: Task, *, as_prompt: Callable[[Symbols], Symbols] 
             if len(allowed) == length
         ]
 
+    def is_prompt(symbols: Symbols) -> bool:
+        """True if the symbols are a prompt of the second task, of any scale."""
+        scales = prompts_of_length(len(symbols))
+        allowed = any(all(map(set.__contains__, allowed_at, symbols)) for allowed_at in scales)
+        return allowed and (second.valid is None or second.valid(symbols))
+
     def generate(symbols: Symbols) -> list[str]:
         output = tuple(first.generate(symbols))
         middle = (*output[:-1], *ending) if as_prompt is None else tuple(as_prompt(output))
-        if not any(all(map(set.__contains__, allowed, middle)) for allowed in prompts_of_length(len(middle))) or not (
-            second.valid is None or second.valid(middle)
-        ):
+        if not is_prompt(middle):
             raise TaskError(
                 f"task '{name}': the output {' '.join(output)} gives {' '.join(map(str, middle))}, which is no prompt "
                 f"of '{second.name}'; in Python, give as_prompt"

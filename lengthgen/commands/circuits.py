@@ -142,13 +142,11 @@ def src(
         after=None if after is None else TaskSpec(name=after),
     )
     try:
-        computed = complexity.compute(question)
+        with _narrower_if_interrupted():
+            computed = complexity.compute(question)
     except Interrupted as stop:
         show(stop.result.as_json(), src_table(stop.result.as_json()), as_json)
         raise typer.Exit(INTERRUPTED) from None
-    except KeyboardInterrupt:
-        tell(NOTHING_YET)
-        raise
     answer = computed.as_json()
     try:
         if curve:
@@ -176,9 +174,11 @@ def src(
 
 @contextmanager
 def _narrower_if_interrupted() -> Iterator[None]:
-    """Context manager that says at an interrupt how to narrow a question whose answer comes all at once."""
+    """Context manager that says how to narrow a question at an interrupt that leaves nothing to print."""
     try:
         yield
+    except Interrupted:
+        raise
     except KeyboardInterrupt:
         tell(NOTHING_YET)
         raise
