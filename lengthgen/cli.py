@@ -63,7 +63,7 @@ def main() -> None:
         code = _run()
     if code == INTERRUPTED:
         how = f"ended by {signals[0].name}" if signals else "interrupted"
-        tell(f"error: {how}; run the same command again to go on")
+        tell(f"error: {how}; what was stored is kept: run the same command again")
         exec("")  # else Python ends by a signal instead of this code, if the interrupt came during exec of a string
         sys.exit(128 + signals[0] if signals else INTERRUPTED)
     sys.exit(code)

@@ -1,28 +1,26 @@
 """Training curves of stored runs for TensorBoard: one folder a run, loss and exact match by epoch."""
 
+import shutil
 from pathlib import Path
 
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore
-from theory.system.errors import LengthgenError
-
-
-class CurvesError(LengthgenError):
-    """Error: TensorBoard is not installed."""
 
 
 def write_curves(runs: list[Run], store: RunStore, folder: Path) -> None:
-    """Write every finished run's checkpoints as event files under `folder`.
+    """Write every finished run's checkpoints as event files under `folder`, in place of those written before.
 
     Raises:
-        CurvesError: the package that writes them is not installed.
+        ModuleNotFoundError: TensorBoard is not installed.
     """
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise CurvesError("--log tensorboard needs TensorBoard: pip install 'lengthgen[curves]'") from error
+    from torch.utils.tensorboard import SummaryWriter
+
     for run in runs:
+        shutil.rmtree(folder / run.id, ignore_errors=True)  # TensorBoard would show the points of both
+        losses: dict[int, float] = {}
         with SummaryWriter(str(folder / run.id)) as writer:
             for row in store.metrics(run):
                 writer.add_scalar(f"exact match/scale {row.scale:03}", row.exact_match, row.epoch)
-                writer.add_scalar("training loss", row.training_loss, row.epoch)
+                losses[row.epoch] = row.training_loss
+            for epoch, loss in losses.items():
+                writer.add_scalar("training loss", loss, epoch)

@@ -1,6 +1,7 @@
 """Stored runs: list, filter and remove."""
 
 import shlex
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,8 @@ def runs_answer(
 
     Filters are read in any case.
 
-    A number is None if it is unknown: the run's environment lacks it, or no scale is of that kind.
+    A number is None if it is unknown: the run's environment lacks it, or no scale is of that kind. "stored" counts all
+    runs in the folder by task and by encoding, whatever the filters are.
 
     Raises:
         StoreError: the state does not exist, or `out` is no folder.
@@ -56,7 +58,12 @@ def runs_answer(
         and (encoding is None or (row["encoding"] or "").casefold() == encoding.casefold())
         and (state is None or row["state"] == state)
     ]
-    return {"runs": matching, "broken": sum(row["state"] == "broken" for row in matching)}
+    readable = [row for row in rows if row["state"] != "broken"]
+    return {
+        "runs": matching,
+        "broken": sum(row["state"] == "broken" for row in matching),
+        "stored": {key: dict(Counter(row[key] for row in readable)) for key in ("task", "encoding")},
+    }
 
 
 def remove_runs(out: Path, names: Sequence[str]) -> None:

@@ -77,6 +77,8 @@ def figures(
     choice = {"task": task, "encoding": encoding, "format": format}
     if trial is None and any(choice.values()):
         raise LengthgenError("--task, --encoding and --format choose from a stored conjecture: name it with --trial")
+    if listed and trial is not None:
+        raise LengthgenError("--list is about the catalogue; what --trial draws is in --help: leave out one of the two")
     sources = Sources(out=out, profile=profile, width=WIDTHS[width.value])
     if listed:
         answer = _catalogue_listing(sources, protocol or [])

@@ -20,7 +20,17 @@ def accuracy_table(answer: Mapping[str, Any]) -> Group:
 
 
 def runs_table(answer: Mapping[str, Any]) -> Group:
-    """Return the stored runs: state, epochs, and worst exact match in training and beyond; broken runs are below."""
+    """Return the stored runs: state, epochs, and worst exact match in training and beyond; broken runs are below.
+
+    If no run matches the filters, the tasks and encodings of those that are stored.
+    """
+    if not answer["runs"]:
+        stored = {kind: counts for kind, counts in answer["stored"].items() if counts}
+        lines = ["no run matches" if stored else "no runs"]
+        for kind, counts in stored.items():
+            names = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+            lines.append(f"stored runs by {kind}: {names}")
+        return Group(*map(Text, lines))
     table = columns("run", "state", "epochs", "worst in training", "worst beyond", "seconds", "peak MiB")
     table.columns[0].overflow = "fold"  # a name is never cut, since other commands take it as an argument
     for row in answer["runs"]:
@@ -33,7 +43,7 @@ def runs_table(answer: Mapping[str, Any]) -> Group:
             cells += ["-" if row[key] is None else format(row[key], form) for key, form in formats.items()]
         table.add_row(Text(row["name"]), *cells)
     broken = [f"{row['name']}: {row['reason']}" for row in answer["runs"] if row["state"] == "broken"]
-    return titled(f"{len(answer['runs'])} runs", table, *broken)
+    return titled("1 run" if len(answer["runs"]) == 1 else f"{len(answer['runs'])} runs", table, *broken)
 
 
 def evaluation_table(answer: Mapping[str, Any]) -> Group:

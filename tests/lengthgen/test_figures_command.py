@@ -229,6 +229,10 @@ def test_a_protocol_file_that_is_none_is_one_line(tmp_path, run):
     assert not (Path(tmp_path) / "figures").exists()
 
 
+def test_the_list_of_the_catalogue_is_not_that_of_a_trial(run, tmp_path):
+    refused(run("figures", "--list", "--trial", str(tmp_path)), "--list", "leave out one of the two")
+
+
 def test_a_figure_of_a_trial_that_is_not_legible_is_named_with_its_reason(run, tmp_path):
     record = Path(__file__).parents[2] / "docs" / "results" / "varied-filler" / "random-varied"
     code, out, err = run("figures", "--trial", str(record), "--into", str(tmp_path))

@@ -18,7 +18,7 @@ from tests.lengthgen.forked import forked
 from tests.processes import DEAF, PATIENCE, alive, started, wait_until
 
 ROOT = Path(__file__).parents[2]
-GO_ON = "run the same command again to go on\n"
+AGAIN = "what was stored is kept: run the same command again\n"
 CALLED = """
 import gc, os, sys
 from pathlib import Path
@@ -106,43 +106,43 @@ def called(tmp_path, process_before_work):
     ids=["at work", "where Python drops errors", "in code made from a string"],
 )
 def test_an_interrupt_is_one_line_and_its_status(called, work):
-    assert called(work) == (130, "", f"error: interrupted; {GO_ON}")
+    assert called(work) == (130, "", f"error: interrupted; {AGAIN}")
 
 
 @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129)])
 def test_a_signal_that_ends_is_one_line_and_its_status(called, name, status):
-    assert called(f"send('{name}'); time.sleep(600)") == (status, "", f"error: ended by {name}; {GO_ON}")
+    assert called(f"send('{name}'); time.sleep(600)") == (status, "", f"error: ended by {name}; {AGAIN}")
 
 
 def test_a_signal_that_python_drops_ends_the_command_all_the_same(called):
-    assert called("Sending(); time.sleep(600)") == (143, "", f"error: ended by SIGTERM; {GO_ON}")
+    assert called("Sending(); time.sleep(600)") == (143, "", f"error: ended by SIGTERM; {AGAIN}")
 
 
 def test_a_signal_waits_while_processes_are_started(called):
     work = "with interrupts_left():\n    send('SIGTERM')\n    print('started')\nprint('went on')"
-    assert called(work) == (143, "started\n", f"error: ended by SIGTERM; {GO_ON}")
+    assert called(work) == (143, "started\n", f"error: ended by SIGTERM; {AGAIN}")
 
 
 def test_an_interrupt_waits_while_processes_are_started_whichever_thread_receives_it(called):
     """Threads of numpy block nothing."""
     work = "Thread(target=time.sleep, args=(600,), daemon=True).start()\n"
     work += "with interrupts_left():\n    send('SIGINT'); time.sleep(0.2)\n    print('started')\nprint('went on')"
-    assert called(work) == (130, "started\n", f"error: interrupted; {GO_ON}")
+    assert called(work) == (130, "started\n", f"error: interrupted; {AGAIN}")
 
 
 def test_a_signal_sent_twice_does_not_disturb_the_cleaning_up(called):
     work = "try:\n    send('SIGTERM'); time.sleep(600)\nfinally:\n    send('SIGTERM'); print('cleaned up')"
-    assert called(work) == (143, "cleaned up\n", f"error: ended by SIGTERM; {GO_ON}")
+    assert called(work) == (143, "cleaned up\n", f"error: ended by SIGTERM; {AGAIN}")
 
 
 def test_a_partial_answer_keeps_the_status_of_the_signal(called):
     work = "try:\n    send('SIGTERM'); time.sleep(600)\nexcept KeyboardInterrupt:\n    print('so far'); return 130"
-    assert called(work) == (143, "so far\n", f"error: ended by SIGTERM; {GO_ON}")
+    assert called(work) == (143, "so far\n", f"error: ended by SIGTERM; {AGAIN}")
 
 
 def test_in_the_background_ctrl_c_is_ignored_and_sigterm_is_not(called):
     assert called("send('SIGINT'); print('went on')", DEAF) == (0, "went on\n", "")
-    assert called("send('SIGTERM'); time.sleep(600)", DEAF) == (143, "", f"error: ended by SIGTERM; {GO_ON}")
+    assert called("send('SIGTERM'); time.sleep(600)", DEAF) == (143, "", f"error: ended by SIGTERM; {AGAIN}")
 
 
 def test_under_nohup_a_hangup_is_ignored(called):
@@ -218,7 +218,7 @@ def test_sigterm_leaves_no_process_and_no_half_file(tmp_path, warmed, arguments,
         status, stdout, stderr = fork.ends(), fork.out.read_text(), fork.err.read_text()
         wait_until(lambda: not alive(fork.pid))
     assert (status, stdout) == (143, ""), stderr
-    assert stderr.endswith(f"error: ended by SIGTERM; {GO_ON}")
+    assert stderr.endswith(f"error: ended by SIGTERM; {AGAIN}")
     assert "Traceback" not in stderr
     left = [name for pattern in ("*.partial", "tmp*", "pymp-*") for name in place.rglob(pattern)]
     assert left == []

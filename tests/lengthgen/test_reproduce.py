@@ -159,7 +159,7 @@ def test_interrupted_and_killed_it_ends_with_the_same_numbers_and_leaves_nobody_
         assert fork.ends() == 130
         wait_until(lambda: not alive(fork.pid))
     lines = fork.err.read_text().splitlines()
-    assert lines[-1] == "error: interrupted; run the same command again to go on"
+    assert lines[-1] == "error: interrupted; what was stored is kept: run the same command again"
     assert not any("Traceback" in line for line in lines)
     with start() as fork:
         fork.says("drawing: ")

@@ -244,7 +244,7 @@ def test_ctrl_c_ends_in_one_line_and_the_next_time_goes_on(run, kept, tmp_path, 
         assert fork.ends() == 130
         wait_until(lambda: not alive(fork.pid))
     lines = fork.err.read_text().splitlines()
-    assert lines[-1] == "error: interrupted; run the same command again to go on"
+    assert lines[-1] == "error: interrupted; what was stored is kept: run the same command again"
     assert not any("Traceback" in line for line in lines)
     total = len(registry.select([*names]))
     assert lines[0] == f"verify: {total} claims to do"
