@@ -331,6 +331,7 @@ def test_the_tables_of_the_published_budget_on_a_gpu_are_printed_by_its_script()
     for rows, count in ((script["lines"](), 21), (script["addition"](), 4)):
         assert len(rows) == count
         assert "\n".join(rows) in TEXTS["docs/results/published-budget/README.md"]
+    assert script["early_and_late"]() in TEXTS["docs/results/published-budget/README.md"]
     for name in script["PROTOCOLS"]:
         [*_, last] = json.loads((folder / "gpu" / name / "frozen.json").read_text(encoding="utf-8"))["frozen"]
         assert last["hash"] in TEXTS["docs/results/published-budget/README.md"]

@@ -200,6 +200,21 @@ def _name(key: CellKey) -> str:
     return NAMES.get(key.encoding, key.encoding)
 
 
+def early_and_late() -> str:
+    """Return the line that compares the runs after a tenth of the training with the same ones at its end."""
+    solved: list[tuple[bool, bool]] = []
+    for run, rows in (run_and_rows for cell in evidence() for run_and_rows in cell.runs):
+        right = [row for row in rows if row.exact_match >= run.evaluation.threshold]
+        early, late = ({row.scale for row in right if row.epoch == epoch} for epoch in (30, run.training.epochs))
+        if early >= {*run.train}:
+            solved.append((early >= {*run.test}, late >= {*run.test}))
+    later, no_more = solved.count((False, True)), solved.count((True, False))
+    return (
+        f"Of {len(solved)} runs that solve the training scales after 30 epochs, {len(solved) - later - no_more} solve "
+        f"all scales, or do not, as they do after 300; {later} of the others solve them later, and {no_more} no more."
+    )
+
+
 def addition() -> list[str]:
     """Return a line of the second table for each cell of Addition: how its runs fail.
 
@@ -243,6 +258,6 @@ if __name__ == "__main__":
         case ["keep", out]:
             keep(Path(out))
         case []:
-            print("\n".join([*lines(), *addition()]))
+            print("\n".join([*lines(), early_and_late(), *addition()]))
         case _:
             sys.exit("usage: gpu.py, gpu.py train OUT [ENCODING...], or gpu.py keep OUT")
