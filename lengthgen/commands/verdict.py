@@ -45,7 +45,8 @@ def verdict(
     """Judge rules of prediction by runs on random tasks that were predicted first.
 
     Without options: judge the stored runs. The exit code of --rerun is 1 if the answers of rules differ, or
-    if a model fails first at another scale although it was trained with the same processor and torch.
+    if a model fails first at another scale although it was trained with the same processor and torch;
+    elsewhere, if more models do than rounding explains.
     """
     from lengthgen.budget import parse_budget
     from lengthgen.preconditions import require_training

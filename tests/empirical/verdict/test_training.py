@@ -188,6 +188,11 @@ def test_other_numbers_are_a_failure_only_where_they_were_trained_and_other_answ
         "trained on x86_64, Theirs with torch 2, at revision a, and this is x86_64, Ours with torch 2: other "
         "processors and versions round otherwise"
     )
+    for count, agrees in ((6, True), (7, False), (50, False)):
+        differ = [{"cell": f"cell {number}", "stored": 5, "again": 6} for number in range(count)]
+        ended = judged(digits | {"cells": 50, "differ": differ}, theirs, here)
+        assert ended["agrees"] is agrees
+        assert ended["why"].endswith("otherwise" if agrees else ", but seldom change more than 5% of first failures")
     answered = judged(agreeing | {"answered_otherwise": ["a/b/c"]}, theirs, here)
     assert not answered["agrees"] and answered["why"].startswith(
         "the rules answer otherwise than was frozen in 1 of 3 (a/b/c), and answers are exact"
