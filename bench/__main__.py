@@ -31,6 +31,7 @@ QUESTIONS: tuple[Callable[[], TimingComparison | str], ...] = (
     decoder.training_step_against_gpt2,
     decoder.training_step_against_bare_loop,
     decoder.ensemble_step_against_bare_loop,
+    decoder.models_in_turn_against_bare_loop,
     decoder.evaluation_against_x_transformers,
     decoder.compiled_step_against_plain,
     decoder.ensemble_against_loop,

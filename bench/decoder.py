@@ -87,10 +87,22 @@ def ensemble_step_against_bare_loop() -> TimingComparison:
     """Training step of six models together, against six steps of the bare model."""
     models = 6
     together = _step(stack_models([_decoder(LENGTH, seed) for seed in range(models)]), BATCH, LENGTH, PROMPT - 1)
+    return _models_against_bare_loop(f"{models} models together", together, models)
+
+
+def models_in_turn_against_bare_loop() -> TimingComparison:
+    """The same one after the other, as a sweep trains them where its probe finds this faster."""
+    models = 6
+    alone = [_step(_decoder(LENGTH, seed), BATCH, LENGTH, PROMPT - 1) for seed in range(models)]
+    return _models_against_bare_loop(f"{models} models one after the other", lambda: [step() for step in alone], models)
+
+
+def _models_against_bare_loop(how: str, ours: Callable[[], object], models: int) -> TimingComparison:
+    """Training step of several models, against as many steps of the bare model."""
     bare = _other_step(*_bare())
     return compare(
-        f"training step of {models} models together, {BATCH} samples of {LENGTH} tokens",
-        together,
+        f"training step of {how}, {BATCH} samples of {LENGTH} tokens",
+        ours,
         "bare loops one after the other",
         lambda: [bare() for _ in range(models)],
     )
