@@ -4,7 +4,7 @@ A cell is one task, format and encoding of a judged protocol.
 """
 
 from collections.abc import Sequence
-from math import inf
+from math import ceil, inf
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -70,6 +70,12 @@ def _in_words(scale: float | None) -> str:
     return "never" if scale is None else f"{scale:g}"
 
 
+def _marked(last: int) -> list[int]:
+    """Scales with a tick: the first, the last, and round ones between, of which ten fit, or five of three digits."""
+    step = 5 * ceil(last / (50 if last < 100 else 25))
+    return sorted({1, *(scale for scale in range(step, last, step) if last - scale > step / 4), last})
+
+
 def _draw(cells: Sequence[StoredCell], *, train: Sequence[int], last: int, width: float) -> Figure:
     """Draw a row for each cell; `never` is a place beyond all scales."""
     wide = width > 5
@@ -98,7 +104,8 @@ def _draw(cells: Sequence[StoredCell], *, train: Sequence[int], last: int, width
                         gid=f"range:{gid}")  # fmt: skip
             mark = line_style(look) | {"linestyle": "none", "markersize": 3.4, "markeredgewidth": 0.7}
             axes.plot([breaking["observed"] or never], [place], **mark, zorder=3, gid=f"observed:{gid}")
-        axes.set_xticks([1, *range(5, last + 1, 5), never], ["1", *map(str, range(5, last + 1, 5)), "never"])
+        marked = _marked(last)
+        axes.set_xticks([*marked, never], [*map(str, marked), "never"])
         axes.set(xlim=(0, never + 1))
         axes.set_xlabel("breaks at scale", labelpad=1)
         rows.write_names(figure, look_of, top=above)

@@ -1,7 +1,7 @@
 """Figures and tables of runs: every number is read back and compared with the store."""
 
 import json
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from statistics import fmean, median
 
@@ -242,12 +242,16 @@ def test_the_numbers_of_a_breaking_scale_are_those_of_its_line(made_up: tuple[So
 
 
 @pytest.mark.parametrize("width", sorted({*style.WIDTHS.values()}))
-@pytest.mark.parametrize("last", [6, 20, 25, 40, 50])
-def test_the_word_never_stands_apart_from_the_last_scale(made_up: tuple[Sources, str], width: float, last: int) -> None:
+@pytest.mark.parametrize("last", [2, 6, 7, 12, 20, 23, 25, 40, 50, 52, 99, 100, 149, 1000])
+def test_the_first_and_the_last_scale_are_marked_and_no_marks_touch(
+    made_up: tuple[Sources, str], width: float, last: int
+) -> None:
     given, name = made_up
     figure = breaking_scales._draw(given.trial(name)["cells"], train=(1, 2), last=last, width=width)
-    *_, number, never = figure.axes[0].get_xticklabels()
-    assert number.get_window_extent().x1 + 2 < never.get_window_extent().x0, "two pixels at 100 dots per inch"
+    labels = figure.axes[0].get_xticklabels()
+    assert [labels[0].get_text(), *(label.get_text() for label in labels[-2:])] == ["1", str(last), "never"]
+    for left, right in pairwise(labels):
+        assert left.get_window_extent().x1 + 2 < right.get_window_extent().x0, "two pixels at 100 dots per inch"
 
 
 def test_disagreements_are_those_of_the_trial(made_up: tuple[Sources, str]) -> None:
