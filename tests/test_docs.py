@@ -355,10 +355,12 @@ def test_what_the_text_on_the_published_budget_says_beside_its_tables_is_in_the_
     assert {*failures} == {6, 7} and f"fail at scale 6 or 7 in {len(failures)} runs of {len(failures)}," in text
     judged = script["judged"](cells, "coverage")
     [parity, copy] = [cell for cell in judged if (cell.key.format, cell.key.encoding) == ("filled", "rope")]
-    assert f"(e = {parity.e_against:.1f} against," in text and f"(e = {copy.e_for:.1f} for, undecided)" in text
+    assert f"(e = {parity.e_against:.0f} against)." in text and f"(e = {copy.e_for:.1f} for, undecided)" in text
+    six = Estimand.MAJORITY.evidence(0, 6).below
+    assert f"Six runs left the cell open (e = {six:.1f}," in text and not any(run.generalizes for run in parity.outcomes)
     [runs] = [cell.runs for cell in cells if cell.key == parity.key]
     at_20 = [f"{row.exact_match:.3f}" for _, rows in runs for row in rows if (row.scale, row.epoch) == (20, 300)]
-    assert f"at scale 20 are {', '.join(at_20[:-1])} and {at_20[-1]}." in text
+    assert f"at scale 20 are {', '.join(at_20[:-1])} and {at_20[-1]}." in text and len(at_20) == 8
 
 
 def test_the_sums_of_runs_with_the_published_training_are_those_of_the_records() -> None:
