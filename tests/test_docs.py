@@ -421,6 +421,49 @@ def test_the_runs_of_rope_that_were_added_say_what_their_trials_do() -> None:
     assert e_bh([below, *others])[0], "the prediction is refuted among all cells"
 
 
+def test_the_runs_of_relative_positions_that_were_added_say_what_their_trial_does() -> None:
+    text = " ".join(TEXTS["docs/results/quick-until-decided/README.md"].split())
+    [before] = [
+        cell["generalizes_given_fit"]
+        for cell in cells_of("quick-until-decided/fig2")["rpe", "filled"]
+        if cell["task"] == "addition base 4"
+    ]
+    [cell] = cells_of("quick-until-decided/filled-addition-rpe")["rpe", "filled"]
+    parts = [
+        [run["generalizes"] for run in part if run["fits"]] for part in (cell["outcomes"][:48], cell["outcomes"][48:])
+    ]
+    [first, second] = [(sum(part), len(part)) for part in parts]
+    alone, carried = (
+        Estimand.MAJORITY.evidence(first[0] + more["successes"], first[1] + more["trials"]).below
+        for more in ({"successes": 0, "trials": 0}, before)
+    )
+    assert f"Of the 48 runs {first[1]} fit, and {first[0]} of these generalize: alone e = {alone:.1f}" in text
+    successes, trials = first[0] + before["successes"], first[1] + before["trials"]
+    assert f"stood at {carried:.1f} after {successes} of {trials}," in text
+    assert f"{second[0]} of the {second[1]} that fit generalize." in text
+    fitting = cell["generalizes_given_fit"]
+    assert (
+        f"{fitting['trials']} fit, and {fitting['successes']} of these generalize: alone e = {cell['e_against']:.2g}."
+        in text
+    )
+    successes, trials = successes + second[0], trials + second[1]
+    below = Estimand.MAJORITY.evidence(successes, trials).below
+    assert f"stands at {below:.2f} after {successes} of {trials}: the cell is {cell['verdict']}," in text
+    usual, varied = (
+        [each for each in cells_of(f"varied-filler/{name}")["rpe", "filled"] if each["task"] == "addition base 4"]
+        for name in ("mixed-usual", "mixed")
+    )
+    [(right, runs), (varied_right, varied_runs)] = [
+        [sum(each["generalizes_given_fit"][part] for each in cells) for part in ("successes", "trials")]
+        for cells in ([*usual, cell], varied)
+    ]
+    p = fisher_exact([[varied_right, varied_runs - varied_right], [right, runs - right]], alternative="greater").pvalue
+    assert (
+        f"With them {right} of {runs} fitting runs generalize with the usual filler, and {varied_right} of "
+        f"{varied_runs} with the varied one (p = {p:.2g}, pooled afterwards)."
+    ) in " ".join(TEXTS["docs/results/varied-filler/README.md"].split())
+
+
 def test_the_table_of_wider_operands_is_that_of_its_trials() -> None:
     for name, places in (("fig3", 20), ("wider-operands", 40)):
         cells = cells_of(f"quick-until-decided/{name}")["ipe", "aligned"]
