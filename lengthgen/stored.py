@@ -40,7 +40,7 @@ def runs_answer(
     Filters are read in any case.
 
     A number is None if it is unknown: the run's environment lacks it, or no scale is of that kind. "stored" counts all
-    runs in the folder by task and by encoding, whatever the filters are.
+    runs in the folder, and those that are not broken by task and by encoding, whatever the filters are.
 
     Raises:
         StoreError: the state does not exist, or `out` is no folder.
@@ -62,7 +62,8 @@ def runs_answer(
     return {
         "runs": matching,
         "broken": sum(row["state"] == "broken" for row in matching),
-        "stored": {key: dict(Counter(row[key] for row in readable)) for key in ("task", "encoding")},
+        "stored": {"runs": len(rows)}
+        | {key: dict(Counter(row[key] for row in readable)) for key in ("task", "encoding")},
     }
 
 

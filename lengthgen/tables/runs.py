@@ -25,11 +25,11 @@ def runs_table(answer: Mapping[str, Any]) -> Group:
     If no run matches the filters, the tasks and encodings of those that are stored.
     """
     if not answer["runs"]:
-        stored = {kind: counts for kind, counts in answer["stored"].items() if counts}
-        lines = ["no run matches" if stored else "no runs"]
-        for kind, counts in stored.items():
-            names = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
-            lines.append(f"stored runs by {kind}: {names}")
+        lines = [f"none of {answer['stored']['runs']} runs matches" if answer["stored"]["runs"] else "no runs"]
+        for kind in ("task", "encoding"):
+            if counts := answer["stored"][kind]:
+                names = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+                lines.append(f"stored runs by {kind}: {names}")
         return Group(*map(Text, lines))
     table = columns("run", "state", "epochs", "worst in training", "worst beyond", "seconds", "peak MiB")
     table.columns[0].overflow = "fold"  # a name is never cut, since other commands take it as an argument

@@ -95,7 +95,7 @@ def test_a_damaged_file_is_named_with_its_run_and_the_way_on(run, stored, name, 
 
 def test_a_folder_without_runs_is_an_empty_store(run, tmp_path):
     code, shown, err = run("runs", "--out", str(tmp_path), "--json")
-    nothing = {"runs": [], "broken": 0, "stored": {"task": {}, "encoding": {}}}
+    nothing = {"runs": [], "broken": 0, "stored": {"runs": 0, "task": {}, "encoding": {}}}
     assert (code, json.loads(shown), err) == (0, nothing, "")
     assert run("runs", "--out", str(tmp_path)) == (0, "no runs\n", "")
 
@@ -103,7 +103,7 @@ def test_a_folder_without_runs_is_an_empty_store(run, tmp_path):
 def test_where_no_run_matches_what_is_stored_is_named(run, trained):
     out, of = trained
     code, shown, err = run("runs", "--task", "copi", "--out", str(out))
-    assert (code, shown.splitlines()[0], err) == (0, "no run matches", "")
+    assert (code, shown.splitlines()[0], err) == (0, "none of 1 runs matches", "")
     assert f"stored runs by task: {of.task.name} (" in shown and f"stored runs by encoding: {of.encoding} (" in shown
 
 
