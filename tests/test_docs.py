@@ -364,6 +364,38 @@ def test_what_the_text_on_the_published_budget_says_beside_its_tables_is_in_the_
     assert f"at scale 20 are {', '.join(at_20[:-1])} and {at_20[-1]}." in text and len(at_20) == 8
 
 
+def test_what_is_said_of_rope_with_other_batches_is_in_the_records() -> None:
+    text = TEXTS["docs/results/published-budget/README.md"]
+    script = runpy.run_path(str(ROOT / "docs" / "results" / "published-budget" / "gpu.py"))
+    [published] = [
+        cell.outcomes
+        for cell in script["judged"](script["evidence"](), "coverage")
+        if str(cell.key) == "parity/filled/rope/w64l2h4"
+    ]
+    fail = len(published)
+    assert not any(outcome.generalizes for outcome in published)
+    counts = []
+    for name, begin in (("large", "| 250 | 0.003 | 30 |"), ("small", "| 10 | 0.001 | 4 |")):
+        record = f"published-budget/rope-{name}-batches"
+        [cell] = cells_of(record)["rope", "filled"]
+        share = cell["generalizes_given_fit"]
+        assert cell["fit"]["successes"] == cell["fit"]["trials"] == share["trials"]
+        failures = sorted(run["first_failure"] for run in cell["outcomes"] if not run["generalizes"])
+        listed = ", ".join(map(str, failures))
+        assert f"{begin} {share['successes']} of {share['trials']} | {listed} |" in text
+        frozen = json.loads((ROOT / "docs" / "results" / record / "conjecture.json").read_text(encoding="utf-8"))[
+            "frozen"
+        ]
+        assert f"`{frozen}` ({name})" in text
+        counts.append((share["successes"], share["trials"] - share["successes"]))
+    large, small = (fisher_exact([count, (0, fail)]).pvalue for count in counts)
+    words = " ".join(text.split())
+    assert f"three times as large (p = {large:.2g}, two-sided), or batches a 25th as large (p = {small:.2g})." in words
+    both = f"{sum(count[0] for count in counts)} of {sum(map(sum, counts))}"
+    assert f"[{both} runs]" in text and f"smaller batches RoPE does there in {both}:" in TEXTS["README.md"]
+    assert fisher_exact(counts).pvalue == 1 and "8 of 12 against 9 of 12 (p = 1)" in text
+
+
 def test_the_sums_of_runs_with_the_published_training_are_those_of_the_records() -> None:
     script = runpy.run_path(str(ROOT / "docs" / "results" / "published-budget" / "gpu.py"))
     counts: Counter[tuple[str, str, str, str]] = Counter()

@@ -202,6 +202,21 @@ def test_nothing_is_found_in_the_code_before_bugs_are_planted(name):
     assert rules_of(RIGHT, name) == []
 
 
+def test_a_cache_is_used_under_the_name_that_transformers_gives_it_from_5_24_on(tmp_path):
+    right, path = RIGHT.read_text(encoding="utf-8").replace("past_key_values", "cache"), tmp_path / "named.py"
+    path.write_text(right, encoding="utf-8")
+    assert rules_of(path, "Model") == []
+    at_start = "torch.arange(start, start + length)"
+    assert at_start in right
+    path.write_text(right.replace(at_start, "torch.arange(length)"), encoding="utf-8")
+    [(rule, reproduction), *_] = rules_of(path, "Model")
+    assert rule == "start-index-ignored" and "cache=model(" in reproduction
+    with pytest.raises(AssertionError):
+        exec(reproduction, {})
+    path.write_text(right, encoding="utf-8")
+    exec(reproduction, {})
+
+
 @pytest.mark.parametrize("exhibit", PORTED, ids=[exhibit["rule"] + ": " + exhibit["name"] for exhibit in PORTED])
 def test_a_ported_bug_of_the_museum_is_found_and_silent_when_mended(exhibit):
     path, _, name = exhibit["audit"][0].partition(":")

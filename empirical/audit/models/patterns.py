@@ -143,7 +143,7 @@ def _patterns(
 
     full = runner.fresh(DTYPE).call(ids)[0]  # after that pattern, whose result may turn the fast path off
 
-    if runner.has_cache and causal:  # else an earlier token changes once a later one comes
+    if (cache := runner.cache_name) and causal:  # else an earlier token changes once a later one comes
 
         def cached(sizes: list[int]) -> Compute:
             def compute() -> tuple[Tensor, Tensor]:
@@ -155,7 +155,7 @@ def _patterns(
 
             return compute
 
-        past = "past_key_values=model(ids[:, :N], use_cache=True).past_key_values"
+        past = f"{cache}=model(ids[:, :N], use_cache=True).{cache}"
         keyword = "input_ids=ids[:, :7], decoder_input_ids=" if runner.is_seq2seq else "input_ids="
         past = past.replace("model(", f"model({keyword}") if runner.is_seq2seq else past
 

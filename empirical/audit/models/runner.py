@@ -22,6 +22,8 @@ PROBE = (1, 0, 2)
 SOURCE = 7
 """Tokens of the encoder's input; another count where the decoder has as many, to tell their attention apart."""
 MASKS = ("attention_mask", "mask", "padding_mask")
+CACHES = ("cache", "past_key_values")
+"""Names of the argument for a cache, in transformers from 5.24 on and before."""
 
 
 def is_model(module: Any) -> bool:
@@ -88,7 +90,7 @@ class Runner:
 
     Attributes:
         positions_name, mask_name: names of these arguments; None if the model takes none.
-        has_cache: True if it takes and gives `past_key_values`.
+        cache_name: name under which it takes and gives the cache, None if it has none.
         vocabulary: number of token ids that may be used.
         pick: text that takes the logits out of the model's answer, such as ".logits"; "" before the first call.
     """
@@ -105,7 +107,7 @@ class Runner:
         self.is_seq2seq = "decoder_input_ids" in names
         self.positions_name = next((name for name in POSITIONS if name in names), None)
         self.mask_name = None if self.is_seq2seq else next((name for name in MASKS if name in names), None)
-        self.has_cache = "past_key_values" in names and "use_cache" in names
+        self.cache_name = next((name for name in CACHES if name in names and "use_cache" in names), None)
         needed = self.positions_name and parameters[self.positions_name].default is inspect.Parameter.empty
         self._needs_positions = bool(needed)
         get = getattr(self.model, "get_input_embeddings", None)
@@ -156,8 +158,8 @@ class Runner:
             keywords[self.positions_name or "position_ids"] = positions
         if mask is not None:
             keywords[self.mask_name or "attention_mask"] = mask
-        if self.has_cache:
-            keywords |= {"past_key_values": past, "use_cache": True}
+        if self.cache_name:
+            keywords |= {self.cache_name: past, "use_cache": True}
         what = (
             f"'{self.subject.name}' fails in {str(self.dtype).removeprefix('torch.')} for token ids {list(ids.shape)}"
         )
@@ -173,7 +175,7 @@ class Runner:
         for self.pick, logits in _candidates(answer):
             is_real = isinstance(logits, Tensor) and logits.is_floating_point()
             if is_real and logits.ndim == 3 and logits.shape[:2] == ids.shape:
-                return logits.double(), getattr(answer, "past_key_values", None)
+                return logits.double(), getattr(answer, self.cache_name, None) if self.cache_name else None
         shape = f"{answer.dtype} {list(answer.shape)}" if isinstance(answer, Tensor) else type(answer).__name__
         raise AuditError(
             f"'{self.subject.name}' must return real logits [B, L, V] for token ids [B, L], alone, in a tuple or named "
