@@ -364,6 +364,16 @@ def test_what_the_text_on_the_published_budget_says_beside_its_tables_is_in_the_
     assert f"at scale 20 are {', '.join(at_20[:-1])} and {at_20[-1]}." in text and len(at_20) == 8
 
 
+def test_the_rerun_of_random_tasks_is_that_of_its_record() -> None:
+    folder = ROOT / "docs" / "results" / "verdict"
+    again = json.loads((folder / "rerun.json").read_text(encoding="utf-8"))
+    same = again["same"]
+    assert again["agrees"] and again["cells"] == 50
+    counts = f"{same['answers']}, fits in {same['fit']}, first failures in {same['first_failure']}"
+    text = " ".join(TEXTS["docs/results/verdict/README.md"].split())
+    assert f"answers are the same in {counts}, all numbers in {same['numbers']}." in text
+
+
 def test_what_is_said_of_rope_with_other_batches_is_in_the_records() -> None:
     text = TEXTS["docs/results/published-budget/README.md"]
     script = runpy.run_path(str(ROOT / "docs" / "results" / "published-budget" / "gpu.py"))

@@ -12,7 +12,7 @@ from empirical.verdict.runs import CellRun, run_from, train_piece
 from theory.system.processes import interrupts_left, pool
 
 ROUNDING = 0.05
-"""Largest share of cells whose first failure rounding may change ([F]): it did in 1 of 50 on another processor."""
+"""Largest share of cells whose first failure rounding may change ([F]): it did in 3 of 100 on other processors."""
 
 
 def rerun(
