@@ -105,6 +105,8 @@ def predict(
             token_relation, token_change = ideal_relation_by_token(circuit, analysis.traces), None
         except ScaleHintNeeded as needed:
             token_change = needed.change
+    selection_with_token = _selected(induced_by(token_relation, own_token=True), seen, later, token_change)
+    distractors = _undistracted(induced, seen, low, high, breaks, distractors_by_scale)
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
@@ -117,9 +119,16 @@ def predict(
         breaks_at=breaks_at,
         why=_why(low, high, first, breaks_at, encoding.caveat),
         selection=_selected(induced, seen, later, change),
-        selection_with_token=_selected(induced_by(token_relation, own_token=True), seen, later, token_change),
-        distractors=_undistracted(induced, seen, low, high, breaks, distractors_by_scale),
+        selection_with_token=selection_with_token,
+        distractors=distractors,
+        distractors_with_token=_first_to_break(selection_with_token, distractors),
     )
+
+
+def _first_to_break(*variants: VariantPrediction) -> VariantPrediction:
+    """Return the variant that fails first; the last one if none fails."""
+    breaking = [variant for variant in variants if variant.breaks_at is not None]
+    return min(breaking, key=lambda variant: variant.breaks_at or 0, default=variants[-1])
 
 
 def _selected(

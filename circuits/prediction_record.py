@@ -72,9 +72,12 @@ class Prediction:
         why: one sentence of explanation, with the encoding's caveat outside the rule.
         selection, selection_with_token: the same rule if views must select the operators, without and with the query's
             own token (`circuits.induced`). With it, labels that training finds without scale hint may be completed by
-            the token (`circuits.roles.ideal_relation_by_token`). These two and the next are None without a relation,
-            and in predictions stored before they were made.
+            the token (`circuits.roles.ideal_relation_by_token`). All variants are None without a relation, and in
+            predictions stored before they were made.
         distractors: the same rule if irrelevant keys may also show no (label, token) beyond training.
+        distractors_with_token: all that `distractors` and `selection_with_token` ask for.
+        own_token: `distractors` with the best of several circuits, and with what a Transformer has without attention
+            (`circuits.other_circuits`); only where it was asked for.
     """
 
     encoding: str
@@ -90,6 +93,8 @@ class Prediction:
     selection: VariantPrediction | None = None
     selection_with_token: VariantPrediction | None = None
     distractors: VariantPrediction | None = None
+    distractors_with_token: VariantPrediction | None = None
+    own_token: VariantPrediction | None = None
 
     @property
     def generalizes(self) -> bool | None:
@@ -131,5 +136,5 @@ class Prediction:
         return cls(**values)
 
 
-VARIANTS = ("selection", "selection_with_token", "distractors")
+VARIANTS = ("selection", "selection_with_token", "distractors", "distractors_with_token", "own_token")
 """Attributes of a `Prediction` that hold the predictions of variants of the rule."""

@@ -38,18 +38,22 @@ from theory.system.errors import LengthgenError
 FEWEST = 3
 """Smallest number of fitting runs from which a cell counts."""
 RULES = {
-    "coverage": "with coverage",
+    "coverage": "coverage",
     "literal": "literal",
-    "selection": "with selection",
-    "selection_with_token": "with own token",
-    "distractors": "with distractors",
+    "selection": "selection",
+    "selection_with_token": "selection-with-token",
+    "distractors": "distractors",
+    "distractors_with_token": "distractors-with-token",
+    "own_token": "own-token",
 }
-"""Rules of prediction, each with its name in tables.
+"""Rules of prediction, each with its name in tables, which is the name of the same rule in `empirical.verdict.rules`.
 
 "coverage" is ours: equal finite complexity, and training meets all labels and entries. "literal" is [P] read
 literally: equal finite complexity alone. "selection" is coverage where the views must also select the operators, and
 "selection_with_token" the same where a view shows the query's own token ([F], `circuits.induced`). "distractors" is
-coverage where training must also have shown every (label, token) of irrelevant keys ([F]).
+coverage where training must also have shown every (label, token) of irrelevant keys ([F]), "distractors_with_token"
+asks for that and for selection_with_token, and "own_token" is distractors with the best of several circuits and with
+what a Transformer has without attention ([F], `circuits.other_circuits`).
 """
 
 
