@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from circuits.modes import Mode
-from circuits.prediction_record import VARIANTS, Prediction, VariantPrediction
+from circuits.prediction_record import VARIANTS, Forecast, Prediction, VariantPrediction
 from empirical.statistics.e_values import Estimand, Evidence, decides, e_bh
 from empirical.statistics.shares import ALPHA, Share, share
 from empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome
@@ -38,6 +38,7 @@ from theory.system.errors import LengthgenError
 FEWEST = 3
 """Smallest number of fitting runs from which a cell counts."""
 RULES = {
+    "forecast": "forecast",
     "coverage": "coverage",
     "literal": "literal",
     "selection": "selection",
@@ -48,7 +49,8 @@ RULES = {
 }
 """Rules of prediction, each with its name in tables, which is the name of the same rule in `empirical.verdict.rules`.
 
-"coverage" is ours: equal finite complexity, and training meets all labels and entries. "literal" is [P] read
+"forecast" is the prediction, yes if more than half of the fitting runs should generalize (`circuits.forecast`); the
+others are its rivals. "coverage" is ours: equal finite complexity, and training meets all labels and entries. "literal" is [P] read
 literally: equal finite complexity alone. "selection" is coverage where the views must also select the operators, and
 "selection_with_token" the same where a view shows the query's own token ([F], `circuits.induced`). "distractors" is
 coverage where training must also have shown every (label, token) of irrelevant keys ([F]), "distractors_with_token"
@@ -111,7 +113,7 @@ class Criteria:
     size: str
     checkpoint: str = Checkpoint.LAST
     mode: str = Mode.FREE
-    rule: str = "coverage"
+    rule: str = "forecast"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,11 +167,19 @@ def predicted_by(prediction: Prediction | None, rule: str) -> bool | None:
     """Answer of a rule: does the cell generalize? None without a prediction, or if it has no answer."""
     if prediction is None:
         return None
-    if rule in VARIANTS:
-        variant: VariantPrediction | None = getattr(prediction, rule)
-        return None if variant is None else variant.generalizes
+    if rule in (*VARIANTS, "forecast"):
+        answer: VariantPrediction | Forecast | None = getattr(prediction, rule)
+        return None if answer is None else answer.generalizes
     answers: dict[str, bool | None] = {"coverage": prediction.generalizes, "literal": prediction.literal}
     return answers[rule]
+
+
+def breaks_at(prediction: Prediction, rule: str) -> int | None:
+    """Scale at which a rule expects the cell to break; the literal rule names none."""
+    if rule in (*VARIANTS, "forecast"):
+        answer: VariantPrediction | Forecast | None = getattr(prediction, rule)
+        return None if answer is None else answer.breaks_at
+    return prediction.breaks_at if rule == "coverage" else None
 
 
 def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCell]:

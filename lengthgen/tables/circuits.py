@@ -6,6 +6,9 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
+from circuits.prediction_record import Prediction
+from empirical.trial.conjecture import RULES, breaks_at, predicted_by
+from lengthgen.predicting import HEADINGS, Forecasts, cells
 from lengthgen.tables.layout import columns, titled, yes_no
 
 
@@ -142,9 +145,9 @@ def _roles(roles: Mapping[str, Any]) -> str:
     )
 
 
-def _from_train_to_test(train: object, test: object) -> str:
+def _from_train_to_test(train: float | None, test: float | None) -> str:
     """Return a number in training and in the test as text."""
-    return "-" if train is None else f"{train} -> {test}"
+    return "-" if train is None else f"{train:g} -> {test:g}"
 
 
 def certificate_table(answer: Mapping[str, Any]) -> Group:
@@ -157,53 +160,49 @@ def certificate_table(answer: Mapping[str, Any]) -> Group:
     )
 
 
-def prediction_table(answer: Mapping[str, Any]) -> Group:
-    """Return the predictions by encoding; dashes where there is no prediction."""
-    train, test = answer["train"], answer["test"]
-    title = (
-        f"{answer['task']}, {answer['format']}, {answer['mode']} wiring: "
-        f"trained on {train[0]}-{train[-1]}, tested on {test[0]}-{test[-1]}"
-    )
-    answers = ("generalizes", "breaks at", "literally", "selects", "with token", "distractors", "own token")
-    table = columns("encoding", "relation", "operators", "labels", *answers)
-    notes = []
-    for encoding, prediction in answer["predictions"].items():
-        selection = prediction["selection"] or {}
-        sizes = (
-            _from_train_to_test(prediction["complexity_train"], prediction["complexity_test"]),
-            _from_train_to_test(selection.get("labels_train"), selection.get("labels_test")),
-        )
-        generalizes, literal = (
-            {True: "yes", False: "no", None: "-"}[prediction[key]] for key in ("generalizes", "literal")
-        )
-        breaks_at = str(prediction["breaks_at"] or "-")
-        # Brackets in a Text are no markup.
-        names = (Text(encoding), Text(prediction["relation"] or "-"))
-        variants = [
-            prediction[key] and prediction[key]["generalizes"]
-            for key in ("selection", "selection_with_token", "distractors", "own_token")
-        ]
-        table.add_row(*names, *sizes, generalizes, breaks_at, literal, *map(yes_no, variants))
-        notes.append(f"{encoding}: {prediction['why']}")
-        if prediction["generalizes"] and not variants[0]:
-            notes.append(f"{encoding}, selecting: {prediction['selection']['why']}")
-        if prediction["generalizes"] is False and variants[1]:
-            notes.append(f"{encoding}, with token: {prediction['selection_with_token']['why']}")
-    largest = max(train[-1], test[-1])
-    padding = (
-        "padding: no rule asks how much is left; models use it as an attention sink and may fail where it ends, at "
-        f"scale {largest} (--test {test[0]}-{2 * largest} pads further) [F]"
-    )
+def forecast_table(forecasts: Forecasts) -> Group:
+    """Return the forecasts by encoding, in five columns of 80 characters together, with the runs that they count."""
+    table = columns(*HEADINGS)
+    for encoding in forecasts.predictions:
+        table.add_row(Text(encoding), *map(Text, cells(forecasts[encoding])))
+    notes = [
+        f"{encoding}: {counted.runs:,} comparable runs, {counted.generalize:,} generalized"
+        for encoding in forecasts.predictions
+        if (counted := forecasts[encoding].comparable)
+    ]
     return titled(
-        title,
+        f"Forecasts for {forecasts.title}",
+        table,
+        *notes,
+        "generalize: share of the runs that fit, with its 95% interval; breaks at: 80% of the others between [F]",
+        "--rules: what each theory says; `lengthgen forecast`: how good forecasts are",
+    )
+
+
+def rules_table(forecasts: Forecasts) -> Group:
+    """Return what each rule says of each encoding: yes, or no with the scale at which it expects a failure."""
+    table = columns("encoding", "relation", "operators", "labels", *RULES.values())
+    notes = []
+    for encoding, prediction in forecasts.predictions.items():
+        labels = prediction.selection and (prediction.selection.labels_train, prediction.selection.labels_test)
+        table.add_row(
+            Text(encoding),  # brackets in a Text are no markup
+            Text(prediction.relation or "-"),
+            _from_train_to_test(prediction.complexity_train, prediction.complexity_test),
+            _from_train_to_test(*(labels or (None, None))),
+            *(_rule_text(prediction, rule) for rule in RULES),
+        )
+        notes.append(f"{encoding}: {prediction.why}")
+    return titled(
+        "What the rules say [F], and the scale at which they expect a failure; they are explained in the glossary",
         table,
         *notes,
         "operators, labels: over the training scales -> over all scales; labels are those of arguments, which for the "
         "ideal relation are its roles (operator, slot) [F]",
-        "literally: by the number of operators alone; generalizes: labels and entries must be covered as well [F]",
-        "selects: labels and tokens of the arguments must also select the operator; with token: with the query's [F]",
-        "distractors: training must also have shown every label and token of keys that are no arguments [F]",
-        "own token: the same, but any of several circuits may serve, and the query's own token has a label of its own "
-        "and costs no attention; on random languages models bear this rule out best [F]",
-        *([padding] if answer["format"] == "aligned" else []),
     )
+
+
+def _rule_text(prediction: Prediction, rule: str) -> str:
+    """Return the answer of a rule with the scale of the failure."""
+    answer, at = predicted_by(prediction, rule), breaks_at(prediction, rule)
+    return yes_no(answer) if at is None or answer is not False else f"no, {at}"
