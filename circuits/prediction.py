@@ -21,7 +21,7 @@ from circuits.circuit import Circuit
 from circuits.distractors import unseen_distractors
 from circuits.encodings import EncodingSpec, HintNeeded, NoRelation, relation_of
 from circuits.induced import Induced, induced_complexity
-from circuits.prediction_record import VARIANTS, Prediction, VariantPrediction
+from circuits.prediction_record import Prediction, VariantPrediction
 from circuits.roles import Change, ScaleHintNeeded, ideal_relation, ideal_relation_by_token
 from circuits.src import MAX_ARITY, minimal_arity
 from circuits.task import Task, TaskError
@@ -221,7 +221,11 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
         unseen_distractors=None,
         breaks_at=breaks_at,
         why=why,
-        **dict.fromkeys(VARIANTS, variant),
+        selection=variant,
+        selection_with_token=variant,
+        distractors=variant,
+        distractors_with_token=variant,
+        own_token=variant,
     )
 
 

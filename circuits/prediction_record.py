@@ -166,6 +166,20 @@ class Prediction:
             return None
         return math.isfinite(self.complexity_train) and self.complexity_train == self.complexity_test
 
+    def says(self, rule: str) -> bool | None:
+        """Return the answer of a rule of RULES: does the encoding generalize? None if it has no answer."""
+        if rule in ("coverage", "literal"):
+            return self.generalizes if rule == "coverage" else self.literal
+        answer: VariantPrediction | Forecast | None = getattr(self, rule)
+        return None if answer is None else answer.generalizes
+
+    def expects_failure_at(self, rule: str) -> int | None:
+        """Return the first scale at which a rule of RULES expects a failure; the literal rule names none."""
+        if rule in ("coverage", "literal"):
+            return self.breaks_at if rule == "coverage" else None
+        answer: VariantPrediction | Forecast | None = getattr(self, rule)
+        return None if answer is None else answer.breaks_at
+
     def as_json(self) -> dict[str, Any]:
         """Return the prediction and its derived values as JSON; infinite complexity is "inf"."""
         content = asdict(self) | {"generalizes": self.generalizes, "literal": self.literal}
@@ -199,3 +213,14 @@ class Prediction:
 
 VARIANTS = ("selection", "selection_with_token", "distractors", "distractors_with_token", "own_token")
 """Attributes of a `Prediction` that hold the predictions of variants of the rule."""
+RULES = {rule: rule.replace("_", "-") for rule in ("forecast", "coverage", "literal", *VARIANTS)}
+"""Rules of prediction, each with its name in tables, which is the name of the same rule in every command.
+
+"forecast" is the prediction, yes if more than half of the fitting runs should generalize (`circuits.forecast`); the
+others are its rivals. "coverage" is ours: equal finite complexity, and training meets all labels and entries. "literal"
+is [P] read literally: equal finite complexity alone. "selection" is coverage where the views must also select the
+operators, and "selection_with_token" the same where a view shows the query's own token ([F], `circuits.induced`).
+"distractors" is coverage where training must also have shown every (label, token) of irrelevant keys ([F]),
+"distractors_with_token" asks for that and for selection_with_token, and "own_token" is distractors with the best of
+several circuits and with what a Transformer has without attention ([F], `circuits.other_circuits`).
+"""

@@ -7,6 +7,7 @@ from typing import Any
 from circuits.analysis import Analysis, SearchStopped, analyse
 from circuits.clock import Clock
 from circuits.encodings import HintNeeded, parse_encoding
+from circuits.forecast.ask import with_forecast
 from circuits.modes import Mode
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import predict
@@ -80,7 +81,7 @@ def _predictions_of_mode(
 def _prediction(
     analysis: Analysis, several: SeveralCircuits | None, cell: Cell, protocol: Protocol
 ) -> dict[str, Any] | None:
-    """Return one prediction as JSON; with several circuits, the answer of the rule `own_token` is among it.
+    """Return one prediction as JSON; with several circuits, the forecast is among it.
 
     None if the circuit of a mode that is only compared has no ideal relation without scale hint.
     """
@@ -91,7 +92,9 @@ def _prediction(
         if analysis.mode == Mode.FREE:
             raise
         return None
-    return (several.with_own_token(spec, prediction) if several else prediction).as_json()
+    if several:
+        prediction = with_forecast(several, spec, prediction, task=cell.task.short_name, base=cell.task.base)
+    return prediction.as_json()
 
 
 def frozen_predictions(experiment: Experiment) -> tuple[Predictions, Frozen]:

@@ -1,4 +1,4 @@
-"""Forecasts for the encodings of a task, beside the answers of all rules: `lengthgen predict`, and `forecast` in Python."""
+"""Forecasts for the encodings of a task, with the answers of all rules: `lengthgen predict`, `forecast` in Python."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -121,7 +121,8 @@ def forecast(
     Args:
         task: a task, or its name as commands take it: `parity`, `addition[base=4]`, `path/to/file.py:mine`.
         encodings: names separated by commas, or encodings; the usual four if None.
-        train, test: scales of training and of the test.
+        train: scales of training.
+        test: scales of the test.
         format: format of the task, one of aligned, filled and unaligned; that of a TaskSpec is kept.
 
     Raises:
@@ -134,9 +135,12 @@ def forecast(
         task = parse_task(task)
         task = TaskSpec(name=task.name, base=task.base, format=format)
     train, test = sorted({*train}), sorted({*test})
-    plain, name, base = (task.plain(), task.short_name, task.base) if isinstance(task, TaskSpec) else (task, task.name, None)
     require_beyond(train, test)
-    analysis = analyse(plain, task.format if isinstance(task, TaskSpec) else format, max(*train, *test))
+    if isinstance(task, TaskSpec):
+        name, base, format, plain = task.short_name, task.base, task.format, task.plain()
+    else:
+        name, base, plain = task.name, None, task
+    analysis = analyse(plain, format, max(*train, *test))
     texts = usual_encodings(analysis.format) if encodings is None else encodings
     specs = parse_encodings(texts) if isinstance(texts, str) else texts
     return forecasts_of(analysis, specs, train, test, task=name, base=base)
@@ -177,7 +181,7 @@ def forecasts_of(
     return Forecasts(
         task=analysis.task.name,
         format=analysis.format,
-        arity=analysis.result and analysis.result.arity,
+        arity=analysis.result.arity if analysis.result else None,
         train=tuple(train),
         test=tuple(test),
         predictions=predictions,

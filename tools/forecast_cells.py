@@ -8,24 +8,24 @@ import argparse
 import hashlib
 import runpy
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from circuits.analysis import SearchStopped, analyse
 from circuits.clock import Clock
 from circuits.encodings import EncodingError, parse_encoding
-from circuits.forecast.features import features_of, first_break
+from circuits.forecast.features import IDEAL_RELATIONS, features_of, first_break
 from circuits.forecast.record import NAMED, RANDOM, RULES, RecordedCell, digest_of, write_cells
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import predict
-from circuits.prediction_record import Prediction
+from circuits.prediction_record import Prediction, VariantPrediction
 from circuits.tasks import TaskSpec, parse_task
 from circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
 from empirical.runs.protocol import load_protocol
-from empirical.trial.conjecture import predicted_by
 from empirical.verdict.population import half_of
 from empirical.verdict.tables import read_rows
 from theory.system.cache import cached
@@ -69,12 +69,12 @@ TRIALS = (
     "varied-filler/to-the-end-usual",
     "verdict/parity",
 )
-"""Records of trials. Left out are repetitions with the same seeds (quick-again), given labels, and filler that varies."""
+"""Records of trials. Left out are repetitions with the same seeds, labels that are given, and filler that varies."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """Runs of one cell of a record: where fitting ones fail first, and how many fit."""
+    """Runs of a cell of a record: where fitting ones fail first, how many fit, and the row that was frozen, if any."""
 
     record: str
     task: TaskSpec
@@ -84,6 +84,7 @@ class Outcome:
     runs: int
     fit: int
     first_failures: Counter[int]
+    frozen: Mapping[str, Any]
 
     @property
     def is_random(self) -> bool:
@@ -109,6 +110,7 @@ def registered(name: str) -> Iterator[Outcome]:
             5,
             len(solved[0]),
             firsts,
+            row,
         )
 
 
@@ -121,9 +123,7 @@ def trial(name: str) -> Iterator[Outcome]:
         scales = sorted(map(int, cell["outcomes"][0]["exact_match"]))
         firsts = [run["first_failure"] for run in cell["outcomes"]]
         trained = content.get("train") or load_protocol(Path(name).name, "quick").train  # old records do not say it
-        yield _outcome(
-            name, _spec(cell["task"], cell["format"]), cell["encoding"], trained[-1], scales[-1], firsts
-        )
+        yield _outcome(name, _spec(cell["task"], cell["format"]), cell["encoding"], trained[-1], scales[-1], firsts)
 
 
 def _spec(words: str, operands: str) -> TaskSpec:
@@ -133,7 +133,13 @@ def _spec(words: str, operands: str) -> TaskSpec:
 
 
 def _outcome(
-    record: str, task: TaskSpec, encoding: str, train: int, test: int, firsts: Sequence[int | None]
+    record: str,
+    task: TaskSpec,
+    encoding: str,
+    train: int,
+    test: int,
+    firsts: Sequence[int | None],
+    frozen: Mapping[str, Any] = MappingProxyType({}),
 ) -> Outcome:
     """Return the outcome of runs whose first failures are given, None for runs without one."""
     fitting = [first for first in firsts if first is None or first > train]
@@ -146,6 +152,7 @@ def _outcome(
         runs=len(firsts),
         fit=len(fitting),
         first_failures=Counter(first for first in fitting if first is not None),
+        frozen=frozen,
     )
 
 
@@ -169,10 +176,12 @@ def published() -> Iterator[Outcome]:
 
 def outcomes() -> list[Outcome]:
     """Return the cells of all records; random ones only if a run fits."""
-    each = [*(cell for name in REGISTERED for cell in registered(name)), *(cell for name in TRIALS for cell in trial(name))]
-    return [cell for cell in [*each, *published()] if cell.fit or not cell.is_random]
+    of_records = [*map(registered, REGISTERED), *map(trial, TRIALS), published()]
+    return [cell for of_record in of_records for cell in of_record if cell.fit or not cell.is_random]
 
 
+LENGTH = 40
+"""Length at which the labels of registered encodings are told apart; sequences of scale 20 have about this length."""
 Job = tuple[TaskSpec, int, int, tuple[str, ...]]
 """Task, largest scales of training and of the test, and encodings."""
 
@@ -203,26 +212,65 @@ def _answered(task: TaskSpec, train: int, test: int, encodings: Sequence[str]) -
     return {"digest": digest_of(analysis), "length": analysis.traces[-1].length, "predictions": predictions}
 
 
+def frozen_prediction(outcome: Outcome) -> Prediction | None:
+    """Return the answers that were frozen for a registered cell; None if one that a forecast needs is not among them.
+
+    Numbers that no forecast reads, such as those of operators, are not stored with the answers and are made up.
+    """
+    row = outcome.frozen
+    minimised, own_token = row.get("minimised-distractors"), row.get("own-token")
+    if minimised is None or (own_token is None and minimised < 0.5):
+        return None
+
+    def variant(*rules: str) -> VariantPrediction:
+        breaks = [row[f"{rule} breaks at"] for rule in rules if row[rule] < 0.5]
+        at = min(breaks, default=None)
+        return VariantPrediction(complexity_train=1, complexity_test=1, breaks_at=at, why="")
+
+    return Prediction(
+        encoding=outcome.encoding,
+        relation=IDEAL_RELATIONS[0] if outcome.encoding in ("ipe", "ipe-sh") else outcome.encoding,
+        scale_hint=False,
+        complexity_train=1,
+        complexity_test=1 if row["literal"] > 0.5 else 2,
+        labels_covered=None if row["labels"] is None else row["labels"] > 0.5,
+        entries_covered=None,
+        unseen_distractors=None,
+        breaks_at=variant("coverage").breaks_at,
+        why="",
+        selection=variant("selection"),
+        selection_with_token=variant("selection-with-token"),
+        distractors=variant("distractors"),
+        distractors_with_token=variant("distractors", "selection-with-token"),
+        own_token=variant("minimised-distractors" if own_token is None else "own-token"),
+    )
+
+
 def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
-    """Yield all recorded cells, those of one task after the other."""
+    """Yield all recorded cells; what was not frozen before their runs is computed."""
     found = outcomes()
     encodings = defaultdict(set)
     for outcome in found:
-        encodings[outcome.task, outcome.train, outcome.test].add(outcome.encoding)
-    jobs: dict[tuple[TaskSpec, int, int], Job] = {key: (*key, tuple(sorted(of_key))) for key, of_key in encodings.items()}
-    answers = {}
+        if frozen_prediction(outcome) is None:
+            encodings[outcome.task, outcome.train, outcome.test].add(outcome.encoding)
+    jobs: list[Job] = [(*key, tuple(sorted(of_key))) for key, of_key in encodings.items()]
+    answers: dict[tuple[TaskSpec, int, int], dict[str, Any]] = {}
     with ProcessPoolExecutor(workers) as pool:
-        futures = {pool.submit(answered, job, folder): key for key, job in jobs.items()}
+        futures = {pool.submit(answered, job, folder): job[:3] for job in jobs}
         for count, future in enumerate(as_completed(futures), start=1):
             answers[futures[future]] = future.result()
             print(f"\r{count} of {len(jobs)} tasks", end="", flush=True)
+    nothing: dict[str, Any] = {"digest": "", "length": LENGTH, "predictions": {}}
     for outcome in found:
-        answer = answers[outcome.task, outcome.train, outcome.test]
-        if outcome.encoding not in answer["predictions"]:
-            continue
-        spec = parse_encoding(outcome.encoding)
-        prediction = Prediction.from_json(answer["predictions"][outcome.encoding])
-        features = features_of(spec, prediction, operands=outcome.task.format, length=answer["length"])
+        answer = answers.get((outcome.task, outcome.train, outcome.test), nothing)
+        prediction = frozen_prediction(outcome)
+        if prediction is None:
+            if outcome.encoding not in answer["predictions"]:
+                continue
+            prediction = Prediction.from_json(answer["predictions"][outcome.encoding])
+        features = features_of(
+            parse_encoding(outcome.encoding), prediction, operands=outcome.task.format, length=answer["length"]
+        )
         yield RecordedCell(
             record=outcome.record,
             population=RANDOM if outcome.is_random else NAMED,
@@ -235,7 +283,7 @@ def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
             digest="" if outcome.is_random else answer["digest"],
             features=features,
             first_break=first_break(prediction, features.shown, outcome.train),
-            answers={rule: predicted_by(prediction, rule.replace("-", "_")) for rule in RULES},
+            answers={rule: prediction.says(rule.replace("-", "_")) for rule in RULES},
             runs=outcome.runs,
             fit=outcome.fit,
             first_failures=outcome.first_failures,

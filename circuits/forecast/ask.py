@@ -23,7 +23,8 @@ def with_forecast(
         several: circuits of the task.
         spec: the encoding.
         prediction: its prediction, as `circuits.prediction.predict` makes it.
-        task, base: names by which the task is looked for on record.
+        task: name by which the task is looked for on record.
+        base: base that was chosen, likewise.
 
     Raises:
         EncodingError: an object of the user's own cannot be loaded.
@@ -63,7 +64,7 @@ def with_forecast(
 def posterior(table: Table, features: Features, seen: OnRecord) -> tuple[float, float, float]:
     """Return the expected share of a cell and the ends of its interval, each rounded to thousandths.
 
-    Before any run of the cell is seen, its share follows the beta distribution of its row; the runs on record update it.
+    Before a run of the cell is seen, its share follows the beta distribution of its row; runs on record update it.
     """
     from scipy.special import betaincinv  # slow to import, and most commands need none of it
 

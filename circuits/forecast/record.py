@@ -171,11 +171,13 @@ def on_record(
     """Return what is on record for a cell, or for one whose task has other names and the same sequences.
 
     Args:
-        task, base: the task's name and base.
+        task: the task's name.
+        base: its base, if one was chosen.
         digest: `digest_of` its analysis.
         operands: its format.
         encoding: text of the encoding.
-        train, test: largest scales; only cells with the same ones count.
+        train: largest scale of training; only cells with the same one count.
+        test: largest scale of the test, likewise.
     """
     asked = (operands, encoding, train, test)
     cells = [
@@ -188,7 +190,5 @@ def on_record(
     for cell in cells:
         failures.update(cell.first_failures)
     fit = sum(cell.fit for cell in cells)
-    counted = Counted(
-        runs=fit, generalize=fit - failures.total(), unfit=sum(cell.runs - cell.fit for cell in cells)
-    )
+    counted = Counted(runs=fit, generalize=fit - failures.total(), unfit=sum(cell.runs - cell.fit for cell in cells))
     return OnRecord(counted=counted, first_failures=failures)

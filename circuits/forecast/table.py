@@ -1,4 +1,4 @@
-"""Table of counted runs: the share of fitting runs that generalized, by what is compared, smoothed from coarse to fine."""
+"""Table of counted runs: the share of fitting runs that generalized, by features, smoothed from coarse to fine."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -59,7 +59,12 @@ class Table:
 
     def share(self, features: Features) -> float:
         """Return the smoothed share of fitting runs that generalize in cells with these features."""
-        return _smoothed([self.rows[key].counted for key in keys_of(features) if key in self.rows])
+        return self.share_of(keys_of(features)[-1])
+
+    def share_of(self, key: Key) -> float:
+        """Return the smoothed share of a row, or of the finest row above it that exists."""
+        above = [key[:count] for count in range(len(key) + 1)]
+        return _smoothed([self.rows[part].counted for part in above if part in self.rows])
 
     def finest(self, features: Features) -> Row:
         """Return the finest row that has these features; the whole table where no part does."""
@@ -83,8 +88,8 @@ def table_of(cells: Iterable[RecordedCell]) -> Table:
             by_key[key].append(cell)
     rows = {key: _row(of_key) for key, of_key in by_key.items()}
     shares = [Table(rows=rows, concentration=1).share(cell.features) for cell in counted_cells]
-    counts = np.array([(cell.generalize, cell.fit) for cell in counted_cells], dtype=float).reshape(-1, 2).T
-    likelihoods = [_log_likelihood(*counts, np.array(shares), candidate) for candidate in CONCENTRATIONS]
+    successes, trials = (np.array([getattr(cell, name) for cell in counted_cells]) for name in ("generalize", "fit"))
+    likelihoods = [_log_likelihood(successes, trials, np.array(shares), candidate) for candidate in CONCENTRATIONS]
     return Table(rows=rows, concentration=CONCENTRATIONS[int(np.argmax(likelihoods))])
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -234,7 +235,7 @@ def predict(
     from circuits.encodings import HintNeeded, NoRelation, parse_encodings
     from lengthgen.predicting import forecasts_of, require_beyond
     from lengthgen.progress import phases_told
-    from lengthgen.tables.circuits import forecast_table, rules_table
+    from lengthgen.tables.forecasts import forecast_table, rules_table
 
     training, testing = (parse_scales(scales, largest=SCALE.most) for scales in (train, test))
     require_beyond(training, testing)
@@ -259,3 +260,35 @@ def predict(
                 answer = ask(specs)
     tables = [forecast_table(answer), *([rules_table(answer)] if rules else [])]
     show(answer.as_json(), Group(*tables), as_json)
+
+
+class ForecastLayout(StrEnum):
+    """Print formats of `forecast`."""
+
+    TABLE = "table"
+    MARKDOWN = "markdown"
+
+
+def forecast(
+    details: Annotated[
+        bool, typer.Option("--details", help="Show also all counts, the calibration, and where forecasts are wrong.")
+    ] = False,
+    layout: Annotated[
+        ForecastLayout, typer.Option("--format", help="Print format; `markdown` is the page docs/forecast.md.")
+    ] = ForecastLayout.TABLE,
+    as_json: Json = False,
+) -> None:
+    """Fit the forecast from the recorded cells, and score it beside its rivals on tasks that it did not count."""
+    from rich.console import Group
+
+    from circuits.forecast.scores import scores
+    from circuits.forecast.table import fitted_table
+    from lengthgen.tables.forecasts import details_table, forecast_page, scores_table
+
+    if layout is ForecastLayout.MARKDOWN and (as_json or details):
+        raise typer.BadParameter("--format markdown has all details: leave out --json and --details")
+    answer, table = scores(), fitted_table()
+    if layout is ForecastLayout.MARKDOWN:
+        print(forecast_page(answer, table), end="")
+    else:
+        show(answer, Group(scores_table(answer), *([details_table(answer, table)] if details else [])), as_json)

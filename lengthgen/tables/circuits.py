@@ -1,4 +1,4 @@
-"""Tasks, SRC and predictions as tables for people."""
+"""Tasks and SRC as tables for people."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,10 +6,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from circuits.prediction_record import Prediction
-from empirical.trial.conjecture import RULES, breaks_at, predicted_by
-from lengthgen.predicting import HEADINGS, Forecasts, cells
-from lengthgen.tables.layout import columns, titled, yes_no
+from lengthgen.tables.layout import columns, titled
 
 
 def tasks_table(answer: Mapping[str, Any]) -> Group:
@@ -145,11 +142,6 @@ def _roles(roles: Mapping[str, Any]) -> str:
     )
 
 
-def _from_train_to_test(train: float | None, test: float | None) -> str:
-    """Return a number in training and in the test as text."""
-    return "-" if train is None else f"{train:g} -> {test:g}"
-
-
 def certificate_table(answer: Mapping[str, Any]) -> Group:
     """Return the bounds that a certificate proves; for random prompts also the way to repeat the check."""
     if answer["proved"]:
@@ -158,51 +150,3 @@ def certificate_table(answer: Mapping[str, Any]) -> Group:
         Text(answer["statement"]),
         Text(f"the prompts are random: --seed {answer['seed']} draws the same ones, another number others"),
     )
-
-
-def forecast_table(forecasts: Forecasts) -> Group:
-    """Return the forecasts by encoding, in five columns of 80 characters together, with the runs that they count."""
-    table = columns(*HEADINGS)
-    for encoding in forecasts.predictions:
-        table.add_row(Text(encoding), *map(Text, cells(forecasts[encoding])))
-    notes = [
-        f"{encoding}: {counted.runs:,} comparable runs, {counted.generalize:,} generalized"
-        for encoding in forecasts.predictions
-        if (counted := forecasts[encoding].comparable)
-    ]
-    return titled(
-        f"Forecasts for {forecasts.title}",
-        table,
-        *notes,
-        "generalize: share of the runs that fit, with its 95% interval; breaks at: 80% of the others between [F]",
-        "--rules: what each theory says; `lengthgen forecast`: how good forecasts are",
-    )
-
-
-def rules_table(forecasts: Forecasts) -> Group:
-    """Return what each rule says of each encoding: yes, or no with the scale at which it expects a failure."""
-    table = columns("encoding", "relation", "operators", "labels", *RULES.values())
-    notes = []
-    for encoding, prediction in forecasts.predictions.items():
-        labels = prediction.selection and (prediction.selection.labels_train, prediction.selection.labels_test)
-        table.add_row(
-            Text(encoding),  # brackets in a Text are no markup
-            Text(prediction.relation or "-"),
-            _from_train_to_test(prediction.complexity_train, prediction.complexity_test),
-            _from_train_to_test(*(labels or (None, None))),
-            *(_rule_text(prediction, rule) for rule in RULES),
-        )
-        notes.append(f"{encoding}: {prediction.why}")
-    return titled(
-        "What the rules say [F], and the scale at which they expect a failure; they are explained in the glossary",
-        table,
-        *notes,
-        "operators, labels: over the training scales -> over all scales; labels are those of arguments, which for the "
-        "ideal relation are its roles (operator, slot) [F]",
-    )
-
-
-def _rule_text(prediction: Prediction, rule: str) -> str:
-    """Return the answer of a rule with the scale of the failure."""
-    answer, at = predicted_by(prediction, rule), breaks_at(prediction, rule)
-    return yes_no(answer) if at is None or answer is not False else f"no, {at}"

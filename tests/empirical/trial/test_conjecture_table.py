@@ -53,8 +53,8 @@ def test_both_rules_and_what_they_miss_stand_below(cells):
     assert "literal: misses parity/aligned/rpe/small" in text
     assert "literal: refuted by parity/aligned/rpe/small" in text
     assert "the rules differ on parity/aligned/rpe/small: coverage no, literal yes, observed no" in text
-    assert line(text, "selection ").startswith("0 0 0 0 - 1.000 ")
-    assert "selection-with-token, distractors, distractors-with-token, own-token: as selection" in text
+    assert line(text, "forecast ").startswith("0 0 0 0 - 1.000 ")
+    assert "selection, selection-with-token, distractors, distractors-with-token, own-token: as forecast" in text
     assert "parity aligned rpe (observed no): unexplained" in text
     assert "parity aligned ape (observed -): not fitted: exact match 0.75" in text
     assert "nothing tests" not in text
