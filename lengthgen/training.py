@@ -70,7 +70,7 @@ def _announce(experiment: Experiment, predictions: Predictions, cells: Cells, ba
     runs = [run for cell_runs in cells.values() for run in cell_runs]
     missing = [run for run in runs if not experiment.store.finished(run)]
     if missing:
-        predicted = sum(p is not None and p.generalizes is not None for p in _free_mode(predictions))
+        predicted = sum(p is not None and p.forecast is not None for p in _free_mode(predictions))
         seeds = experiment.protocol.profile.seeds
         announce_runs(missing, seeds=seeds, predicted=predicted, backend=backend, engine=engine)
         for warning in saturations(runs):

@@ -25,8 +25,8 @@ def drawing(answer: Mapping[str, Any], *, width: float) -> Drawing:
     tenths = answer["calibration"]
     name, part = next(iter(answer["parts"].items()))
     caption = (
-        f"Reliability of the forecast on {name} ({part['runs']:,} fitting runs of {part['cells']:,} cells, which it did "
-        "not count): share of runs that generalized against the mean forecast, in tenths of the forecast. On the "
+        f"Reliability of the forecast on {name} ({part['runs']:,} fitting runs of {part['cells']:,} cells, none of "
+        "which it counts): share of runs that generalized against the mean forecast, in tenths of the forecast. On the "
         "diagonal what is said is seen. Numbers are runs. Brier score a run: "
         + ", ".join(f"{rival} {part['brier'][rival]:.3f}" for rival in ("forecast", "coverage", "distractors", "noise"))
         + f". Recorded cells {answer['version']} [F]."

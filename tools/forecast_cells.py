@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,11 +19,12 @@ from typing import Any
 from circuits.analysis import SearchStopped, analyse
 from circuits.clock import Clock
 from circuits.encodings import EncodingError, parse_encoding
-from circuits.forecast.features import IDEAL_RELATIONS, features_of, first_break
+from circuits.forecast.features import IDEAL_RELATIONS, features_of, first_break, own_token_decides
 from circuits.forecast.record import NAMED, RANDOM, RULES, RecordedCell, digest_of, write_cells
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import predict
 from circuits.prediction_record import Prediction, VariantPrediction
+from circuits.src import traces_up_to
 from circuits.tasks import TaskSpec, parse_task
 from circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
 from empirical.runs.protocol import load_protocol
@@ -246,6 +248,12 @@ def frozen_prediction(outcome: Outcome) -> Prediction | None:
     )
 
 
+@cache
+def decided(task: TaskSpec, train: int, test: int) -> bool:
+    """True if the query's own token decides each step of a task beyond training."""
+    return own_token_decides(traces_up_to(task.laid_out(test), test), train)
+
+
 def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
     """Yield all recorded cells; what was not frozen before their runs is computed."""
     found = outcomes()
@@ -268,8 +276,13 @@ def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
             if outcome.encoding not in answer["predictions"]:
                 continue
             prediction = Prediction.from_json(answer["predictions"][outcome.encoding])
+        own_token = prediction.says("own_token") and not prediction.says("distractors")
         features = features_of(
-            parse_encoding(outcome.encoding), prediction, operands=outcome.task.format, length=answer["length"]
+            parse_encoding(outcome.encoding),
+            prediction,
+            operands=outcome.task.format,
+            length=answer["length"],
+            own_token_decides=bool(own_token) and decided(outcome.task, outcome.train, outcome.test),
         )
         yield RecordedCell(
             record=outcome.record,

@@ -1,5 +1,6 @@
 """Features by which a cell is compared with the cells on record: what training shows, the labels, the operands."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from circuits.encodings import EncodingSpec, NoRelation, relation_of
 from circuits.prediction_record import Prediction, VariantPrediction
+from circuits.trace import Trace
 from theory.relation import NO_LABEL, Relation
 
 
@@ -14,7 +16,7 @@ class Shown(StrEnum):
     """What training shows of the test, by the rules of `circuits.prediction`; each value is a reason in words."""
 
     ALL = "training shows all that the test needs"
-    FREE = "steps need the query's own token at most, so no key disturbs them"
+    FREE = "the query's own token decides each step, so no key disturbs it"
     UNSELECTED = "what a step reads does not select its operator"
     NEW_KEYS = "keys that no step needs show labels and tokens new beyond training"
     NEW_ENTRIES = "steps need labels or operators that training never showed"
@@ -55,7 +57,9 @@ IDEAL_RELATIONS = ("ideal", "ideal with scale hint")
 """Names of the relations of `circuits.roles`."""
 
 
-def features_of(spec: EncodingSpec, prediction: Prediction, *, operands: str, length: int) -> Features:
+def features_of(
+    spec: EncodingSpec, prediction: Prediction, *, operands: str, length: int, own_token_decides: bool
+) -> Features:
     """Return the features of a cell.
 
     Args:
@@ -63,19 +67,41 @@ def features_of(spec: EncodingSpec, prediction: Prediction, *, operands: str, le
         prediction: its prediction, with the answer of the rule `own_token` (`SeveralCircuits.with_own_token`).
         operands: format of the task.
         length: length of the longest sequence.
+        own_token_decides: as the function of this name says of the task.
 
     Raises:
         EncodingError: an object of the user's own cannot be loaded.
         RelationError: the relation gives no label to some pair.
     """
     return Features(
-        shown=shown_of(prediction, learned=spec.record.learns_labels),
+        shown=shown_of(prediction, learned=spec.record.learns_labels, own_token_decides=own_token_decides),
         labels=labels_of(spec, prediction, length),
         operands=operands,
     )
 
 
-def shown_of(prediction: Prediction, *, learned: bool = False) -> Shown:
+def own_token_decides(traces: Sequence[Trace], train: int) -> bool:
+    """True if the query's own token alone decides each step beyond training.
+
+    Those are the steps that stand later among the steps of their sequence than any step of training does. So what a
+    clock would have to count, such as every third output, is not decided.
+
+    Args:
+        traces: traces of all scales, the smallest first.
+        train: largest scale of training.
+    """
+    trained = max(len(trace.steps) for trace in traces[:train])
+    outputs: dict[int, int] = {}
+    for trace in traces[train:]:
+        for position in trace.steps[trained:]:
+            tokens = trace.tokens_at(position)
+            for own, output in np.unique(tokens[position - 2 : position], axis=1).T.tolist():
+                if outputs.setdefault(own, output) != output:
+                    return False
+    return True
+
+
+def shown_of(prediction: Prediction, *, learned: bool = False, own_token_decides: bool = False) -> Shown:
     """Return what training shows of the test.
 
     Labels that training has to find may be completed by the query's own token, so for them the rule
@@ -89,10 +115,10 @@ def shown_of(prediction: Prediction, *, learned: bool = False) -> Shown:
         return Shown.ALL if _says_yes(prediction.selection_with_token) else Shown.NEW_ENTRIES
     if _says_yes(prediction.distractors_with_token):
         return Shown.ALL
+    if own_token_decides and _says_yes(prediction.own_token):
+        return Shown.FREE
     if _says_yes(prediction.distractors):
         return Shown.UNSELECTED
-    if _says_yes(prediction.own_token):
-        return Shown.FREE
     return Shown.NEW_KEYS if prediction.generalizes else Shown.NEW_ENTRIES
 
 

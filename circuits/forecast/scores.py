@@ -35,8 +35,8 @@ def scores() -> dict[str, Any]:
     """Return the scores of all rivals on each part, the calibration of the forecast, and where it is wrong most.
 
     Returns:
-        version; fitted: runs and tasks that are counted; fewest: FEWEST; parts: name -> unit ("run" or "cell"), runs, cells, and rival -> Brier score; calibration: list of
-        tenths; worst: the named cells with the largest errors.
+        version; fitted: runs and tasks that are counted; fewest: FEWEST; parts: name -> unit ("run" or "cell"), runs,
+        cells, and rival -> Brier score; calibration: list of tenths; worst: the named cells with the largest errors.
     """
     cells = [cell for cell in recorded_cells() if cell.fit]
     fitted = [cell for cell in cells if cell.population == RANDOM and cell.half == FITTED]

@@ -150,16 +150,16 @@ def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
         "\n\n".join(
             [
                 "# The forecast",
-                "`lengthgen predict` forecasts the share of the runs that should generalize, of those that fit their training "
-                "scales. The rules say yes or no; the forecast counts what recorded runs did where the rules gave the same "
-                "answers, for the same kind of labels and operands. This page is written by `lengthgen forecast --format "
-                "markdown` from the recorded cells that ship with the package "
+                "`lengthgen predict` forecasts the share of the runs that should generalize, of those that fit their "
+                "training scales. The rules say yes or no; the forecast counts what recorded runs did where the rules "
+                "gave the same answers, for the same kind of labels and operands. This page is written by `lengthgen "
+                "forecast --format markdown` from the recorded cells that ship with the package "
                 f"(`circuits/forecast/cells.csv`, hash {answer['version']}). All of it is ours [F].",
                 "## How good it is",
-                f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks: one half, by the "
-                "hash of their names. It is judged on the other half, and on named tasks, which it never counts. The score is "
-                "the mean squared error of the stated probability (Brier score; 0 is best). A rule's yes stands for 0.9 and "
-                "its no for 0.1. Noise is what the true share of each cell would score.",
+                f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks: one half, "
+                "by the hash of their names. It is judged on the other half, and on named tasks, which it never "
+                "counts. The score is the mean squared error of the stated probability (Brier score; 0 is best). A "
+                "rule's yes stands for 0.9 and its no for 0.1. Noise is what the true share of each cell would score.",
                 _markdown(("", *(f"{name} (a {part['unit']})" for name, part in parts.items())), scores),
                 "![Reliability: seen share of runs that generalize against the forecast, in tenths](results/forecast/"
                 "forecast-reliability.png)",
@@ -167,17 +167,19 @@ def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
                 "## Where it is wrong",
                 "The named tasks on which it errs most, before runs of the same cell are looked at:",
                 _markdown(WORST, worst_rows(answer)),
-                "It knows neither the optimiser nor the size of the model, the start of the label tables, or the filler, and "
-                "all of these decide some cells. It counts tasks trained on scales 1-5 and tested to 20 alone; elsewhere it "
-                "assumes that the same answers of the rules mean the same share. No recorded random task lacks a circuit or "
-                "has labels that depend on content: there it says the share of all runs, with a wide interval.",
+                "It knows neither the optimiser nor the size of the model, the start of the label tables, or the "
+                "filler, and all of these decide some cells. It counts tasks trained on scales 1-5 and tested to 20 "
+                "alone; elsewhere it assumes that the same answers of the rules mean the same share. No recorded "
+                "random task lacks a circuit or has labels that depend on content: there it says the share of all "
+                "runs, with a wide interval.",
                 "## How it is made",
-                f"The share of a row is smoothed from coarse to fine: all runs, then what training shows, then labels, then "
-                f"operands; each coarser share stands for {PRIOR} runs in the next one. The share of a single cell follows a "
-                f"beta distribution about that of its row, of concentration {counted.concentration:.2g} (the most likely "
-                "one), updated by the runs of this cell, or of one with the same sequences, that are on record. The interval "
-                "holds 95 % of it. Where most runs should fail, the breaking scale is the median of such runs on record, or of "
-                "comparable ones counted from the scale that a rule names.",
+                "The share of a row is smoothed from coarse to fine: all runs, then what training shows, then labels, "
+                f"then operands; each coarser share stands for {PRIOR} runs in the next one. The share of a single "
+                "cell follows a beta distribution about that of its row, of concentration "
+                f"{counted.concentration:.2g} (the most likely one), updated by the runs of this cell, or of one with "
+                "the same sequences, that are on record. The interval holds 95 % of it. Where most runs should fail, "
+                "the breaking scale is the median of such runs on record, or of comparable ones counted from the scale "
+                "that a rule names.",
                 "## All that it counts",
                 _markdown(COUNTS, count_rows(counted)),
             ]

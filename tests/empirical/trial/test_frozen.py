@@ -157,7 +157,7 @@ def test_rewritten_predictions_that_agree_with_all_hashes_are_not_those_of_the_r
     experiment, done = trained
     honest = run_conjecture(experiment, CPU)
     assert [cell["predicted_before_training"] for cell in honest["cells"]] == [True] * 2
-    assert honest["cells"][1]["predicted"] is False
+    assert honest["cells"][1]["coverage"] is False
     seeds_before = {run.seed for run in done}
     done.clear()
     run_conjecture(experiment, CPU)
@@ -165,7 +165,7 @@ def test_rewritten_predictions_that_agree_with_all_hashes_are_not_those_of_the_r
     forge(experiment)
     forged = run_conjecture(experiment, CPU)
     assert len(done) == 3 and not {run.seed for run in done} & seeds_before, "a changed prediction needs new runs"
-    assert forged["cells"][1]["predicted"] is True
+    assert forged["cells"][1]["coverage"] is True
     assert [cell["not_frozen"]["runs"] for cell in forged["cells"]] == [0, 3]
     assert forged["frozen"] != honest["frozen"]
 
