@@ -1,6 +1,6 @@
 """Trial of a conjecture as tables for people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Group
@@ -9,42 +9,10 @@ from rich.text import Text
 from empirical.trial.conjecture import RULES
 from lengthgen.tables.layout import columns, e_value_text, percent, share_text, titled, yes_no
 
-FEW_NAMES = 3
-"""Largest number of cells of one verdict that the first sentence names."""
-
 
 def conjecture_table(trial: Mapping[str, Any]) -> Group:
-    """Return what was found in a sentence, all verdicts, the 2x2 tables, and what may explain a disagreement."""
-    return Group(Text(found_sentence(trial), style="bold"), verdicts_table(trial), *map(Text, _diagnoses(trial)))
-
-
-def found_sentence(trial: Mapping[str, Any]) -> str:
-    """Return in one sentence how many predictions stand, and which are refuted or need more runs."""
-    cells = [cell for cell in trial["cells"] if cell["size"] == trial["main"]["size"] and cell["predicted"] is not None]
-    if not cells:
-        return "No cell has a prediction"
-    names: dict[str, list[str]] = {}
-    for cell in cells:
-        names.setdefault(cell["verdict"], []).append(f"{cell['task']} {cell['format']} {cell['encoding']}")
-    kinds = {
-        "consistent": "consistent with the runs",
-        "refuted": "refuted",
-        "mixed": "true of some runs and not of others",
-        "undecided (power)": "undecided for want of runs",
-        "not learnt": "learnt by no run",
-    }
-    parts = [
-        f"{len(names[verdict])} {words}" + ("" if verdict == "consistent" else f" ({_some(names[verdict])})")
-        for verdict, words in kinds.items()
-        if verdict in names
-    ]
-    return f"Of {len(cells)} predictions, {', '.join(parts)}"
-
-
-def _some(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = f" and {len(names) - FEW_NAMES} more" if len(names) > FEW_NAMES else ""
-    return f"{', '.join(names[:FEW_NAMES])}{more}"
+    """Return all verdicts, the 2x2 tables, and what may explain a disagreement."""
+    return Group(verdicts_table(trial), *map(Text, _diagnoses(trial)))
 
 
 def verdicts_table(trial: Mapping[str, Any]) -> Group:
@@ -210,8 +178,14 @@ def _setting_text(setting: Mapping[str, Any]) -> str:
 def _cell_names(trial: Mapping[str, Any]) -> list[str]:
     """Return the names of all cells, with the model size if there are several sizes."""
     several = len({cell["size"] for cell in trial["cells"]}) > 1
-    parts = ("task", "format", "encoding", "size") if several else ("task", "format", "encoding")
-    return [" ".join(cell[part] for part in parts) for cell in trial["cells"]]
+    parts = ("format", "encoding", "size") if several else ("format", "encoding")
+    return [" ".join([task_name(cell), *(cell[part] for part in parts)]) for cell in trial["cells"]]
+
+
+def task_name(cell: Mapping[str, Any]) -> str:
+    """Return the name of a cell's task without its file."""
+    name: str = cell["task"]
+    return name.rpartition(":")[2]
 
 
 def _answer(estimate: Mapping[str, Any]) -> str:
