@@ -42,7 +42,7 @@ def test_a_theory_of_ones_own_joins_as_post_hoc(few_cells, answer, run, mine):
     own = got["theories"]["mine.py:guess"]
     assert own["post_hoc"] and not got["theories"]["src"]["post_hoc"]
     assert own["answered"] == len(few_cells) - len(got["did_not_fit"])
-    code, table, _ = run("court", "--theory", "mine.py:guess", "--disagreements")
+    code, table, _ = run("court", "--theory", "mine.py:guess", "--details")
     assert code == 0 and "post hoc" in table and "as its function says" in table
 
 
