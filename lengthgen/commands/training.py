@@ -188,7 +188,10 @@ def conjecture(
     details: Details = False,
     as_json: Json = False,
 ) -> None:
-    """Store predictions, train every cell over several seeds, and judge each prediction."""
+    """Store predictions, train every cell over several seeds, and judge each prediction.
+
+    Printed are a line for each cell, what was found, and the command that draws it; --details prints all tables.
+    """
     from lengthgen.budget import BudgetError, parse_budget
     from lengthgen.experiment import chosen
     from lengthgen.tables.trial_screen import trial_screen

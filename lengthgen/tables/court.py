@@ -15,24 +15,24 @@ KINDS = {"theories": "", "references": "base rate", "controls": "control"}
 
 def court_screen(answer: Mapping[str, Any]) -> Screen:
     """Return the verdicts in a sentence, and the scores of each theory and base rate."""
-    named: dict[str, list[str]] = {"supported": [], "refuted": [], "undecided": []}
+    named: dict[str, list[str]] = {"supported": [], "refuted": []}
     for name, row in answer["theories"].items():
-        named[row["verdict"]].append(name)
-    found = "; ".join(f"{verdict}: {', '.join(names)}" for verdict, names in named.items() if names)
+        named.setdefault(row["verdict"], []).append(name)
+    verdicts = "; ".join(f"{verdict}: {', '.join(names)}" for verdict, names in named.items() if names)
     rows = [(name, row) for part in ("theories", "references") for name, row in answer[part].items()]
 
     def form(shown: int) -> Group:
         table = columns("theory", "answers", "right", "wrong yes", "wrong no", "Brier", "verdict")
         for name, row in rows[:shown]:
-            numbers = _numbers(row)
-            table.add_row(Text(name), *numbers[:5], row["verdict"])
+            mark = " (post hoc)" if row.get("post_hoc") else ""
+            table.add_row(Text(f"{name}{mark}"), *_numbers(row)[:5], row["verdict"])
         return titled(
-            found,
+            verdicts,
             table,
             *more(len(rows), shown),
             f"{len(answer['cells'])} {answer['evidence']} cells, {len(answer['did_not_fit'])} of them without fit; "
-            "supported, refuted: Brier score below, above that of the base rate over the cells that it answers "
-            "(95 % interval over tasks). An abstention counts as probability 1/2",
+            f"solved from {answer['threshold']:.0%} on. Supported, refuted: Brier score below, above that of the base "
+            "rate over the cells that it answers (95 % interval over tasks). An abstention counts as probability 1/2",
         )
 
     return cut_to_screen(len(rows), form)

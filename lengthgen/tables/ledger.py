@@ -23,22 +23,22 @@ def ledger_screen(results: Sequence[Result]) -> Screen:
     sentence = Text(_sentence(results), style="bold")
     few = []
     if len(results) < LINES:
-        few = [Group(sentence, _rows(results, whole=True))]
-        few += [Group(sentence, _rows(results, whole=False), Text("whole statements and reasons: --details"))]
+        few = [Group(sentence, _rows(results, wrapped=True))]
+        few += [Group(sentence, _rows(results, wrapped=False), Text("whole statements and reasons: --details"))]
     longest = max(map(len, _not_verified(results).values()), default=0)
     counts = (Group(sentence, _counts(results), *_names(results, shown)) for shown in range(longest, -1, -1))
     return Screen(chain(few, counts))
 
 
-def _rows(results: Sequence[Result], *, whole: bool) -> RenderableType:
+def _rows(results: Sequence[Result], *, wrapped: bool) -> RenderableType:
     """Return a row for each claim: its statement and why it is not verified, or as much of both as a line holds."""
     rows = columns("claim", "verdict", "reach")
     for column in rows.columns:
         column.no_wrap = True
-    rows.add_column("statement", no_wrap=not whole, overflow="ellipsis", ratio=1)
+    rows.add_column("statement", no_wrap=not wrapped, overflow="ellipsis", ratio=1)
     rows.expand = True
     for result in results:
-        text = result.claim.statement + (f"{chr(10) if whole else ' '}{result.reason}" if result.reason else "")
+        text = result.claim.statement + (f"{chr(10) if wrapped else ' '}{result.reason}" if result.reason else "")
         rows.add_row(Text(f"{result.claim.id} [{result.claim.label}]"), result.verdict, mark(result), Text(text))
     return rows
 

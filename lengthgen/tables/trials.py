@@ -95,7 +95,7 @@ def _rules_table(trial: Mapping[str, Any]) -> Group:
             *(str(counts[key]) for key in ("yes_yes", "yes_no", "no_yes", "no_no")),
             percent(result["agreement"]),
             f"{result['fisher_p']:.3f}",
-            *(f"{test['p']:.3f} (least {test['least_p']:.3f})" for test in tests.values()),
+            *(f"{test['p']:.3f}" if test["least_p"] <= trial["alpha"] else "-" for test in tests.values()),
         )
         if result["misclassified"]:
             notes.append(f"{rule}: misses {', '.join(result['misclassified'])}")
@@ -113,7 +113,8 @@ def _rules_table(trial: Mapping[str, Any]) -> Group:
         + f"observed {yes_no(cell['observed'])}"
         for cell in trial["rules_differ"]
     ]
-    return titled("Predicted, observed: cells by the majority of their fitting runs; p-values one-sided", table, *notes)
+    title = "Predicted, observed: cells by the majority of their fitting runs; p-values one-sided, -: too few groups to be small"
+    return titled(title, table, *notes)
 
 
 def _differs(cell: Mapping[str, Any], rule: str) -> bool:
@@ -134,14 +135,18 @@ def _equal_results(results: Mapping[str, Any]) -> list[tuple[list[str], Any]]:
 
 
 def sensitivity_table(trial: Mapping[str, Any]) -> Group:
-    """Return the trial with one choice varied at a time, and the cells that change."""
+    """Return the trial with one choice varied at a time: the choices that change a cell, and how."""
     table = columns(
         "varied", "yes, yes", "yes, no", "no, yes", "no, no", "agree", "literal agrees", "cells that change"
     )
-    notes = []
+    cells: dict[str, list[str]] = {}
+    same = []
     for variant in trial["sensitivity"]:
         varied, rules = variant["varied"], variant["rules"]
         name = f"{varied} {variant['setting'][varied]}" if varied else "nothing"
+        if varied and not variant["changed"]:
+            same.append(name)
+            continue
         counts = rules["coverage"]["table"]
         table.add_row(
             name,
@@ -150,9 +155,11 @@ def sensitivity_table(trial: Mapping[str, Any]) -> Group:
             percent(rules["literal"]["agreement"]),
             str(len(variant["changed"])),
         )
-        notes += [f"{name}: {change['cell']}: {_change(change)}" for change in variant["changed"]]
+        for change in variant["changed"]:
+            cells.setdefault(f"{name}: {_change(change)}", []).append(change["cell"])
     title = f"The same runs with one choice varied at a time; main setting: {_setting_text(trial['main'])}"
-    return titled(title, table, *notes)
+    notes = [f"{change}: {', '.join(names)}" for change, names in cells.items()]
+    return titled(title, table, *notes, *([f"no cell changes: {', '.join(same)}"] if same else []))
 
 
 def _change(change: Mapping[str, Any]) -> str:
