@@ -113,7 +113,7 @@ def _rules_table(trial: Mapping[str, Any]) -> Group:
         + f"observed {yes_no(cell['observed'])}"
         for cell in trial["rules_differ"]
     ]
-    title = "Predicted, observed: cells by the majority of their fitting runs; p-values one-sided, -: too few groups to be small"
+    title = "Predicted, observed: cells by the majority of their fitting runs; one-sided p-values, -: none can be small"
     return titled(title, table, *notes)
 
 
