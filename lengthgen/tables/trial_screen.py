@@ -65,7 +65,9 @@ def trial_screen(trial: Mapping[str, Any], folder: Path) -> Screen:
     by_interest = sorted(range(len(cells)), key=lambda index: [*VERDICTS].index(cells[index]["verdict"]))
     tasks = list(dict.fromkeys(task_name(cell) for cell in cells))
     what = task_name(cells[0]) if len(tasks) == 1 else f"{folder.name}, {len(tasks)} tasks"
+    forecast = any(cell.get("forecast") for cell in cells)
     notes = [
+        *(["forecast: share of the fitting runs that should generalize, with its 95 % interval"] * forecast),
         f"runs: that generalize, of those that fit; {BARS[-1]}: exact match from {trial['main']['threshold']:g} on, "
         "in the median run",
         *_open_notes(cells),

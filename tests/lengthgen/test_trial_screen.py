@@ -59,6 +59,7 @@ def test_a_cell_is_a_line(trial):
         "rotary as written - 0 of 6 ███ no prediction",
     ]
     assert shown[0] == "mine: trained on scales 1-2, tested to 4"
+    assert any(line.startswith("forecast: ") for line in shown)
 
 
 def test_a_forecast_has_its_interval():
