@@ -190,11 +190,19 @@ _RULE = _record(
     misclassified=_list_of(_TEXT),
     refuted_by=_list_of(_TEXT),
 )
+
+
+def _rules(value: Any, where: str) -> None:
+    """Check the rules of a trial: two that every version has, and any others in the same form."""
+    _record(coverage=_RULE, literal=_RULE)(value, where)
+    _mapping_to(_RULE)(value, where)
+
+
 _RECORD = _record(
     main=_record(size=_TEXT, checkpoint=_TEXT, mode=_TEXT, threshold=_NUMBER),
     alpha=_NUMBER,
     confidence=_NUMBER,
-    rules=_record(coverage=_RULE, literal=_RULE),
+    rules=_rules,
     breaking=_record(**dict.fromkeys(("cells", "as_predicted", "earlier", "later", "never"), _COUNT)),
     cells=_list_of(_RECORDED_CELL),
 )
