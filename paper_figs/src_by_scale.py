@@ -1,62 +1,11 @@
-"""Figure and table of SRC of every task by scale, with the status of each value."""
+"""Table of SRC of every task by scale, with the status of each value."""
 
 from collections.abc import Sequence
 from math import inf, isinf
 
-from matplotlib.lines import Line2D
-
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing, Printed
-from paper_figs.small_panels import finish, grid
 from paper_figs.src_study import LARGEST, Complexity, complexities
-from paper_figs.style import SMALLEST_TEXT, context
-
-_MARKS = {"exact": ("o", "full"), "sampled": ("o", "none"), "bounds": ("_", "full"), "infinite": ("^", "full")}
-"""Marker and fill by status: exact, exact on a sample of prompts, lower bound only, infinite."""
-_MEANINGS = {
-    "exact": "exact, or attained by the reference circuit",
-    "sampled": "exact on a sample of prompts: a lower bound",
-    "bounds": "lower bound",
-    "infinite": "infinite at this arity",
-}
-_NARROWEST, _HEIGHT = 1.15, 0.95
-
-
-def figure(results: Sequence[Complexity], width: float) -> Drawing:
-    """Draw a small panel for each task, `width` inches wide in all."""
-    highest = max(low for result in results for low, _ in result.bounds.values() if not isinf(low))
-    with context():
-        canvas, panels = grid(len(results), width=width, narrowest=_NARROWEST, height=_HEIGHT, sharex=True, sharey=True)
-        for axes, result in zip(panels, results, strict=True):
-            axes.set_gid(result.name)
-            axes.set_title(result.name.replace(" (", "\n("), fontsize=7, pad=2, linespacing=1.1)
-            lows = {scale: low for scale, (low, _) in result.bounds.items()}
-            finite = {scale: low for scale, low in lows.items() if not isinf(low)}
-            axes.plot([*finite], [*finite.values()], color="#004488", linewidth=0.8, gid="course", zorder=1)
-            for scale, low in lows.items():
-                status = _status(result, scale)
-                marker, fill = _MARKS[status]
-                axes.plot(
-                    [scale], [highest + 1.2 if isinf(low) else low], marker=marker, fillstyle=fill, markersize=3.4,
-                    color="#BB5566" if status == "infinite" else "#004488", markerfacecoloralt="white",
-                    markerfacecolor="white" if fill == "none" else None, gid=f"{status}:{scale}", zorder=2,
-                )  # fmt: skip
-            axes.set(xlim=(0.5, LARGEST + 0.5), ylim=(0.4, highest + 1.8), xticks=range(1, LARGEST + 1))
-            axes.set_yticks(
-                [1, round(highest / 2), highest, highest + 1.2], ["1", f"{highest / 2:.0f}", f"{highest:g}", "∞"]
-            )
-            axes.tick_params(labelsize=SMALLEST_TEXT, length=2, pad=1.5)
-        canvas.supxlabel("scale n", fontsize=7)
-        canvas.supylabel("SRC", fontsize=7)
-        statuses = dict.fromkeys(_status(result, scale) for result in results for scale in result.bounds)
-        handles = [
-            Line2D([], [], linestyle="none", marker=_MARKS[status][0], markersize=3.4, label=_MEANINGS[status],
-                   color="#BB5566" if status == "infinite" else "#004488",
-                   markerfacecolor="white" if _MARKS[status][1] == "none" else None)
-            for status in statuses
-        ]  # fmt: skip
-        finish(canvas, handles)
-    return Drawing(shown=canvas, rows=_rows(results), caption=_caption(results))
 
 
 def table(results: Sequence[Complexity]) -> Drawing:
@@ -121,10 +70,4 @@ def _caption(results: Sequence[Complexity]) -> str:
 
 FIGURES = (
     Entry(place=230, name="table-src", title="SRC of all tasks by scale (table)", make=lambda _: table(complexities())),
-    Entry(
-        place=330,
-        name="src-by-scale",
-        title="SRC of all tasks by scale",
-        make=lambda sources: figure(complexities(), sources.width),
-    ),
 )

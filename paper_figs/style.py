@@ -34,6 +34,12 @@ WIDTHS = {
 }
 """Widths in inches of a page and of a column, and those of the style files of conferences."""
 
+WIDEST_COLUMN = 3.5
+"""Largest width in inches of a column of a page with two columns; a wider figure stands across both."""
+
+TALLEST = 9.0
+"""Largest height of a figure in inches: that of a page, with a caption below."""
+
 SMALLEST_TEXT = 6.0
 """Smallest font size, in points."""
 

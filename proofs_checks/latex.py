@@ -1,6 +1,6 @@
 """LaTeX for a paper: text, formulas, figures, tables, and the ledger as a table of the appendix.
 
-The document must load booktabs and graphicx; for the ledger also longtable, amsmath and amssymb.
+The document must load booktabs and graphicx (or pgf); for the ledger also longtable, amsmath and amssymb.
 """
 
 import re
@@ -45,18 +45,23 @@ def mathematics(latex: str) -> str:
     return f"${formula}$" if balanced else text(formula)
 
 
-def figure(name: str, caption: str, width: float) -> str:
-    """Return the figure environment of NAME.pdf, `width` inches wide, labelled fig:NAME.
+def figure(name: str, caption: str, width: float, *, across: bool) -> str:
+    """Return the figure environment of NAME.pdf, labelled fig:NAME.
 
-    The name is not escaped, so LaTeX must be able to read it.
+    Args:
+        name: name of the files; it is not escaped, so LaTeX must be able to read it.
+        caption: caption as plain text.
+        width: width in inches.
+        across: True for figure*, which stands across both columns; in a document of one column it is figure.
     """
+    environment = "figure*" if across else "figure"
     lines = [
-        r"\begin{figure}",
+        rf"\begin{{{environment}}}",
         r"\centering",
-        rf"\includegraphics[width={width:g}in]{{{name}.pdf}}",
+        rf"\includegraphics[width={width:g}in]{{{name}.pdf}}% or \input{{{name}.pgf}}, with the fonts of the document",
         rf"\caption{{{text(caption)}}}",
         rf"\label{{fig:{name}}}",
-        r"\end{figure}",
+        rf"\end{{{environment}}}",
     ]
     return "\n".join(lines) + "\n"
 

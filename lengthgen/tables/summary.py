@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 from rich.console import Group
@@ -12,8 +11,6 @@ from rich.text import Text
 from lengthgen.tables.layout import yes_no
 from lengthgen.tables.trials import found_sentence, larger_e_value, verdicts_table
 
-NAMES = 60
-"""Largest number of characters for the names of figures that are not drawn."""
 SHOWN = (("ipe", "aligned"), ("ape", "aligned"), ("rpe", "aligned"), ("rpe", "filled"))
 """Encodings and formats whose verdicts end the summary: ideal, absolute, and relative in two formats."""
 
@@ -30,7 +27,7 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
         Text(f"SRC at scales 1-6:      {'; '.join(complexities)}"),
         verdicts_table(answers["conjecture"]),
         *decisions(answers["conjecture"]),
-        *_not_drawn(answers["figures"]["missing"]),
+        *_figures(answers["figures"]),
         Text("Found", style="bold"),
         *(Text(f"  {line}") for line in found_lines(answers)),
         Text(
@@ -93,9 +90,11 @@ def decisions(trial: Mapping[str, Any]) -> list[Text]:
     return [Text(line) for line in lines]
 
 
-def _not_drawn(missing: Mapping[str, str]) -> list[Text]:
-    """Return a line on the figures that are not drawn; the reasons are on stderr, a line each."""
-    if not missing:
-        return []
-    names = shorten(", ".join(missing), NAMES, placeholder="...")
-    return [Text(f"Not drawn: {len(missing)}, for {len(set(missing.values()))} reasons (on stderr): {names}")]
+def _figures(answer: Mapping[str, Any]) -> list[Text]:
+    """Return a line on figures that come from records, and one on those not drawn, with the command that lists why."""
+    lines = []
+    if answer["recorded"]:
+        lines.append(f"{len(answer['recorded'])} figures show recorded runs, not trained here, as their captions say")
+    if answer["missing"]:
+        lines.append(f"Not drawn: {len(answer['missing'])} (why, and how to make them: {answer['made_by']})")
+    return [Text(line) for line in lines]
