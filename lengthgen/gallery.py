@@ -9,7 +9,7 @@ FOLDER/.drawn/NAME.json    sources of each figure, and the hashes of its files
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
@@ -69,7 +69,7 @@ class Drawn:
 
         The others have their sources, and could not be read in print, or their search was stopped.
         """
-        lines = [f"  {len(names):2} of {_few(names)}: {command}" for command, names in self.made_by.items()]
+        lines = [f"  {len(names):2} of {few(names)}: {command}" for command, names in self.made_by.items()]
         others = [name for name in self.missing if not any(name in names for names in self.made_by.values())]
         if others:
             lines.append(
@@ -188,9 +188,10 @@ class _Outcome:
     broken: str = ""
 
 
-def _few(names: Sequence[str]) -> str:
-    """Return the first two names, and dots if there are more."""
-    return ", ".join(names[:2]) + (", ..." if names[2:] else "")
+def few(names: Iterable[str]) -> str:
+    """Return the first two names, and the number of the others."""
+    listed = list(names)
+    return ", ".join(listed[:2]) + (f" and {len(listed) - 2} more" if listed[2:] else "")
 
 
 _Contents = dict[str, bytes]

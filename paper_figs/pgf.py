@@ -30,7 +30,7 @@ def as_pgf(figure: Figure) -> str:
         "% \\input this file in place of \\includegraphics; the document must load pgf.\n"
         "\\begingroup\n\\makeatletter\n\\def\\mathdefault#1{#1}\n\\begin{pgfpicture}\n"
         f"\\pgfpathrectangle{{\\pgfpointorigin}}{{\\pgfqpoint{{{width:f}in}}{{{height:f}in}}}}\n"
-        "\\pgfusepath{use as bounding box, clip}\n"
+        "\\pgfusepath{use as bounding box}\n"
     )
     renderer: Any = _Renderer
     figure.draw(renderer(figure, written))

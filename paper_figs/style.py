@@ -74,6 +74,7 @@ _SETTINGS = {
     "axes.spines.right": False,
     "axes.unicode_minus": False,
     "pdf.fonttype": 42,
+    "pgf.rcfonts": False,  # PGF has the fonts of the document
     "svg.hashsalt": "lengthgen",  # without it, identifiers are random
     "savefig.bbox": None,
     "axes.titley": 1.0,  # a fixed place saves the search for labels above the axes, which no figure has

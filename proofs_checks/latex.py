@@ -22,7 +22,14 @@ _SPECIAL = {
     "≤": r"$\leq$",
     "×": r"$\times$",
     "·": r"$\cdot$",
+    "→": r"$\rightarrow$",
     "–": "--",
+    **{
+        letter: rf"$\{name}$"
+        for letter, name in zip(
+            "αβγελθω", ("alpha", "beta", "gamma", "epsilon", "lambda", "theta", "omega"), strict=True
+        )
+    },
     **{character: f"\\{character}" for character in "{}$&#%_"},
 }
 _COLUMNS = r"@{}p{0.20\linewidth}p{0.43\linewidth}p{0.12\linewidth}p{0.14\linewidth}@{}"

@@ -66,7 +66,7 @@ def figures(
 ) -> None:
     """Draw figures and tables from stored runs and computed theory.
 
-    Figures whose sources did not change are not redrawn. In a checkout, figures of an experiment without runs in OUT are
+    Figures whose sources did not change are not redrawn. In a checkout, those of an experiment without runs in OUT are
     drawn from its record in docs/results, and their captions say so. With --trial, the figures of one stored
     conjecture: accuracy, predicted, success, breaking, disagreements.
 
@@ -120,6 +120,8 @@ def _show_drawn(drawn: Any, folder: Path, *, named: bool, of_trial: bool, as_jso
 
     Of a trial, which has five figures, each missing one has its reason.
     """
+    from lengthgen.gallery import few
+
     failing = drawn.broken | (drawn.missing if named else {})
     reasons = [f"{name}: {reason}" for name, reason in failing.items()]
     if failing and not drawn.files:
@@ -140,7 +142,7 @@ def _show_drawn(drawn: Any, folder: Path, *, named: bool, of_trial: bool, as_jso
     ]
     lines.append(f"in {folder}")
     if drawn.widened:
-        lines.append(f"wider than asked for, as they need it (figure* in LaTeX): {', '.join(drawn.widened)}")
+        lines.append(f"wider than asked for, since they need it (figure* in LaTeX): {few(drawn.widened)}")
     show(answer, "\n".join(lines), as_json)
     if not named:
         reasons_of_trial = [f"not drawn: {name}: {reason}" for name, reason in drawn.missing.items()]

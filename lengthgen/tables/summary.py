@@ -93,8 +93,12 @@ def decisions(trial: Mapping[str, Any]) -> list[Text]:
 def _figures(answer: Mapping[str, Any]) -> list[Text]:
     """Return a line on figures that come from records, and one on those not drawn, with the command that lists why."""
     lines = []
-    if answer["recorded"]:
-        lines.append(f"{len(answer['recorded'])} figures show recorded runs, not trained here, as their captions say")
+    if count := len(answer["recorded"]):
+        words = (
+            "figure shows" if count == 1 else "figures show",
+            "its caption says" if count == 1 else "their captions say",
+        )
+        lines.append(f"{count} {words[0]} recorded runs, not trained here, as {words[1]}")
     if answer["missing"]:
         lines.append(f"Not drawn: {len(answer['missing'])} (why, and how to make them: {answer['made_by']})")
     return [Text(line) for line in lines]
