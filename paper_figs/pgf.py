@@ -19,11 +19,7 @@ from proofs_checks import latex
 
 
 def as_pgf(figure: Figure) -> str:
-    """Return a figure as a pgfpicture; the document must load pgf.
-
-    Raises:
-        ValueError: the figure has a raster image, which PGF keeps in another file.
-    """
+    """Return a figure as a pgfpicture; the document must load pgf."""
     written = io.StringIO()
     width, height = figure.get_size_inches()
     written.write(

@@ -103,9 +103,9 @@ def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the files of a drawing and return their paths.
 
     NAME.csv has the numbers. NAME.tex has a complete environment with caption and label: table, figure, or figure* if
-    the figure is wider than a column. A figure also has NAME.pdf, NAME.pgf, NAME.svg and NAME.png (300 dpi), and its
-    caption in NAME.txt; a table has its text in NAME.txt. The same drawing gives the same bytes, because files hold no
-    time and no random identifier.
+    the figure is wider than a column. A figure also has NAME.pdf, NAME.svg, NAME.png (300 dpi), NAME.pgf unless parts
+    of it are rasterized for their size, and its caption in NAME.txt; a table has its text in NAME.txt. The same drawing
+    gives the same bytes, because files hold no time and no random identifier.
 
     Args:
         drawing: the figure or table.
@@ -122,8 +122,9 @@ def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
     files = {"csv": _csv_bytes(drawing.rows)}
     if isinstance(shown, Figure):
         images = {ending: _image_bytes(shown, ending) for ending in _METADATA}
-        with context():
-            images["pgf"] = as_pgf(shown).encode()
+        if not any(artist.get_rasterized() for artist in shown.findobj()):
+            with context():
+                images["pgf"] = as_pgf(shown).encode()
         files = images | files | {"txt": f"{caption}\n".encode()}
         environment = latex.figure(name, caption, drawing.width, across=drawing.width > WIDEST_COLUMN)
     else:

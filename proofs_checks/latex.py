@@ -1,6 +1,6 @@
 """LaTeX for a paper: text, formulas, figures, tables, and the ledger as a table of the appendix.
 
-The document must load booktabs and graphicx (or pgf); for the ledger also longtable, amsmath and amssymb.
+The document must load booktabs and graphicx; for the ledger also longtable, amsmath and amssymb.
 """
 
 import re
@@ -65,7 +65,7 @@ def figure(name: str, caption: str, width: float, *, across: bool) -> str:
     lines = [
         rf"\begin{{{environment}}}",
         r"\centering",
-        rf"\includegraphics[width={width:g}in]{{{name}.pdf}}% or \input{{{name}.pgf}}, with the fonts of the document",
+        rf"\includegraphics[width={width:g}in]{{{name}.pdf}}",
         rf"\caption{{{text(caption)}}}",
         rf"\label{{fig:{name}}}",
         rf"\end{{{environment}}}",

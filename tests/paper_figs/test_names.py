@@ -46,7 +46,7 @@ def test_labels_and_file_names_have_no_special_character_of_latex(tmp_path: Path
         name = file_name(text)
         environment = latex.figure(name, "Caption.", 3, across=False)
         [label] = re.findall(r"\\label\{(.*)\}", environment)
-        [file] = re.findall(r"\\includegraphics\[.*\]\{(.*)\}%", environment)
+        [file] = re.findall(r"\\includegraphics\[.*\]\{(.*)\}", environment)
         assert not {*label, *file} - {*string.ascii_letters, *string.digits, *":._-"}
         written = write(TABLE, tmp_path, name)
         assert [path.parent for path in written] == [tmp_path] * 3

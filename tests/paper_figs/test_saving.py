@@ -105,3 +105,12 @@ def test_pgf_is_written_without_latex_and_escapes_what_latex_would_read(
         [line] = [line for line in written.splitlines() if line.endswith(f"{text}}}}}%")]
         assert line.startswith(r"\pgftext[x=1.500000in,y=") and ",right,b" in line, "a text stands at its anchor"
     assert written.isascii() and "setmainfont" not in written, "the fonts are those of the document"
+
+
+def test_a_figure_that_is_rasterized_for_its_size_has_no_pgf(tmp_path: Path) -> None:
+    for rasterized in (False, True):
+        with context():
+            figure = Figure(figsize=(3, 2))
+            figure.add_subplot().pcolormesh([[1, 2], [3, 4]], rasterized=rasterized)
+        paths = write(replace(TABLE, shown=figure), tmp_path / str(rasterized), "mesh")
+        assert (tmp_path / str(rasterized) / "mesh.pgf" in paths) != rasterized
