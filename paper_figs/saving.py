@@ -7,6 +7,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
 
@@ -26,7 +27,8 @@ _METADATA: Mapping[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
 }
-_TEXT_WIDTH = 120
+_TEXT_WIDTH, _CELL_WIDTH = 120, 60
+"""Largest number of characters of a line of text, and of a cell of a table in it."""
 
 
 class Undrawable(LengthgenError):
@@ -153,11 +155,14 @@ def _csv_bytes(rows: Rows) -> bytes:
 
 
 def _table_text(table: Printed, caption: str) -> str:
-    """Return the table as text in aligned columns, with the caption above."""
-    all_lines = [table.headings, *table.lines]
+    """Return the table as text in aligned columns, long cells on several lines, with the caption above."""
+    wrapped = [
+        [wrap(cell, _CELL_WIDTH, break_on_hyphens=False) for cell in line] for line in (table.headings, *table.lines)
+    ]
+    all_lines = [parts for cells in wrapped for parts in zip_longest(*cells, fillvalue="")]
     widths = [max(len(line[column]) for line in all_lines) for column in range(len(table.headings))]
     rule = "  ".join("-" * width for width in widths)
     lines = [
         "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in all_lines
     ]
-    return "\n".join([*wrap(caption, _TEXT_WIDTH), "", lines[0], rule, *lines[1:]]) + "\n"
+    return "\n".join([*wrap(caption, _TEXT_WIDTH, break_on_hyphens=False), "", lines[0], rule, *lines[1:]]) + "\n"

@@ -1,4 +1,4 @@
-"""Table of SRC of every task by scale, with the status of each value."""
+"""Table of SRC of every task by scale; its data have the status of each value."""
 
 from collections.abc import Sequence
 from math import inf, isinf
@@ -9,21 +9,25 @@ from paper_figs.src_study import LARGEST, Complexity, complexities
 
 
 def table(results: Sequence[Complexity]) -> Drawing:
-    """Make a table with a line for each task."""
-    scales = range(1, LARGEST + 1)
-    headings = ("task", "arity", *(f"n = {scale}" for scale in scales), "status", "course")
-    lines = [
-        (
-            result.name,
-            str(result.arity),
-            *(_bounds_text(result, scale) for scale in scales),
-            result.status,
-            result.course,
-        )
-        for result in results
-    ]
-    shown = Printed(headings=headings, lines=lines, columns="lr" + "r" * len(scales) + "ll")
-    return Drawing(shown=shown, rows=_rows(results), caption=_caption(results))
+    """Make a table with a line for each course of SRC, and the tasks that have it."""
+    tasks_of: dict[str, list[str]] = {}
+    for result in results:
+        values = " ".join(map(_bounds_text, result.bounds.values()))
+        sampled = "*" if result.status == "sampled" else ""
+        tasks_of.setdefault(values, []).append(f"{result.name}{sampled} ({result.arity})")
+    lines = [(values, ", ".join(tasks)) for values, tasks in sorted(tasks_of.items(), key=_by_size)]
+    headings = (f"n = 1 to {LARGEST}", "tasks (arity)")
+    return Drawing(
+        shown=Printed(headings=headings, lines=lines, columns="lp{5.6cm}"),
+        rows=_rows(results),
+        caption=_caption(results),
+    )
+
+
+def _by_size(line: tuple[str, list[str]]) -> tuple[int, str]:
+    """Sort key of a line: those of most tasks first."""
+    values, tasks = line
+    return -len(tasks), values
 
 
 def _status(result: Complexity, scale: int) -> str:
@@ -35,10 +39,8 @@ def _status(result: Complexity, scale: int) -> str:
     return "sampled" if result.status == "sampled" else "exact"
 
 
-def _bounds_text(result: Complexity, scale: int) -> str:
-    if scale not in result.bounds:
-        return "-"
-    return "..".join("∞" if bound == inf else f"{bound:g}" for bound in dict.fromkeys(result.bounds[scale]))
+def _bounds_text(bounds: tuple[float, float]) -> str:
+    return "..".join("∞" if bound == inf else f"{bound:g}" for bound in dict.fromkeys(bounds))
 
 
 def _rows(results: Sequence[Complexity]) -> list[dict[str, object]]:
@@ -58,13 +60,14 @@ def _rows(results: Sequence[Complexity]) -> list[dict[str, object]]:
 
 
 def _caption(results: Sequence[Complexity]) -> str:
-    constant = [result.name for result in results if result.course == "constant"]
+    constant = sum(result.course == "constant" for result in results)
+    sampled = any(result.status == "sampled" for result in results)
     return (
         f"SRC of {len(results)} tasks by scale [F], unaligned: the fewest unit operators of any circuit that is right "
         "at all scales up to n, at the least arity that determines every step of the first half of the scales shown; "
-        "infinite where a later step needs more arguments. The column course is the trend over these scales. "
-        f"Constant from scale 1 on: {len(constant)} of them "
-        f"({', '.join(constant)})."
+        "infinite where a later step needs more arguments. A line has the values at n = 1, 2, ..., and the tasks with "
+        f"these values, each with that arity; {constant} have the same value at all scales."
+        + (" Marked *: exact on a sample of prompts, which is a lower bound." if sampled else "")
     )
 
 

@@ -119,8 +119,8 @@ def test_what_is_not_drawn_is_a_number_and_one_command(clean):
     out, [(_, stdout, stderr), _], *_ = clean
     assert "not drawn" not in stderr
     command = f"lengthgen figures --profile smoke --out {out}"
-    said = " ".join(stdout.split())  # a long path is wrapped
-    assert f"Not drawn: 3 (why, and how to make them: {command})" in said
+    summary = " ".join(stdout.split())  # a long path is wrapped
+    assert f"Not drawn: 3 (why, and how to make them: {command})" in summary
     assert {"figure2", "results-fig2", "labels-fig2-addition"}.isdisjoint(path.stem for path in out.glob("figures/*"))
 
 

@@ -93,6 +93,14 @@ def test_a_figure_that_reads_more_than_a_record_holds_is_missing(made_up: tuple[
         recorded.require(entries["coverage-made-up"].needs)
 
 
+def test_without_a_checkout_figures_without_runs_are_missing(made_up: tuple[Sources, Sources, str]) -> None:
+    _, recorded, name = made_up
+    installed = replace(recorded, records=recorded.out / "docs" / "results", cache={})
+    for needs in (Needs(protocols=(name,)), Needs(court=True), Needs(verdict="random-tasks")):
+        with pytest.raises(Missing):
+            installed.require(needs)
+
+
 def test_a_changed_record_is_not_drawn(made_up: tuple[Sources, Sources, str], tmp_path: Path) -> None:
     _, recorded, name = made_up
     path = tmp_path / "docs" / "results" / "some" / "made-up" / "conjecture.json"

@@ -437,7 +437,7 @@ training.epochs = 1
 
 
 @pytest.mark.parametrize(
-    ("counts", "said"),
+    ("counts", "sentence"),
     [
         ([1], "A curve is one run (seed)"),
         ([2], "the median of 2 runs (seeds). A bar, from the smallest to the largest value, holds the median of such "
@@ -448,8 +448,8 @@ training.epochs = 1
                   "least 96.9%"),
     ],
 )  # fmt: skip
-def test_a_caption_claims_no_more_of_a_median_than_its_runs_show(counts: list[int], said: str) -> None:
-    assert said in accuracy_grid.median_text("curve", counts)
+def test_a_caption_claims_no_more_of_a_median_than_its_runs_show(counts: list[int], sentence: str) -> None:
+    assert sentence in accuracy_grid.median_text("curve", counts)
 
 
 NONSENSE = re.compile(r"\b1 (runs|seeds|cells|claims)\b|\b0\.0%|\b[Oo]f 0 |\b0 of 0\b")

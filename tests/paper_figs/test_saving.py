@@ -73,11 +73,11 @@ def made(width: float, area: float) -> Drawing:
 
 
 @pytest.mark.parametrize(
-    ("asked", "area", "drawn"),
+    ("wanted", "area", "drawn"),
     [(3.25, 20.0, 3.25), (3.25, 3.25 * TALLEST, 3.25), (3.25, 30.0, PAGE_WIDTH), (PAGE_WIDTH, 30.0, PAGE_WIDTH)],
 )
-def test_a_figure_that_is_too_tall_at_its_width_has_that_of_a_page(asked: float, area: float, drawn: float) -> None:
-    assert at_width(lambda width: made(width, area), asked).width == drawn
+def test_a_figure_that_is_too_tall_at_its_width_has_that_of_a_page(wanted: float, area: float, drawn: float) -> None:
+    assert at_width(lambda width: made(width, area), wanted).width == drawn
 
 
 def test_a_figure_that_does_not_fit_a_column_is_tried_on_a_page() -> None:
