@@ -3,16 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 from rich.console import Group
 from rich.text import Text
 
 from lengthgen.tables.trial_screen import trial_screen
-
-NAMES = 60
-"""Largest number of characters for the names of figures that are not drawn."""
 
 
 def summary(answers: Mapping[str, Any], out: Path) -> Group:
@@ -26,7 +22,7 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
         Text(f"LRC from scale 4 to 8:  {'; '.join(patterns)}"),
         Text(f"SRC at scales 1-6:      {'; '.join(complexities)}"),
         trial_screen(answers["conjecture"], out / "fig1"),
-        *_not_drawn(answers["figures"]["missing"]),
+        *_figures(answers["figures"]),
         Text("Found", style="bold"),
         *(Text(f"  {line}") for line in found_lines(answers)),
         Text(
@@ -67,9 +63,15 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) or "nothing"
 
 
-def _not_drawn(missing: Mapping[str, str]) -> list[Text]:
-    """Return a line on the figures that are not drawn; the reasons are on stderr, a line each."""
-    if not missing:
-        return []
-    names = shorten(", ".join(missing), NAMES, placeholder="...")
-    return [Text(f"Not drawn: {len(missing)}, for {len(set(missing.values()))} reasons (on stderr): {names}")]
+def _figures(answer: Mapping[str, Any]) -> list[Text]:
+    """Return a line on figures that come from records, and one on those not drawn, with the command that lists why."""
+    lines = []
+    if count := len(answer["recorded"]):
+        words = (
+            "figure shows" if count == 1 else "figures show",
+            "its caption says" if count == 1 else "their captions say",
+        )
+        lines.append(f"{count} {words[0]} recorded runs, not trained here, as {words[1]}")
+    if answer["missing"]:
+        lines.append(f"Not drawn: {len(answer['missing'])} (why, and how to make them: {answer['made_by']})")
+    return [Text(line) for line in lines]
