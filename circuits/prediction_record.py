@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from theory.system.brief import Brief
+
 
 @dataclass(frozen=True, kw_only=True)
 class VariantPrediction:
@@ -50,8 +52,8 @@ class VariantPrediction:
         return cls(**values)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prediction:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Prediction(Brief):
     """Prediction for one encoding; there is none if the encoding's relation is not known.
 
     Training is assumed to show every prompt of its scales ([F]); circuits.coverage measures what a finite training set
@@ -129,6 +131,25 @@ class Prediction:
             if values.get(name) is not None:
                 values[name] = VariantPrediction.from_json(values[name])
         return cls(**values)
+
+    def _brief(self) -> str:
+        if self.generalizes is None:
+            return f"{self.encoding}: no prediction, {self.why}"
+        answer = "generalizes" if self.generalizes else f"breaks at scale {self.breaks_at}"
+        return f"{self.encoding} {answer}: {self.why}"
+
+    def _details(self) -> dict[str, str]:
+        complexity = f"{self.complexity_train} in training, {self.complexity_test} in all"
+        variants = {name.replace("_", " "): getattr(self, name) for name in VARIANTS}
+        return {
+            "relation": self.relation or "",
+            "induced complexity": complexity if self.relation else "",
+            **{
+                name: "generalizes" if variant.generalizes else f"breaks at scale {variant.breaks_at}: {variant.why}"
+                for name, variant in variants.items()
+                if variant
+            },
+        }
 
 
 VARIANTS = ("selection", "selection_with_token", "distractors")

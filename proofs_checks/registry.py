@@ -10,7 +10,7 @@ from types import ModuleType
 
 import circuits.encodings  # noqa: F401  # registers those whose relation is that of a circuit
 from proofs_checks import papers
-from proofs_checks.claim import Claim, Source, Strength
+from proofs_checks.claim import Claim, Claims, Source, Strength
 from proofs_checks.ledger import Selection
 from proofs_checks.trained import NONE, Runs
 from theory.encodings.catalogue import ENCODINGS, called
@@ -21,14 +21,14 @@ class Unknown(LengthgenError):
     """Raised for a name that no claim, family, paper or strength has; the one-line message gives the closest names."""
 
 
-def gather(*groups: Iterable[Claim]) -> tuple[Claim, ...]:
+def gather(*groups: Iterable[Claim]) -> Claims:
     """Return the claims of all groups in order. Raises `ValueError` if two claims have the same id."""
     claims: dict[str, Claim] = {}
     for claim in (claim for group in groups for claim in group):
         if claim.id in claims:
             raise ValueError(f"two claims have the id {claim.id!r}")
         claims[claim.id] = claim
-    return tuple(claims.values())
+    return Claims(claims.values())
 
 
 def _place(module: str, claim: Claim) -> tuple[int, str]:
@@ -52,7 +52,7 @@ CLAIMS = gather(claim for _, claim in _LISTED)
 _HOMES = {claim.id: Path(str(module.__file__)) for module, claim in _LISTED}
 
 
-def select(names: Iterable[str] = (), *, paper: str | None = None) -> tuple[Claim, ...]:
+def select(names: Iterable[str] = (), *, paper: str | None = None) -> Claims:
     """Return the claims with these names, in order; all claims if no names are given.
 
     Args:
@@ -65,12 +65,12 @@ def select(names: Iterable[str] = (), *, paper: str | None = None) -> tuple[Clai
     """
     wanted_names = list(names)
     chosen_ids = {claim.id for name in wanted_names for claim in _claims_named(name)}
-    claims = tuple(claim for claim in CLAIMS if not wanted_names or claim.id in chosen_ids)
+    claims = Claims(claim for claim in CLAIMS if not wanted_names or claim.id in chosen_ids)
     if paper is None:
         return claims
     if not any(_is_of_paper(claim.source, paper) for claim in CLAIMS):
         raise Unknown(_unknown_paper(paper))
-    claims_of_paper = tuple(claim for claim in claims if _is_of_paper(claim.source, paper))
+    claims_of_paper = Claims(claim for claim in claims if _is_of_paper(claim.source, paper))
     if not claims_of_paper:
         raise Unknown(f"none of the claims named {', '.join(wanted_names)} is of a paper {paper!r}")
     return claims_of_paper
