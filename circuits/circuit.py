@@ -281,7 +281,8 @@ class Circuit(Brief):
 
     def _brief(self) -> str:
         scale = max(self.wirings, default=0)
-        return f"{self.task.name}: {len(self.operators)} operators of arity {self.arity} up to scale {scale}"
+        operators = f"{len(self.operators)} operator{'' if len(self.operators) == 1 else 's'}"
+        return f"{self.task.name}: {operators} of arity {self.arity} up to scale {scale}"
 
 
 def _slots(entries: int, symbols: int) -> int:

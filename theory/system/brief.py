@@ -47,12 +47,12 @@ class Listed(tuple[T, ...]):
         return f"{len(self)} results"
 
     def __repr__(self) -> str:
-        lines = [_cut(repr(entry)) for entry in self[:LISTED]]
+        lines = [_line(entry) for entry in self[:LISTED]]
         more = [f"... and {len(self) - LISTED} more"] if len(self) > LISTED else []
         return "\n".join([f"{self._heading()}:" if lines else self._heading(), *lines, *more])
 
     def _repr_html_(self) -> str:
-        return _html(self._heading(), [(str(number), repr(entry)) for number, entry in enumerate(self)])
+        return _html(self._heading(), [(str(number), _answer(entry)) for number, entry in enumerate(self)])
 
 
 def by_scale(values: Mapping[int, Any]) -> str:
@@ -71,7 +71,14 @@ def _scales(scales: list[int]) -> str:
     return f"scale {scales[0]}" if len(scales) == 1 else f"scales {scales[0]}-{scales[-1]}"
 
 
-def _cut(line: str) -> str:
+def _answer(entry: object) -> str:
+    """Return the answer of a result, or the `repr` of any other object."""
+    return entry._brief() if isinstance(entry, Brief) else repr(entry)
+
+
+def _line(entry: object) -> str:
+    """Return the answer of an entry of a list as one line, cut if it is long."""
+    line = one_line(_answer(entry), longest=LONGEST)
     return line if len(line) <= LONGEST_LISTED else f"{line[: LONGEST_LISTED - 3]}..."
 
 

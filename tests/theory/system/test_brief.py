@@ -28,7 +28,7 @@ def test_a_list_is_its_heading_and_the_first_entries() -> None:
     assert (len(lines), lines[0], lines[-1]) == (LISTED + 2, "100 results:", f"... and {100 - LISTED} more")
     assert max(map(len, lines)) <= 100
     assert repr(Listed()) == "0 results"
-    assert repr(Listed([Answer(text="yes")])) == "1 results:\nAnswer(yes)"
+    assert repr(Listed([Answer(text="yes")])) == "1 results:\nyes"
 
 
 def test_a_list_is_the_tuple_of_its_entries() -> None:
