@@ -11,6 +11,7 @@ from proofs_checks.markdown import as_printed
 from proofs_checks.reading import decided_at
 from proofs_checks.runner import TIME_LIMIT
 from proofs_checks.search import search
+from proofs_checks.titles import title
 from theory.system.files import user_cache
 
 
@@ -36,8 +37,7 @@ def found_answer(words: Sequence[str], *, most: int | None) -> dict[str, Any]:
     """
     matches = search(words)
     shown = matches.claims[:most]
-    selection = ledger.Selection(claims=shown, find=registry.find, home=registry.home)
-    settled = ledger.settled(selection, user_cache("claims"))
+    settled = ledger.settled(_selection(shown), user_cache("claims"))
     return {
         "claims": [
             _short(claim) | {"verdict": str(settled[claim.id].verdict) if claim.id in settled else None}
@@ -55,7 +55,7 @@ def page_answer(claim_id: str) -> dict[str, Any]:
     The claim is run if no result of its present code is stored.
     """
     runner = ClaimRunner(time_limit=TIME_LIMIT, fresh=False)
-    [result] = runner.results(registry.selection([claim_id]))
+    [result] = runner.results(_selection([registry.find(claim_id)]))
     claim = result.claim
     answer: dict[str, Any] = report.as_json([result])["claims"][0]
     right, printed = as_printed(claim.statement) if claim.printed else (claim.statement, "")
@@ -64,12 +64,18 @@ def page_answer(claim_id: str) -> dict[str, Any]:
         "printed": {"statement": printed, "fails": result.reason.removeprefix("as printed: ")}
         if claim.printed
         else None,
+        "title": title(claim.source),
         "decided_by": decided_at(claim),
         "lemmas": [lemma.statement for lemma in result.lemmas or ()],
         "theorems": [
             {"name": theorem.name, "statement": theorem.statement} for theorem in recorded.theorems_of(claim.id)
         ],
     }
+
+
+def _selection(claims: Sequence[Claim]) -> ledger.Selection:
+    """Return these claims, and no others whose ids begin as theirs, as the ledger takes them."""
+    return ledger.Selection(claims=tuple(claims), find=registry.find, home=registry.home)
 
 
 def _short(claim: Claim) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import circuits.encodings  # noqa: F401  # registers those whose relation is tha
 from proofs_checks import papers
 from proofs_checks.claim import Claim, Claims, Source, Strength
 from proofs_checks.ledger import Selection
+from proofs_checks.titles import title
 from proofs_checks.trained import NONE, Runs
 from theory.encodings.catalogue import ENCODINGS, called
 from theory.system.errors import LengthgenError, nearest
@@ -165,7 +166,7 @@ def belongs(claim: Claim, name: str) -> bool:
 def _is_of_paper(source: Source, paper: str) -> bool:
     """True if `paper` is the arXiv id or address of the source, or part of its name."""
     text = arxiv_id(paper) or paper.strip().lower()
-    return bool(text) and (text == source.arxiv or text in source.paper.lower())
+    return bool(text) and (text == source.arxiv or text in f"{source.paper}\n{title(source)}".lower())
 
 
 def _unknown_claim(name: str) -> str:
@@ -178,7 +179,8 @@ def _unknown_claim(name: str) -> str:
 def _unknown_paper(text: str) -> str:
     ids = {claim.source.arxiv for claim in CLAIMS}
     text = arxiv_id(text) or text
-    words = {word for claim in CLAIMS for word in re.findall(r"\w{3,}", claim.source.paper.lower())}
+    titles = " ".join({f"{claim.source.paper} {title(claim.source)}" for claim in CLAIMS})
+    words = {*re.findall(r"\w{3,}", titles.lower())}
     names = ids | words if get_close_matches(text.strip().lower(), words) else ids
     hint = nearest(text.strip(), names, listed="`lengthgen claims WORDS` searches papers and statements")
     return f"no paper has the arXiv id or the name {text!r}: {hint}"

@@ -13,6 +13,7 @@ from functools import cache
 
 from proofs_checks.claim import Claim
 from proofs_checks.registry import CLAIMS, Unknown, arxiv_id, belongs, is_about
+from proofs_checks.titles import title
 from theory.encodings.catalogue import ENCODINGS
 from theory.encodings.encoding import Encoding
 from theory.system.errors import LONGEST_COMPARED, one_line
@@ -111,7 +112,8 @@ def _index() -> dict[str, dict[str, int]]:
     index = {}
     for claim in CLAIMS:
         source = claim.source
-        texts = ((" ".join((*papers[source.arxiv], source.place)), _PAPER), (claim.statement, _STATEMENT))
+        paper = " ".join((*papers[source.arxiv], title(source), source.place))
+        texts = ((paper, _PAPER), (claim.statement, _STATEMENT))
         weights = {_stem(word): weight for text, weight in (*texts, (claim.id, _ID)) for word in _split(text)}
         spoken = _spaced(f"{claim.id} {claim.statement} {source.paper} {source.place}")
         for encoding in ENCODINGS.values():
@@ -133,7 +135,7 @@ def _nearest_word(word: str) -> str:
     words = {
         part
         for claim in CLAIMS
-        for part in _split(f"{claim.id} {claim.statement} {claim.source.paper}")
+        for part in _split(f"{claim.id} {claim.statement} {claim.source.paper} {title(claim.source)}")
         if part.isalpha()
     }
     names = {name.casefold() for encoding in ENCODINGS.values() for name in (encoding.name, *encoding.aliases)}

@@ -56,7 +56,7 @@ def claim_page(answer: Mapping[str, Any]) -> RenderableType:
     page.add_column(no_wrap=True)
     page.add_column()
     for heading, lines in (
-        ("paper", _source_lines(source)),
+        ("paper", _source_lines(source, answer["title"])),
         ("label", [f"{answer['label']}: {_LABELS[answer['label']]}"]),
         ("the paper prints", _printed_lines(answer["printed"])),
         ("verdict", [": ".join(filter(None, (answer["verdict"], "" if answer["printed"] else answer["reason"])))]),
@@ -66,7 +66,7 @@ def claim_page(answer: Mapping[str, Any]) -> RenderableType:
         ("lemmas in Coq", answer["lemmas"]),
         ("theorems in Coq", [f"{theorem['name']}: {theorem['statement']}" for theorem in answer["theorems"]]),
         ("decided by", [answer["decided_by"]]),
-        ("must be false", [_falsifier_line(falsifier) for falsifier in answer["falsifiers"]]),
+        ("falsifiers", [_falsifier_line(falsifier) for falsifier in answer["falsifiers"]]),
         ("TeX", [answer["latex"]]),
     ):
         for at, line in enumerate(filter(None, lines)):
@@ -74,9 +74,10 @@ def claim_page(answer: Mapping[str, Any]) -> RenderableType:
     return _Within(Group(Text(answer["id"], style="bold"), Text(" ".join(answer["statement"].split())), Text(), page))
 
 
-def _source_lines(source: Mapping[str, str]) -> list[str]:
-    where = f"https://arxiv.org/abs/{source['arxiv']}" if source["arxiv"] else ""
-    return [": ".join(filter(None, (source["paper"], source["place"]))), where]
+def _source_lines(source: Mapping[str, str], title: str) -> list[str]:
+    address = f"https://arxiv.org/abs/{source['arxiv']}" if source["arxiv"] else ""
+    other_title = "" if title == source["paper"] else title
+    return [": ".join(filter(None, (source["paper"], source["place"]))), other_title, address]
 
 
 def _printed_lines(printed: Mapping[str, str] | None) -> list[str]:
@@ -85,5 +86,4 @@ def _printed_lines(printed: Mapping[str, str] | None) -> list[str]:
 
 
 def _falsifier_line(falsifier: Mapping[str, Any]) -> str:
-    rejected = "" if falsifier["rejected"] else "NOT REJECTED, "
-    return f"{rejected}{falsifier['name']}: {falsifier['reason']}"
+    return f"{falsifier['name']}: {'false' if falsifier['rejected'] else 'not refuted'}, {falsifier['reason']}"

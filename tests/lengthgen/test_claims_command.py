@@ -57,19 +57,23 @@ def test_the_page_of_a_claim_has_what_is_right_what_is_printed_and_why_that_and_
     assert code == 0 and max(map(len, out.splitlines())) <= 100
     for part in (
         "is RoPE exactly.",
-        "https://arxiv.org/abs/2512.07805",
+        "Group Representational Position Encoding https://arxiv.org/abs/2512.07805",
         "the paper prints L(e_{2l-1}, e_{2l}), which rotates the other way",
         "verdict corrected",
         "exp(n theta L) = I on the orthogonal complement",
         "grape_is_rope: forall w x",
         "proofs_checks/papers/grape/planes.py#rope_planes",
-        *(f"{name}: exp(n theta L)" for name in claim.falsifiers),
+        *(f"{name}: false, exp(n theta L)" for name in claim.falsifiers),
         claim.latex,
     ):
         assert part in text, part
     page = answer("claims", "grape-5")
     [verified] = answer("verify", "grape-5")["claims"]
     assert {**page, "statement": 0, "seconds": 0} == {**page, **verified, "statement": 0, "seconds": 0}
+
+
+def test_the_page_of_a_claim_is_not_that_of_one_whose_id_goes_on(answer, claims_run_here):
+    assert answer("claims", "alibi-7")["id"] == "alibi-7"
 
 
 def test_the_page_of_a_claim_on_runs_says_what_is_missing(run):

@@ -129,7 +129,9 @@ def test_unknown_name_is_refused_in_one_line_with_a_hint(name: str, hint: str) -
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("paper", ["2512.07805", "arXiv:2512.07805v2", "GRAPE", "grape", " Grape"])
+@pytest.mark.parametrize(
+    "paper", ["2512.07805", "arXiv:2512.07805v2", "GRAPE", "grape", " Grape", "group representational"]
+)
 def test_selection_by_paper(paper: str) -> None:
     selected = registry.select(paper=paper)
     assert {claim.source.arxiv for claim in selected} == {"2512.07805"}

@@ -4,6 +4,8 @@ import pytest
 
 from proofs_checks import registry
 from proofs_checks.search import Matches, search
+from proofs_checks.titles import TITLES
+from theory.encodings.catalogue import ENCODINGS
 
 
 def ids(matches: Matches) -> list[str]:
@@ -35,8 +37,23 @@ def test_a_paper_is_found_by_its_arxiv_id(text: str) -> None:
     assert search([text]).claims == registry.select(paper="2512.07805")
 
 
-def test_a_paper_is_found_by_its_title_also_for_claims_that_follow_from_its_formulas() -> None:
-    assert {"sin-1", "laws-sinusoidal"} <= {*ids(search(["Attention is all you need"]))}
+@pytest.mark.parametrize(
+    ("title", "claims"),
+    [
+        ("Attention is all you need", {"sin-1", "laws-sinusoidal"}),
+        ("Train Short, Test Long: Attention with Linear Biases", {"alibi-1", "laws-alibi"}),
+        ("group representational position encoding", {"grape-1", "far-grape-path"}),
+    ],
+)
+def test_a_paper_is_found_by_its_title_also_for_claims_that_follow_from_its_formulas(
+    title: str, claims: set[str]
+) -> None:
+    assert claims <= {*ids(search([title]))}
+
+
+def test_titles_are_those_of_papers_of_claims_or_encodings() -> None:
+    papers = {claim.source.arxiv for claim in registry.CLAIMS} | {encoding.arxiv for encoding in ENCODINGS.values()}
+    assert {*TITLES} <= papers
 
 
 @pytest.mark.parametrize("name", ["hope-6", "HOPE-6"])
