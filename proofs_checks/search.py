@@ -126,7 +126,7 @@ def _index() -> dict[str, dict[str, int]]:
 
 
 def _names(encoding: Encoding) -> tuple[str, ...]:
-    """Names of an encoding that are not words of other meaning as well."""
+    """Name, title and aliases of an encoding."""
     return (encoding.name, encoding.title, *encoding.aliases)
 
 
