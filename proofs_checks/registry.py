@@ -159,8 +159,10 @@ def _without_alias(name: str) -> str:
 
 def belongs(claim: Claim, name: str) -> bool:
     """True if `name` is the claim's id or a beginning of it: `pola-1` begins `pola-1a`."""
-    part = name[-1:].isdigit() and re.match(rf"{re.escape(name)}[a-z]", claim.id)
-    return claim.id == name or claim.id.startswith(f"{name}-") or bool(part)
+    if not name or not claim.id.startswith(name):
+        return False
+    following = claim.id[len(name) :][:1]
+    return following in ("", "-") or (name[-1].isdigit() and following.isalpha())
 
 
 def _is_of_paper(source: Source, paper: str) -> bool:
