@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.answers import Answers
+from theory.system.brief import Brief
 from theory.system.errors import LengthgenError
 from theory.system.userfile import require_name, shown
 
@@ -59,8 +60,8 @@ class Reference:
     apply: Callable[[str, tuple[str, ...]], str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Task:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Task(Brief):
     """Sequential task over a finite alphabet.
 
     The functions are the user's own code. The task wraps each of them, so that any exception in it and any malformed
@@ -447,6 +448,9 @@ class Task:
                 reference.apply, read.symbol, "the reference circuit's apply", "on {}", expected=(ValueError,)
             ),
         )
+
+    def _brief(self) -> str:
+        return f"{self.name}: symbols {' '.join(self.alphabet)}"
 
 
 def _equal_outputs(first: NDArray[Any], second: NDArray[Any]) -> bool:

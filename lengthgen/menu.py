@@ -42,6 +42,7 @@ GROUPS: Mapping[str, Mapping[str, Listed]] = {
         "strata": Listed(module="strata", line="Draw random questions on which two theories disagree"),
     },
     "Prove (claims, certificates, precision)": {
+        "claims": Listed(module="claims", line="Find claims by words, or show one with its proof"),
         "verify": Listed(module="theory", line="Check claims of papers, or your own"),
         "check-certificate": Listed(module="circuits", line="Check a proof of SRC by code that shares none with src"),
         "audit": Listed(module="theory", line="Measure the precision of an encoding by position"),

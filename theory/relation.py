@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.label_classes import upper_pairs
+from theory.system.brief import Brief
 from theory.system.errors import LengthgenError
 from theory.system.userfile import Guarded, shown
 
@@ -28,8 +29,8 @@ class RelationError(LengthgenError):
     """Raised for an invalid relation, or a position or scale at which a relation has no label."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Relation:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Relation(Brief):
     """Position relation phi, which labels pairs of positions with non-negative integers.
 
     Attributes:
@@ -124,6 +125,9 @@ class Relation:
                 f"relation '{self.name}' has no label for key {keys[at]}, query {queries[at]}: labels are integers >= 0"
             )
         return labels.astype(np.int64, copy=False)
+
+    def _brief(self) -> str:
+        return self.name + (", which reads the scale" if self.scale_hint else "")
 
 
 @cache

@@ -105,7 +105,8 @@ def verify(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Claim ids or families; without names: all. Or path/to/file.py[:name] with your claims or encodings."
+            help="Claim ids or families, encodings, arXiv ids; without names: all (`lengthgen claims WORDS` searches). "
+            "Or path/to/file.py[:name] with your claims or encodings."
         ),
     ] = None,
     paper: Annotated[
@@ -135,13 +136,15 @@ def verify(
         typer.Option(help="Folder with trained runs, the --out of `lengthgen sweep`; they decide the claims on runs."),
     ] = None,
     profile: Annotated[str, typer.Option(help="Profile of these runs: smoke, quick or paper.")] = "quick",
-    layout: Annotated[Layout, typer.Option("--format", help="Print format; `evidence` prints facts.")] = Layout.TABLE,
+    layout: Annotated[
+        Layout, typer.Option("--format", help="Print format; `evidence` prints the facts of all.")
+    ] = Layout.TABLE,
     details: Details = False,
     as_json: Json = False,
 ) -> None:
     """Check claims of the field's papers. The exit code is 0 only if all selected claims hold.
 
-    Claims on trained runs are selected by name, or by --runs.
+    Claims on trained runs are selected by name, or by --runs. `lengthgen claims ID` shows one claim whole.
     """
     from lengthgen import verification
     from proofs_checks import latex, markdown, registry, report

@@ -72,7 +72,7 @@ def test_a_default_that_the_signature_does_not_show_is_named_in_the_help():
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
-        ("c", {"check-certificate", "conjecture", "court"}),
+        ("c", {"check-certificate", "claims", "conjecture", "court"}),
         ("src pari", {"parity", "parity-direct", "parity-sparse", "parity-online"}),
         ("predict parity --encoding rope,ali", {"rope,alibi"}),
         ("predict parity --format f", {"filled"}),
