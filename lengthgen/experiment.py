@@ -71,7 +71,7 @@ def task_experiment(
     protocol = checked_protocol(
         name=name,
         cli_name=cells[0].task.name,
-        title=f"Encodings on '{task:.200}'",
+        title=f"Encodings on '{name:.200}'",
         source="",
         cells=cells,
         train=tuple(parse_scales(train, largest=SCALE.most)),

@@ -190,7 +190,7 @@ class Sources:
         protocol = self.protocol(name)
         threshold = protocol.profile.evaluation.threshold
         runs_of = self.runs_of_size(name, model)
-        titles = distinct_names({condition.task.words: condition.task.title for condition in runs_of})
+        titles = distinct_names({condition.task.key: condition.task.title for condition in runs_of})
         cells_of_task: dict[str, list[CellScores]] = {}
         for condition, runs in runs_of.items():
             pairs = zip(runs, self.metrics(runs), strict=True)
@@ -199,7 +199,7 @@ class Sources:
             ]
             exact_match = {scale: tuple(run_and_rows[scale] for run_and_rows in scores) for scale in protocol.test}
             cell = CellScores(format=condition.task.format, encoding=condition.encoding, exact_match=exact_match)
-            cells_of_task.setdefault(titles[condition.task.words], []).append(cell)
+            cells_of_task.setdefault(titles[condition.task.key], []).append(cell)
         return cells_of_task
 
     def trial(self, name: str) -> dict[str, Any]:
@@ -322,7 +322,7 @@ def model_sizes(model: Model) -> str:
 
 def _condition_key(condition: Condition) -> tuple[str, str, str]:
     """Key (task, format, encoding) by which a trial names a cell."""
-    return condition.task.words, condition.task.format, condition.encoding
+    return condition.task.key, condition.task.format, condition.encoding
 
 
 def _cell_key(cell: Mapping[str, Any]) -> tuple[str, str, str]:

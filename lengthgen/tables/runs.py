@@ -7,6 +7,7 @@ from rich.console import Group
 from rich.text import Text
 
 from lengthgen.tables.layout import columns, titled
+from paper_figs.names import short_task_names
 
 
 def accuracy_table(answer: Mapping[str, Any]) -> Group:
@@ -28,7 +29,8 @@ def runs_table(answer: Mapping[str, Any]) -> Group:
         lines = [f"none of {answer['stored']['runs']} runs matches" if answer["stored"]["runs"] else "no runs"]
         for kind in ("task", "encoding"):
             if counts := answer["stored"][kind]:
-                names = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+                shown = short_task_names(counts)
+                names = ", ".join(f"{shown[name]} ({count})" for name, count in sorted(counts.items()))
                 lines.append(f"stored runs by {kind}: {names}")
         return Group(*map(Text, lines))
     table = columns("run", "state", "epochs", "worst in training", "worst beyond", "seconds", "peak MiB")

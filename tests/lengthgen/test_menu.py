@@ -48,7 +48,7 @@ def test_names_of_commands_options_and_values_are_read_in_any_case(answer):
     assert {**written, "seconds": 0} == {**shouted, "seconds": 0}
     predicted = answer("Predict", "Parity", "--encoding", "IPE", "--format", "ALIGNED", "--test", "1-6")
     assert (predicted["task"], predicted["format"], [*predicted["predictions"]]) == (
-        "parity-aligned-6",
+        "parity",
         "aligned",
         ["ipe"],
     )

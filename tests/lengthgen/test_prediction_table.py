@@ -40,7 +40,7 @@ def test_the_table_tells_the_conjecture_from_our_rule_and_shows_what_is_not_pred
     console.print(prediction_table(answer))
     lines = console.export_text().splitlines()
     rows = {cells[0]: cells[1:] for line in lines if (cells := line.split()) and cells[0] in answer["predictions"]}
-    assert lines[0].rstrip() == "parity-aligned-6, aligned, free wiring: trained on 1-1, tested on 1-6"
+    assert lines[0].rstrip() == "parity, aligned, free wiring: trained on 1-1, tested on 1-6"
     # One operator at scale 1 and at every scale, but not all of its entries at scale 1.
     assert " ".join(rows["ipe"][:7]) == "ideal 1 -> 1 2 -> 2"
     assert rows["ipe"][7:] == ["no", "2", "yes", "no", "no", "no", "no"]
