@@ -12,6 +12,9 @@ from typing import Any
 
 from circuits.encodings import EncodingSpec, parse_encodings
 from circuits.tasks import TaskSpec
+from circuits.tasks.catalogue import TWO_SCALE_TASKS
+from circuits.tasks.families import is_of_family
+from circuits.tasks.spec import NAMED
 from empirical.runs.limits import SCALE
 from empirical.runs.profile import ProfileError, load_profile
 from empirical.runs.protocol import Cell, Protocol, checked_protocol, load_protocol
@@ -19,7 +22,8 @@ from empirical.runs.protocol import names as protocol_names
 from empirical.runs.store import RunStore
 from lengthgen.defaults import usual_encodings
 from lengthgen.scales import parse_scales
-from theory.system.errors import in_any_case
+from theory.system.errors import in_any_case, nearest
+from theory.system.userfile import split_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +90,7 @@ def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
     """Return the experiment of a protocol's name or file, or else of a task with options.
 
     Raises:
-        ProfileError: options are given beside a protocol, which has its own.
+        ProfileError: there is no such protocol or task, or options are given beside a protocol, which has its own.
     """
     if in_any_case(name, protocol_names()) in protocol_names() or name.endswith(".toml"):
         set_options = [key for key, value in options.items() if value is not None]
@@ -95,6 +99,13 @@ def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
                 f"protocol '{name}' sets its own {set_options[0]}: leave that option out, or name a task"
             )
         return Experiment(protocol=load_protocol(name, profile), out=out)
+    if split_file(name) is None and not is_of_family(name):
+        protocols_and_tasks = [*protocol_names(), *NAMED, *TWO_SCALE_TASKS]
+        if in_any_case(name, protocols_and_tasks) not in protocols_and_tasks:
+            listed = "`lengthgen protocols` and `lengthgen tasks` list all; your own: path/to/file.toml or .py:name"
+            raise ProfileError(
+                f"unknown protocol or task '{name:.60}': {nearest(name, protocols_and_tasks, listed=listed)}"
+            )
     formats = _or_default(options["formats"], "aligned").split(",")
     pairs = [
         (format_name, spec)

@@ -6,11 +6,17 @@ from typing import Any
 
 from circuits.tasks import TASKS
 from circuits.tasks.catalogue import TWO_SCALE_TASKS
+from circuits.tasks.families import PUBLISHED_TASKS
 from circuits.templates import Template
+from empirical.runs.protocol import load_protocol
+from empirical.runs.protocol import names as protocol_names
 
 
 def tasks_answer() -> dict[str, Any]:
-    """Return the named tasks: layout, default base, arity of the reference circuit; and the tasks of two scales."""
+    """Return the named tasks: layout, default base, arity of the reference circuit.
+
+    Beside them the tasks of two scales, and the names of the tasks of published experiments.
+    """
     tasks = []
     for name, make in TASKS.items():
         reference = make().reference
@@ -27,7 +33,32 @@ def tasks_answer() -> dict[str, Any]:
         {"task": name, "layout": (inspect.getdoc(make) or "").partition("\n")[0]}
         for name, make in TWO_SCALE_TASKS.items()
     ]
-    return {"tasks": tasks, "two_scale_tasks": two_scales}
+    return {"tasks": tasks, "two_scale_tasks": two_scales, "published_tasks": [*PUBLISHED_TASKS]}
+
+
+def protocols_answer(profile: str) -> dict[str, Any]:
+    """Return the protocols of the project under a profile: title, source, tasks, number of cells, scales, runs.
+
+    Raises:
+        ProfileError: there is no such profile.
+    """
+    protocols = [load_protocol(name, profile) for name in protocol_names()]
+    return {
+        "profile": profile,
+        "protocols": [
+            {
+                "protocol": protocol.name,
+                "title": protocol.title,
+                "source": protocol.source,
+                "tasks": list(dict.fromkeys(cell.task.words for cell in protocol.cells)),
+                "cells": len(protocol.cells),
+                "train": [protocol.train[0], protocol.train[-1]],
+                "test": [protocol.test[0], protocol.test[-1]],
+                "runs": len(protocol.cells) * len(protocol.profile.models) * protocol.profile.seeds,
+            }
+            for protocol in protocols
+        ],
+    }
 
 
 def number(value: float | None) -> int | str | None:

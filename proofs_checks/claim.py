@@ -6,6 +6,8 @@ from enum import StrEnum
 from typing import Any, Literal
 
 Parameters = Mapping[str, Any]
+TIME_LIMIT = 60.0
+"""Default time limit of a claim, in seconds."""
 
 
 class Strength(StrEnum):

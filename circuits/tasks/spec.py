@@ -21,6 +21,8 @@ from circuits.two_scales import TwoScaleTask
 from theory.system.errors import in_any_case, nearest
 from theory.system.userfile import load_object, split_file
 
+NAMED = (*TASKS, *PUBLISHED_TASKS)
+"""Names of all tasks of one scale that `lengthgen tasks` lists."""
 LONGEST_TEXT = 1_000
 """Largest number of characters of a task's name, including the file of a user's own task."""
 
@@ -49,7 +51,7 @@ class TaskSpec:
     def __post_init__(self) -> None:
         if not self.name.isprintable() or len(self.name) > LONGEST_TEXT:
             raise TaskError(f"a task's name is printable text of at most {LONGEST_TEXT:,} characters on one line")
-        object.__setattr__(self, "name", in_any_case(self.name, [*TASKS, *TWO_SCALE_TASKS, *PUBLISHED_TASKS]))
+        object.__setattr__(self, "name", in_any_case(self.name, [*NAMED, *TWO_SCALE_TASKS]))
         object.__setattr__(self, "format", in_any_case(self.format, FORMATS))
         if self.name in TWO_SCALE_TASKS:
             raise TaskError(
@@ -65,7 +67,7 @@ class TaskSpec:
             require_family(self.name)
         elif self.name not in TASKS and (not self.is_own or self.name.endswith("]")):
             listed = "`lengthgen tasks` lists all; your own: path/to/file.py:name"
-            hint = nearest(self.name, [*TASKS, *PUBLISHED_TASKS], listed=listed)
+            hint = nearest(self.name, NAMED, listed=listed)
             raise TaskError(f"unknown task '{self.name}': {hint}")
         if self.format not in FORMATS:
             raise TaskError(f"unknown format '{self.format}': choose one of {', '.join(FORMATS)}")

@@ -10,7 +10,7 @@ from rich.console import Group
 
 from empirical.model.backend import Backend
 from empirical.runs.limits import AUDITED
-from lengthgen.commands.options import ENCODING_NAMES, Device, Json, Out, error_bound, nonempty_path, show
+from lengthgen.commands.options import CLAIM_NAMES, ENCODING_NAMES, Device, Json, Out, error_bound, nonempty_path, show
 from lengthgen.preconditions import require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.audits import audit_table
@@ -18,7 +18,7 @@ from lengthgen.tables.encodings import encodings_table, lattice_table, own_table
 from lengthgen.tables.formal import formal_table
 from lengthgen.tables.layout import Fitted
 from lengthgen.tables.patterns import lrc_table
-from proofs_checks.runner import TIME_LIMIT
+from proofs_checks.claim import TIME_LIMIT
 from theory.system.files import require_folder
 from theory.system.messages import tell
 from theory.system.userfile import split_file
@@ -104,7 +104,8 @@ def verify(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Claim ids or families; without names: all. Or path/to/file.py[:name] with your claims or encodings."
+            help="Claim ids or families; without names: all. Or path/to/file.py[:name] with your claims or encodings.",
+            autocompletion=CLAIM_NAMES.complete,
         ),
     ] = None,
     paper: Annotated[
@@ -208,7 +209,8 @@ def audit(
         str,
         typer.Argument(
             help="Encoding: alibi, rotary, ...; path/to/file.py:object, an encoding or a model (your file is run); or "
-            "a model of transformers: hf:llama, hf:LlamaForCausalLM, hf:path/to/config.json."
+            "a model of transformers: hf:llama, hf:LlamaForCausalLM, hf:path/to/config.json.",
+            autocompletion=ENCODING_NAMES.complete,
         ),
     ],
     dtype: Annotated[

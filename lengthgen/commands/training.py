@@ -31,14 +31,13 @@ from lengthgen.commands.options import (
 from lengthgen.defaults import IDEAL
 from lengthgen.preconditions import require_ready, require_training
 from lengthgen.scales import parse_scales
-from lengthgen.tables.runs import accuracy_table, evaluation_table, relation_table, runs_table
+from lengthgen.tables.runs import accuracy_table, evaluation_table, protocols_table, relation_table, runs_table
 from theory.system.messages import tell
 
 ProtocolArgument = Annotated[
     str,
     typer.Argument(
-        help="Protocol: fig1, fig2, fig3, fig4, controls, predecessor, randomized, prism, algorithmic, or "
-        "path/to/file.toml.",
+        help="Protocol: fig1, fig2, ... (`lengthgen protocols` lists all), or path/to/file.toml.",
         autocompletion=PROTOCOL_NAMES.complete,
     ),
 ]
@@ -136,11 +135,20 @@ def sweep(
         raise typer.Exit(1)
 
 
+def protocols(profile: ProfileName = "quick", as_json: Json = False) -> None:
+    """List the protocols that come with the project: their cells, scales and runs under a profile."""
+    from lengthgen.results import protocols_answer
+
+    answer = protocols_answer(profile)
+    show(answer, protocols_table(answer), as_json)
+
+
 def conjecture(
     name: Annotated[
         str,
         typer.Argument(
-            help="A protocol (fig1, fig2, ..., path/to/file.toml), or a task.", autocompletion=TRIAL_NAMES.complete
+            help="A protocol (`lengthgen protocols` lists all, or path/to/file.toml), or a task.",
+            autocompletion=TRIAL_NAMES.complete,
         ),
     ] = "fig1",
     encoding: Encodings = None,

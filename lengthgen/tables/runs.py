@@ -1,4 +1,4 @@
-"""Stored runs, and results of single runs, as tables for people."""
+"""Protocols, stored runs, and results of single runs, as tables for people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +18,19 @@ def accuracy_table(answer: Mapping[str, Any]) -> Group:
     outcome = {True: "generalizes", False: "does not generalize", None: "does not fit its training scales"}
     ending = f"(threshold {answer['threshold']}); stored in {answer['folder']}"
     return titled(answer["run"], table, f"{outcome[answer['generalizes']]} {ending}")
+
+
+def protocols_table(answer: Mapping[str, Any]) -> Group:
+    """Return a row for each protocol: cells, scales, runs, title."""
+    table = columns("protocol", "cells", "train", "test", "runs", "title")
+    for each in answer["protocols"]:
+        scales = ("-".join(map(str, each[part])) for part in ("train", "test"))
+        table.add_row(each["protocol"], str(each["cells"]), *scales, str(each["runs"]), each["title"])
+    return titled(
+        f"Protocols, profile {answer['profile']}",
+        table,
+        "lengthgen conjecture PROTOCOL trains and judges one, lengthgen sweep PROTOCOL trains alone",
+    )
 
 
 def runs_table(answer: Mapping[str, Any]) -> Group:

@@ -64,6 +64,8 @@ OF_TRAINING = {
     "a format twice": (("conjecture", "parity", *SMOKE, "--format", "aligned,aligned"), "the same cell occurs twice"),
     "no task": (("train", "", *SMOKE), "unknown task '': there are 107, such as"),
     "a task that is nearly one": (("conjecture", "paritty", *SMOKE), "did you mean parity"),
+    "a protocol that is nearly one": (("conjecture", "fig9"), "unknown protocol or task 'fig9': did you mean fig4"),
+    "neither protocol nor task": (("conjecture", "zzz"), "`lengthgen protocols` and `lengthgen tasks` list all"),
     "no format": (("conjecture", "parity", *SMOKE, "--format", ""), "unknown format ''"),
     "a base of a billion": (("train", "addition", *SMOKE, "--base", "1000000000"), "must be 2 to 251"),
     "a base of a billion, predicted": (("predict", "addition", *SHORT, "--base", "1000000000"), "must be 2 to 251"),

@@ -126,6 +126,17 @@ def test_a_users_own_task_has_one_name_wherever_it_is_shown(answer, run, tmp_pat
     assert "running_or" in shown and "running-or" not in shown
 
 
+def test_what_lists_all_lists_as_many_as_the_messages_say(answer, run):
+    tasks, protocols = answer("tasks"), answer("protocols")["protocols"]
+    named = [*(task["task"] for task in tasks["tasks"]), *tasks["published_tasks"]]
+    assert f"there are {len(set(named))}, such as" in run("src", "nothing")[2]
+    assert f"there are {len(protocols)}, such as" in run("sweep", "nothing")[2]
+    assert {"parity", "published-lego-with-states"} <= {*named}
+    assert "published-lego[-with-states]" in run("tasks")[1]
+    [fig1] = (protocol for protocol in protocols if protocol["protocol"] == "fig1")
+    assert (fig1["tasks"], fig1["cells"], fig1["train"], fig1["test"]) == (["parity"], 10, [1, 5], [1, 20])
+
+
 OWN = """
 from circuits import Task
 from empirical.encodings import PositionEncoding
