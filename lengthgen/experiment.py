@@ -124,6 +124,31 @@ def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
     )
 
 
+def protocols_answer(profile: str) -> dict[str, Any]:
+    """Return the protocols of the project under a profile: title, source, tasks, number of cells, scales, runs.
+
+    Raises:
+        ProfileError: there is no such profile.
+    """
+    protocols = [load_protocol(name, profile) for name in protocol_names()]
+    return {
+        "profile": profile,
+        "protocols": [
+            {
+                "protocol": protocol.name,
+                "title": protocol.title,
+                "source": protocol.source,
+                "tasks": list(dict.fromkeys(cell.task.words for cell in protocol.cells)),
+                "cells": len(protocol.cells),
+                "train": [protocol.train[0], protocol.train[-1]],
+                "test": [protocol.test[0], protocol.test[-1]],
+                "runs": len(protocol.cells) * len(protocol.profile.models) * protocol.profile.seeds,
+            }
+            for protocol in protocols
+        ],
+    }
+
+
 def _or_default(option: str | None, usual: str) -> str:
     """Return the value of an option, or its usual value if it is not set."""
     return usual if option is None else option

@@ -8,8 +8,6 @@ from circuits.tasks import TASKS
 from circuits.tasks.catalogue import TWO_SCALE_TASKS
 from circuits.tasks.families import PUBLISHED_TASKS
 from circuits.templates import Template
-from empirical.runs.protocol import load_protocol
-from empirical.runs.protocol import names as protocol_names
 
 
 def tasks_answer() -> dict[str, Any]:
@@ -34,31 +32,6 @@ def tasks_answer() -> dict[str, Any]:
         for name, make in TWO_SCALE_TASKS.items()
     ]
     return {"tasks": tasks, "two_scale_tasks": two_scales, "published_tasks": [*PUBLISHED_TASKS]}
-
-
-def protocols_answer(profile: str) -> dict[str, Any]:
-    """Return the protocols of the project under a profile: title, source, tasks, number of cells, scales, runs.
-
-    Raises:
-        ProfileError: there is no such profile.
-    """
-    protocols = [load_protocol(name, profile) for name in protocol_names()]
-    return {
-        "profile": profile,
-        "protocols": [
-            {
-                "protocol": protocol.name,
-                "title": protocol.title,
-                "source": protocol.source,
-                "tasks": list(dict.fromkeys(cell.task.words for cell in protocol.cells)),
-                "cells": len(protocol.cells),
-                "train": [protocol.train[0], protocol.train[-1]],
-                "test": [protocol.test[0], protocol.test[-1]],
-                "runs": len(protocol.cells) * len(protocol.profile.models) * protocol.profile.seeds,
-            }
-            for protocol in protocols
-        ],
-    }
 
 
 def number(value: float | None) -> int | str | None:

@@ -51,12 +51,9 @@ def _remembered(kind: str, names: Callable[[], Iterable[str]]) -> list[str]:
 
 
 def _tasks() -> Iterable[str]:
-    def names() -> Iterable[str]:
-        from circuits.tasks.spec import NAMED
+    from circuits.tasks.spec import NAMED
 
-        return NAMED
-
-    return _remembered("tasks", names)
+    return NAMED
 
 
 def _formats() -> Iterable[str]:

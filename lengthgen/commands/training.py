@@ -137,7 +137,7 @@ def sweep(
 
 def protocols(profile: ProfileName = "quick", as_json: Json = False) -> None:
     """List the protocols that come with the project: their cells, scales and runs under a profile."""
-    from lengthgen.results import protocols_answer
+    from lengthgen.experiment import protocols_answer
 
     answer = protocols_answer(profile)
     show(answer, protocols_table(answer), as_json)
