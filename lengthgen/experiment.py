@@ -5,7 +5,7 @@ OUT/PROTOCOL/predictions.json, conjecture.json     predictions and verdicts of o
 OUT/PROTOCOL/frozen.json                           answers from which the seeds of its runs derive
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,11 @@ from circuits.tasks import TaskSpec
 from circuits.tasks.catalogue import TWO_SCALE_TASKS
 from circuits.tasks.families import is_of_family
 from circuits.tasks.spec import NAMED
-from empirical.runs.limits import SCALE
 from empirical.runs.profile import ProfileError, load_profile
 from empirical.runs.protocol import Cell, Protocol, checked_protocol, load_protocol
 from empirical.runs.protocol import names as protocol_names
 from empirical.runs.store import RunStore
 from lengthgen.defaults import usual_encodings
-from lengthgen.scales import parse_scales
 from theory.system.errors import in_any_case, nearest
 from theory.system.userfile import split_file
 
@@ -49,8 +47,8 @@ def task_experiment(
     pairs: Sequence[tuple[str, EncodingSpec]],
     *,
     base: int | None,
-    train: str,
-    test: str,
+    train: Iterable[int],
+    test: Iterable[int],
     profile: str,
     out: Path,
     seeds: int | None = None,
@@ -61,7 +59,7 @@ def task_experiment(
 
     Raises:
         TaskError: the task does not exist, or does not have this base.
-        ProfileError, ScalesError: an option has a wrong value.
+        ProfileError: an option has a wrong value.
     """
     cells = tuple(
         Cell(task=TaskSpec(name=task, base=base, format=format_name), encoding=str(encoding))
@@ -78,8 +76,8 @@ def task_experiment(
         title=f"Encodings on '{name:.200}'",
         source="",
         cells=cells,
-        train=tuple(parse_scales(train, largest=SCALE.most)),
-        test=tuple(parse_scales(test, largest=SCALE.most)),
+        train=tuple(sorted({*train})),
+        test=tuple(sorted({*test})),
         profile_name=profile,
         profile=loaded,
     )
@@ -116,8 +114,8 @@ def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
         name,
         pairs,
         base=options["base"],
-        train=_or_default(options["train"], "1-5"),
-        test=_or_default(options["test"], "1-20"),
+        train=range(1, 6) if options["train"] is None else options["train"],
+        test=range(1, 21) if options["test"] is None else options["test"],
         seeds=options["seeds"],
         profile=profile,
         out=out,

@@ -6,7 +6,7 @@ finds it.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -39,6 +39,10 @@ class Entry:
     make: Callable[[Sources], Drawing]
     needs: Needs = field(default_factory=Needs)
     least_width: float = 0.0
+
+    def drawing(self, sources: Sources) -> Drawing:
+        """Draw it from the sources, at least as wide as it needs. Raises LengthgenError."""
+        return self.make(replace(sources, width=max(sources.width, self.least_width)))
 
     @property
     def make_arguments(self) -> dict[str, Any]:

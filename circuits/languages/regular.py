@@ -7,12 +7,12 @@ parentheses, and `()` for the empty word.  automata-lib builds the automaton.
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
 from theory.system.errors import LengthgenError
+from theory.system.once import once
 
 LONGEST = 60
 """Largest number of characters of an expression; a longer one may need millions of states."""
@@ -52,7 +52,7 @@ class Automaton:
         return self.states + (len(self.step) < self.states * len(self.symbols))
 
 
-@cache
+@once
 def minimal_automaton(expression: str) -> Automaton:
     """Return the minimal automaton of the language of a regular expression.
 

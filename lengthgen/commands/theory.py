@@ -259,23 +259,23 @@ def audit(
     """
     Backend(device)
     require_training()
-    from lengthgen.auditing import audit_answer
+    from lengthgen import auditing
     from lengthgen.ci import require_report, write_report
 
     if report:
         require_report(report)
-    answer = audit_answer(
+    answer = auditing.audit(
         encoding,
         dtypes=dtype.split(","),
         claims=None if claims is None else [claim for claim in claims.split(",") if claim],
-        parameters=parameters,
-        other=other,
+        parameters=auditing.parse_parameters(parameters),
+        other=auditing.parse_parameters(other),
         to=to,
         budget=budget,
         heads=heads,
         head_dim=head_dim,
         device=device,
-        fields=fields or [],
+        fields=auditing.parse_fields(fields or []),
         fail_on=fail_on,
     )
     if report:

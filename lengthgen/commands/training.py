@@ -28,7 +28,6 @@ from lengthgen.commands.options import (
     TrainScales,
     show,
 )
-from lengthgen.defaults import IDEAL
 from lengthgen.preconditions import require_ready, require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.runs import accuracy_table, evaluation_table, protocols_table, relation_table, runs_table
@@ -91,15 +90,22 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train one model and test it at every scale. An interrupted run continues; a finished run is not trained again."""
-    from circuits.encodings import parse_encoding
-    from lengthgen.experiment import task_experiment
-    from lengthgen.training import train_one
+    from lengthgen import interface
 
-    backend = Backend(device, compile)
-    pair = format, parse_encoding(IDEAL.get(format, "ipe") if encoding is None else encoding)
-    experiment = task_experiment(task, [pair], base=base, train=train, test=test, profile=profile, out=out)
-    require_ready(out, backend, log=log is not None)
-    answer = train_one(experiment, seed, backend, log=log is not None)
+    answer = interface.train(
+        task,
+        encoding,
+        train=parse_scales(train, largest=SCALE.most),
+        test=parse_scales(test, largest=SCALE.most),
+        format=format,
+        base=base,
+        seed=seed,
+        profile=profile,
+        out=out,
+        device=device,
+        compile=compile,
+        log=log is not None,
+    )
     show(answer, accuracy_table(answer), as_json)
 
 
@@ -209,8 +215,8 @@ def conjecture(
         encodings=encoding,
         formats=format,
         base=base,
-        train=train,
-        test=test,
+        train=None if train is None else parse_scales(train, largest=SCALE.most),
+        test=None if test is None else parse_scales(test, largest=SCALE.most),
         seeds=seeds,
         profile=profile,
         out=out,
