@@ -113,10 +113,10 @@ def test_a_star_import_brings_what_is_installed(extra: bool) -> None:
     code = star if extra else ABSENT + star
     ask = "from lengthgen import audit"
     missing = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    asked = subprocess.run([sys.executable, "-c", code + ask], cwd=ROOT, capture_output=True, text=True, check=False)
+    audited = subprocess.run([sys.executable, "-c", code + ask], cwd=ROOT, capture_output=True, text=True, check=False)
     needs_torch = {"PairBias", "PositionEncoding", "assert_lawful", "audit"}
     assert {*missing.split()} == (set() if extra else needs_torch)
-    assert extra or "ModuleNotFoundError: this needs torch: pip install torch --index-url" in asked.stderr
+    assert extra or "ModuleNotFoundError: this needs torch: pip install torch --index-url" in audited.stderr
 
 
 def test_public_names_exist_and_hide_no_module() -> None:

@@ -23,8 +23,8 @@ def test_train_is_the_command(answer, tmp_path):
 
 def test_conjecture_is_the_command_and_its_figures_are_drawn(answer, tmp_path, trained_here):
     trial = conjecture("copy", "rpe,ape", seeds=2, **SMALL, out=tmp_path)
-    asked = ("copy", "--encoding", "rpe,ape", "--seeds", "2", *SAME, "--out", str(tmp_path))
-    assert json.loads(json.dumps(trial)) == answer("conjecture", *asked)
+    arguments = ("copy", "--encoding", "rpe,ape", "--seeds", "2", *SAME, "--out", str(tmp_path))
+    assert json.loads(json.dumps(trial)) == answer("conjecture", *arguments)
     assert repr(trial).startswith("Answer(2 cells: ") and repr(trial).endswith(f"stored in {tmp_path / 'copy'})")
     drawing = figure("accuracy", trial=tmp_path / "copy")
     assert isinstance(drawing.shown, Figure) and drawing._repr_png_().startswith(b"\x89PNG")
@@ -49,9 +49,9 @@ class Bias(torch.nn.Module):
 
 def test_audit_takes_a_name_and_an_object(answer):
     small = {"dtypes": ["float32"], "to": 3000, "heads": 2, "head_dim": 16}
-    asked = ("--dtype", "float32", "--to", "3000", "--heads", "2", "--head-dim", "16", "--parameters", "base=500")
+    arguments = ("--dtype", "float32", "--to", "3000", "--heads", "2", "--head-dim", "16", "--parameters", "base=500")
     named = audit("rotary", parameters={"base": 500}, **small)
-    assert json.loads(json.dumps(named)) == answer("audit", "rotary", *asked)
+    assert json.loads(json.dumps(named)) == answer("audit", "rotary", *arguments)
     assert repr(named) == "Answer(rotary holds; findings: none)"
     wrong = audit(Bias, **small)
     assert not wrong["holds"] and wrong["encoding"] == "Bias"
