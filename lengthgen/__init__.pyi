@@ -55,7 +55,7 @@ from circuits.languages.c_rasp import decide as decide_c_rasp
 from circuits.languages.regular import minimal_automaton as minimal_automaton
 from circuits.other_circuits import LatestBreaks as LatestBreaks, SeveralCircuits as SeveralCircuits
 from circuits.prediction import predict as predict
-from circuits.prediction_record import Prediction as Prediction
+from circuits.prediction_record import Forecast as Forecast, Prediction as Prediction
 from circuits.src import (
     SRCResult as SRCResult,
     minimal_arity as minimal_arity,
@@ -66,6 +66,9 @@ from circuits.task import Reference as Reference, Task as Task, TaskError as Tas
 from circuits.tasks import TASKS as TASKS, load as load_task
 from circuits.transducer import Transducer as Transducer
 from circuits.two_scales import TwoScaleTask as TwoScaleTask
+
+# Forecasts from recorded runs
+from lengthgen.predicting import Forecasts as Forecasts, forecast as forecast
 
 # Theories of length generalization
 from circuits.theories.catalogue import THEORIES as THEORIES
@@ -108,6 +111,8 @@ __all__ = [
     "Claim",
     "Encoding",
     "Evidence",
+    "Forecast",
+    "Forecasts",
     "Growth",
     "Guess",
     "LatestBreaks",
@@ -149,6 +154,7 @@ __all__ = [
     "encoding_named",
     "equivalent",
     "figure",
+    "forecast",
     "growth",
     "growth_within",
     "induced_complexity",

@@ -20,7 +20,7 @@ def breaking(cell: JudgedCell) -> dict[str, Any] | None:
     failures = [outcome.first_failure for outcome in cell.outcomes if outcome.fits]
     if cell.prediction is None or cell.predicted is None or not failures:
         return None
-    predicted = cell.prediction.breaks_at
+    predicted = cell.expected_break
     observed = breaking_scale(failures)
     finite_failures = [failure for failure in failures if failure is not None]
     return {
