@@ -2,6 +2,7 @@
 
 OUT/runs/                                          runs of all experiments
 OUT/PROTOCOL/predictions.json, conjecture.json     predictions and verdicts of one protocol
+OUT/PROTOCOL/circuits.json                         circuits on which the predictions are based, for the report
 OUT/PROTOCOL/frozen.json                           answers from which the seeds of its runs derive
 """
 
