@@ -71,7 +71,7 @@ class Forecast(Brief):
     Attributes:
         share: expected share of the runs that fit their training scales, in [0, 1].
         low, high: ends of the interval that has the share of this cell with 95 % probability.
-        breaks_at: scale at which the other runs should fail first; None if most runs should generalize, or if no rule
+        breaks_at: scale at which the other runs should fail first, a median; None if most runs should generalize, or if no rule
             and no run says where.
         breaks_within: scales between which 80 % of such runs failed first; None with `breaks_at`.
         why: the reason in one plain sentence.
@@ -83,7 +83,7 @@ class Forecast(Brief):
     share: float
     low: float
     high: float
-    breaks_at: int | None
+    breaks_at: float | None
     breaks_within: tuple[int, int] | None
     why: str
     comparable: Counted
@@ -107,7 +107,7 @@ class Forecast(Brief):
         return cls(**(dict(content) | counted | {"breaks_within": within and (within[0], within[1])}))
 
     def _brief(self) -> str:
-        where = "" if self.breaks_at is None else f", the others break at {self.breaks_at}"
+        where = "" if self.breaks_at is None else f", the others break at {self.breaks_at:g}"
         return f"{self.share:.2f} of fitting runs should generalize ({self.low:.2f}-{self.high:.2f}){where}: {self.why}"
 
     def _details(self) -> dict[str, str]:
@@ -183,7 +183,7 @@ class Prediction(Brief):
         answer: VariantPrediction | Forecast | None = getattr(self, rule)
         return None if answer is None else answer.generalizes
 
-    def expects_failure_at(self, rule: str) -> int | None:
+    def expects_failure_at(self, rule: str) -> float | None:
         """Return the first scale at which a rule of RULES expects a failure; the literal rule names none."""
         if rule in ("coverage", "literal"):
             return self.breaks_at if rule == "coverage" else None
