@@ -27,8 +27,8 @@ proofs:
 	$(PYTHON) tools/environment.py train
 	$(BIN)/lengthgen verify --formal --out $(OUT)
 
-# The site of the documents, in build/site/index.html; a warning is an error. It draws the gallery where something changed, and
-# runs the notebooks. Every page is made anew, as Sphinx does not know what the gallery and the list of commands depend on.
+# The site of the documents, in build/site/index.html; a warning is an error. It draws the gallery where something changed.
+# Every page is made anew, as Sphinx does not know what the gallery and the list of commands depend on.
 docs:
 	$(PYTHON) tools/environment.py train --docs
 	OMP_NUM_THREADS=1 $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --write-all -d build/doctrees docs build/site

@@ -12,6 +12,7 @@ from circuits.sat import SolverFailed
 from circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Task, TaskError
 from circuits.trace import Trace
+from theory.system.brief import Brief
 
 T = TypeVar("T")
 
@@ -20,8 +21,8 @@ class SearchStopped(TaskError):
     """Error: the search for a circuit reached its limit, the same on every machine, before it found one."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Analysis:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Analysis(Brief):
     """Task in one format, analysed up to its largest scale. Predictions and experiments are based on it.
 
     Attributes:
@@ -62,6 +63,13 @@ class Analysis:
                 "arguments, so that it has no circuit"
             )
         return self.result.circuit
+
+    def _brief(self) -> str:
+        answer = self.result._brief() if self.result else f"no circuit up to arity {MAX_ARITY}"
+        return f"{self.task.name}, {self.format}: {answer}"
+
+    def _details(self) -> dict[str, str]:
+        return self.result._details() if self.result else {}
 
 
 def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, clock: Clock | None = None) -> Analysis:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from circuits.tables import clashing, keys_of
 from circuits.task import UNDEFINED, Task, Tokens
 from circuits.trace import Trace
+from theory.system.brief import Brief
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -38,8 +39,8 @@ class Wiring:
     operator: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Circuit:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Circuit(Brief):
     """Circuit of one task at some scales.
 
     Attributes:
@@ -277,6 +278,11 @@ class Circuit:
                     f"'{self.task.name}' does not allow {symbol} at position {position} of a prompt of scale {scale}: "
                     f"{self.task.text(allowed)}"
                 )
+
+    def _brief(self) -> str:
+        scale = max(self.wirings, default=0)
+        operators = f"{len(self.operators)} operator{'' if len(self.operators) == 1 else 's'}"
+        return f"{self.task.name}: {operators} of arity {self.arity} up to scale {scale}"
 
 
 def _slots(entries: int, symbols: int) -> int:

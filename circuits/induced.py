@@ -28,6 +28,7 @@ from circuits.tables import as_table, distinct, entries, keys_of
 from circuits.task import Tokens
 from circuits.trace import Trace
 from theory.relation import Relation
+from theory.system.brief import Brief, by_scale
 
 Signature = tuple[int, ...]
 """Labels of a step's relevant keys, ascending."""
@@ -109,8 +110,8 @@ class Conflict:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Induced:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Induced(Brief):
     """Operators that one relation induces in one circuit, scale by scale.
 
     Attributes:
@@ -134,6 +135,10 @@ class Induced:
         scales = [*self.complexity]
         selectable = self.conflict is None or scales.index(scale) < scales.index(self.conflict.second.scale)
         return self.complexity[scale] if selectable else math.inf
+
+    def _brief(self) -> str:
+        conflict = f"; {self.conflict}" if self.conflict else ""
+        return f"induced complexity {by_scale(self.complexity)}{conflict}"
 
 
 def induced_complexity(

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from theory.system.brief import Brief
+
 
 @dataclass(frozen=True, kw_only=True)
 class VariantPrediction:
@@ -62,8 +64,8 @@ class Counted:
     unfit: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Forecast:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Forecast(Brief):
     """Share of fitting runs that should generalize, from comparable runs on record ([F]).
 
     Attributes:
@@ -104,9 +106,17 @@ class Forecast:
         within = content["breaks_within"]
         return cls(**(dict(content) | counted | {"breaks_within": within and (within[0], within[1])}))
 
+    def _brief(self) -> str:
+        where = "" if self.breaks_at is None else f", the others break at {self.breaks_at}"
+        return f"{self.share:.2f} of fitting runs should generalize ({self.low:.2f}-{self.high:.2f}){where}: {self.why}"
 
-@dataclass(frozen=True, kw_only=True)
-class Prediction:
+    def _details(self) -> dict[str, str]:
+        counts = {"comparable runs": self.comparable, "on record": self.recorded}
+        return {name: f"{counted.generalize} of {counted.runs} generalize" for name, counted in counts.items()}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Prediction(Brief):
     """Prediction for one encoding; there is none if the encoding's relation is not known.
 
     Training is assumed to show every prompt of its scales ([F]); circuits.coverage measures what a finite training set
@@ -209,6 +219,27 @@ class Prediction:
         if values.get("forecast") is not None:
             values["forecast"] = Forecast.from_json(values["forecast"])
         return cls(**values)
+
+    def _brief(self) -> str:
+        if self.forecast:
+            return f"{self.encoding}: {self.forecast._brief()}"
+        if self.generalizes is None:
+            return f"{self.encoding}: no rule answers, {self.why}"
+        answer = "generalizes" if self.generalizes else f"breaks at scale {self.breaks_at}"
+        return f"{self.encoding} {answer} by coverage: {self.why}"
+
+    def _details(self) -> dict[str, str]:
+        complexity = f"{self.complexity_train} in training, {self.complexity_test} in all"
+        variants = {name.replace("_", " "): getattr(self, name) for name in VARIANTS}
+        return {
+            "relation": self.relation or "",
+            "induced complexity": complexity if self.relation else "",
+            **{
+                name: "generalizes" if variant.generalizes else f"breaks at scale {variant.breaks_at}: {variant.why}"
+                for name, variant in variants.items()
+                if variant
+            },
+        }
 
 
 VARIANTS = ("selection", "selection_with_token", "distractors", "distractors_with_token", "own_token")

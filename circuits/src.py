@@ -24,6 +24,7 @@ from circuits.tables import step_entries
 from circuits.task import Task, TaskError
 from circuits.templates import Combination, Place
 from circuits.trace import Trace, trace
+from theory.system.brief import Brief, by_scale
 
 MAX_ARITY = 8
 """Largest number of slots that the search for a minimal arity tries."""
@@ -33,8 +34,8 @@ MAX_TOKENS = 50_000_000
 """Largest number of tokens of all traces together, one byte each. Scales beyond it rest on the reference circuit."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SRCResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SRCResult(Brief):
     """SRC of one task at one arity.
 
     Attributes:
@@ -86,6 +87,19 @@ class SRCResult:
     def values(self) -> dict[int, float | None]:
         """SRC by scale; math.inf if infeasible, None if the bounds differ."""
         return {scale: low if low == high else None for scale, (low, high) in self.bounds.items()}
+
+    def _brief(self) -> str:
+        bounds = {n: low if low == high else f"{low}..{high}" for n, (low, high) in self.bounds.items()}
+        stopped = f"; stopped: {self.stopped}" if self.stopped else ""
+        return f"SRC {by_scale(bounds)}; arity {self.arity}, {self.status}{stopped}"
+
+    def _details(self) -> dict[str, str]:
+        first = "" if self.coverage_scale is None else f"complete from scale {self.coverage_scale} on"
+        return {
+            "circuit": repr(self.circuit) if self.circuit else "none",
+            "operator tables": first,
+            "prompts tried": f"{self.inputs:,}, all up to scale {self.exhaustive_to}",
+        }
 
 
 class Interrupted(KeyboardInterrupt):

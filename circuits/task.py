@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.answers import Answers
+from theory.system.brief import Brief
 from theory.system.errors import LengthgenError
 from theory.system.userfile import require_name, shown
 
@@ -59,15 +60,16 @@ class Reference:
     apply: Callable[[str, tuple[str, ...]], str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Task:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Task(Brief):
     """Sequential task over a finite alphabet.
 
     The functions are the user's own code. The task wraps each of them, so that any exception in it and any malformed
     answer becomes a TaskError.
 
     Attributes:
-        name: name on the command line and in tables; up to 100 printable characters.
+        name: name in tables and messages; up to 100 printable characters. A task of a file that a command loads gets
+            the name of its variable there.
         alphabet: all symbols of prompts and outputs; the token number of a symbol is its index. A symbol has 1 to 50
             printable characters. A single text stands for the tuple of its characters.
         prompt: function from n to the symbols allowed at each prompt position of scale n. Every combination of them is
@@ -447,6 +449,9 @@ class Task:
                 reference.apply, read.symbol, "the reference circuit's apply", "on {}", expected=(ValueError,)
             ),
         )
+
+    def _brief(self) -> str:
+        return f"{self.name}: symbols {' '.join(self.alphabet)}"
 
 
 def _equal_outputs(first: NDArray[Any], second: NDArray[Any]) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from circuits.task import UNDEFINED, Task, Tokens
+from theory.system.brief import Brief
 
 MAX_EXHAUSTIVE = 20_000
 """Largest number of prompts of one scale for which a trace holds all of them."""
@@ -50,8 +51,8 @@ def segments(task: Task, scale: int) -> tuple[Segment, ...]:
     return tuple(parts)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trace:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Trace(Brief):
     """Tokens of many instances of one scale.
 
     Attributes:
@@ -114,6 +115,10 @@ class Trace:
         Rows up to the position hold no UNDEFINED.
         """
         return self.tokens[:, self.inputs_at(position)]
+
+    def _brief(self) -> str:
+        share = "all prompts" if self.exhaustive else "a sample"
+        return f"scale {self.scale}: {self.tokens.shape[1]:,} inputs of {self.length} positions, {share}"
 
 
 def trace(task: Task, scale: int) -> Trace:

@@ -42,6 +42,7 @@ GROUPS: Mapping[str, Mapping[str, Listed]] = {
         "strata": Listed(module="strata", line="Draw random questions on which two theories disagree"),
     },
     "Prove (claims, certificates, precision)": {
+        "claims": Listed(module="claims", line="Find claims by words, or show one with its proof"),
         "verify": Listed(module="theory", line="Check claims of papers, or your own"),
         "check-certificate": Listed(module="circuits", line="Check a proof of SRC by code that shares none with src"),
         "audit": Listed(module="theory", line="Measure the precision of an encoding by position"),
@@ -49,6 +50,7 @@ GROUPS: Mapping[str, Mapping[str, Listed]] = {
     "Train (models and verdicts)": {
         "train": Listed(module="training", line="Train one model and test it at every scale"),
         "sweep": Listed(module="training", line="Predict, then train all runs of a protocol"),
+        "protocols": Listed(module="training", line="List the protocols: their cells, scales and runs"),
         "conjecture": Listed(module="training", line="Predict, train over seeds, and judge each prediction"),
         "verdict": Listed(module="verdict", line="Judge rules of prediction by runs on random tasks"),
         "evaluate": Listed(module="training", line="Test a finished run at other scales"),

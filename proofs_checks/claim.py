@@ -5,7 +5,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
+from theory.system.brief import Brief, Listed
+
 Parameters = Mapping[str, Any]
+TIME_LIMIT = 60.0
+"""Default time limit of a claim, in seconds."""
 
 
 class Strength(StrEnum):
@@ -41,8 +45,8 @@ class Source:
         return replace(self, place=place)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Evidence(Brief):
     """Facts that a check established, and the assumptions under which it did.
 
     `reach` is the range that a bounded or exhaustive check went through, such as "N <= 3". The statement of the claim
@@ -54,9 +58,15 @@ class Evidence:
     assumptions: tuple[str, ...] = ()
     reach: str = ""
 
+    def _brief(self) -> str:
+        return f"{self.strength}, {len(self.facts)} facts"
 
-@dataclass(frozen=True, kw_only=True)
-class Claim:
+    def _details(self) -> dict[str, tuple[str, ...]]:
+        return {"facts": self.facts, "assumptions": self.assumptions}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Claim(Brief):
     """Statement with its source, the check that decides it, and mutations of it that the check must reject.
 
     `check(**holds)` decides the statement that we believe: it returns `Evidence` or raises `Refuted`. Each falsifier is
@@ -115,3 +125,24 @@ class Claim:
             raise ValueError(f"claim {self.id}: {name} changes {unknown}, which the statement does not have")
         if self.mutated(changes) == dict(self.holds):
             raise ValueError(f"claim {self.id}: {name} is the statement itself")
+
+    def _brief(self) -> str:
+        return f"{self.id}: {self.statement}"
+
+    def _details(self) -> dict[str, str]:
+        return {
+            "paper": ", ".join(filter(None, (self.source.paper, self.source.place))),
+            "arXiv": self.source.arxiv,
+            "label": self.label,
+            "TeX": self.latex,
+            "falsifiers": "; ".join(self.falsifiers),
+        }
+
+
+class Claims(Listed[Claim]):
+    """Claims in order; `repr` shows how many there are, and the first."""
+
+    __slots__ = ()
+
+    def _heading(self) -> str:
+        return f"{len(self)} claim{'' if len(self) == 1 else 's'}"

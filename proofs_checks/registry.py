@@ -10,8 +10,9 @@ from types import ModuleType
 
 import circuits.encodings  # noqa: F401  # registers those whose relation is that of a circuit
 from proofs_checks import papers
-from proofs_checks.claim import Claim, Source, Strength
+from proofs_checks.claim import Claim, Claims, Source, Strength
 from proofs_checks.ledger import Selection
+from proofs_checks.titles import title
 from proofs_checks.trained import NONE, Runs
 from theory.encodings.catalogue import ENCODINGS, called
 from theory.system.errors import LengthgenError, nearest
@@ -21,14 +22,14 @@ class Unknown(LengthgenError):
     """Raised for a name that no claim, family, paper or strength has; the one-line message gives the closest names."""
 
 
-def gather(*groups: Iterable[Claim]) -> tuple[Claim, ...]:
+def gather(*groups: Iterable[Claim]) -> Claims:
     """Return the claims of all groups in order. Raises `ValueError` if two claims have the same id."""
     claims: dict[str, Claim] = {}
     for claim in (claim for group in groups for claim in group):
         if claim.id in claims:
             raise ValueError(f"two claims have the id {claim.id!r}")
         claims[claim.id] = claim
-    return tuple(claims.values())
+    return Claims(claims.values())
 
 
 def _place(module: str, claim: Claim) -> tuple[int, str]:
@@ -52,12 +53,12 @@ CLAIMS = gather(claim for _, claim in _LISTED)
 _HOMES = {claim.id: Path(str(module.__file__)) for module, claim in _LISTED}
 
 
-def select(names: Iterable[str] = (), *, paper: str | None = None) -> tuple[Claim, ...]:
+def select(names: Iterable[str] = (), *, paper: str | None = None) -> Claims:
     """Return the claims with these names, in order; all claims if no names are given.
 
     Args:
-        names: an id (`grape-1`), its beginning (`grape`, `hope-6`, `pola-1` for 1a, 1b, ...), or the name or an alias
-            of an encoding (`fox`, `RoPE`), for the claims about it.
+        names: an id (`grape-1`), its beginning (`grape`, `hope-6`, `pola-1` for 1a, 1b, ...), the name or an alias of
+            an encoding (`fox`, `RoPE`), for the claims about it, or the arXiv id or address of a paper.
         paper: keeps only the claims of papers with this arXiv id, or with this text in their names (case is ignored).
 
     Raises:
@@ -65,12 +66,12 @@ def select(names: Iterable[str] = (), *, paper: str | None = None) -> tuple[Clai
     """
     wanted_names = list(names)
     chosen_ids = {claim.id for name in wanted_names for claim in _claims_named(name)}
-    claims = tuple(claim for claim in CLAIMS if not wanted_names or claim.id in chosen_ids)
+    claims = Claims(claim for claim in CLAIMS if not wanted_names or claim.id in chosen_ids)
     if paper is None:
         return claims
     if not any(_is_of_paper(claim.source, paper) for claim in CLAIMS):
         raise Unknown(_unknown_paper(paper))
-    claims_of_paper = tuple(claim for claim in claims if _is_of_paper(claim.source, paper))
+    claims_of_paper = Claims(claim for claim in claims if _is_of_paper(claim.source, paper))
     if not claims_of_paper:
         raise Unknown(f"none of the claims named {', '.join(wanted_names)} is of a paper {paper!r}")
     return claims_of_paper
@@ -79,6 +80,21 @@ def select(names: Iterable[str] = (), *, paper: str | None = None) -> tuple[Clai
 def selection(names: Iterable[str] = (), *, paper: str | None = None, runs: Runs = NONE) -> Selection:
     """Return the claims of `select` as a `Selection` for the ledger; claims on trained runs get `runs`."""
     return Selection(claims=tuple(claim.given(runs) for claim in select(names, paper=paper)), find=find, home=home)
+
+
+def names() -> tuple[str, ...]:
+    """Return all that selects claims in `select`: ids and families of claims, names of encodings, arXiv ids."""
+    ids = [claim.id for claim in CLAIMS]
+    families = [claim_id.rsplit("-", 1)[0] for claim_id in ids]
+    return tuple(dict.fromkeys([*families, *ids, *ENCODINGS, *(claim.source.arxiv for claim in CLAIMS)]))
+
+
+def arxiv_id(text: str) -> str:
+    """Return the arXiv id in `2512.07805`, `arXiv:2512.07805v2` or an address of the paper; empty if there is none."""
+    match = re.fullmatch(
+        r"(?:arxiv:|(?:https?://)?(?:www\.)?arxiv\.org/\w+/)?(\d{4}\.\d{4,5})(?:v\d+)?(?:\.pdf)?", text.strip(), re.I
+    )
+    return match[1] if match else ""
 
 
 def find(claim_id: str) -> Claim:
@@ -104,11 +120,13 @@ def strengths(names: str) -> tuple[Strength, ...]:
 
 def _claims_named(name: str) -> list[Claim]:
     """Claims that one name selects. Raises `Unknown` if there are none."""
+    if arxiv_id(name):
+        return [*select(paper=name)]
     encoding = called(name)
     if encoding is None:
         folded = name.casefold()  # as all ids are
-        claims = [claim for claim in CLAIMS if _belongs(claim, folded)]
-        claims = claims or [claim for claim in CLAIMS if _belongs(claim, _without_alias(folded))]
+        claims = [claim for claim in CLAIMS if belongs(claim, folded)]
+        claims = claims or [claim for claim in CLAIMS if belongs(claim, _without_alias(folded))]
         if not claims:
             raise Unknown(_unknown_claim(name))
         return claims
@@ -116,7 +134,7 @@ def _claims_named(name: str) -> list[Claim]:
     claims = [
         claim
         for claim in CLAIMS
-        if _is_about(claim, encoding.name) or any(_belongs(claim, family) for family in families)
+        if is_about(claim, encoding.name) or any(belongs(claim, family) for family in families)
     ]
     if not claims:
         why = encoding.no_formula or "state its properties as a row of proofs_checks/papers/matrix.py"
@@ -124,7 +142,7 @@ def _claims_named(name: str) -> list[Claim]:
     return claims
 
 
-def _is_about(claim: Claim, encoding: str) -> bool:
+def is_about(claim: Claim, encoding: str) -> bool:
     """True if the claim is in the encoding's row of the property matrix, or is a recovery with it at one end."""
     kind, _, rest = claim.id.partition("-")
     if kind in ("laws", "far", "cache"):
@@ -139,27 +157,32 @@ def _without_alias(name: str) -> str:
     return next((name.removesuffix(alias) + new for alias, new in aliases.items() if name.endswith(f"-{alias}")), name)
 
 
-def _belongs(claim: Claim, name: str) -> bool:
+def belongs(claim: Claim, name: str) -> bool:
     """True if `name` is the claim's id or a beginning of it: `pola-1` begins `pola-1a`."""
-    part = name[-1:].isdigit() and re.match(rf"{re.escape(name)}[a-z]", claim.id)
-    return claim.id == name or claim.id.startswith(f"{name}-") or bool(part)
+    if not name or not claim.id.startswith(name):
+        return False
+    following = claim.id[len(name) :][:1]
+    return following in ("", "-") or (name[-1].isdigit() and following.isalpha())
 
 
 def _is_of_paper(source: Source, paper: str) -> bool:
-    """True if `paper` is the arXiv id of the source, or part of its name."""
-    text = paper.strip().lower()
-    return bool(text) and (text == source.arxiv or text in source.paper.lower())
+    """True if `paper` is the arXiv id or address of the source, or part of its name."""
+    text = arxiv_id(paper) or paper.strip().lower()
+    return bool(text) and (text == source.arxiv or text in f"{source.paper}\n{title(source)}".lower())
 
 
 def _unknown_claim(name: str) -> str:
-    families = {claim.id.rsplit("-", 1)[0] for claim in CLAIMS}
-    hint = nearest(name, families | {claim.id for claim in CLAIMS}, listed="`lengthgen verify` lists all")
-    return f"no claim or family is named {name!r}: {hint}"
+    paper = bool(name.strip()) and any(_is_of_paper(claim.source, name) for claim in CLAIMS)
+    listed = "`lengthgen claims WORDS` searches statements and papers"
+    hint = f"--paper {name.strip()!r} has its claims" if paper else nearest(name, names(), listed=listed)
+    return f"no claim, family or encoding is named {name!r}: {hint}"
 
 
 def _unknown_paper(text: str) -> str:
     ids = {claim.source.arxiv for claim in CLAIMS}
-    words = {word for claim in CLAIMS for word in re.findall(r"\w{3,}", claim.source.paper.lower())}
+    text = arxiv_id(text) or text
+    titles = " ".join({f"{claim.source.paper} {title(claim.source)}" for claim in CLAIMS})
+    words = {*re.findall(r"\w{3,}", titles.lower())}
     names = ids | words if get_close_matches(text.strip().lower(), words) else ids
-    hint = nearest(text.strip(), names, listed="docs/claims.md names all papers")
+    hint = nearest(text.strip(), names, listed="`lengthgen claims WORDS` searches papers and statements")
     return f"no paper has the arXiv id or the name {text!r}: {hint}"

@@ -1,5 +1,6 @@
 """Outcome of a claim: its verdict, its evidence, what happened to its falsifiers, and the identities it rests on."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -10,6 +11,7 @@ from proofs_checks.certificates import Certificates
 from proofs_checks.claim import Claim, Evidence, Strength
 from proofs_checks.formal import recorded
 from proofs_checks.formal.lemma import Lemma
+from theory.system.brief import Brief, Listed
 
 
 class Verdict(StrEnum):
@@ -34,8 +36,8 @@ class FalsifierResult:
     identities: Certificates = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Result:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result(Brief):
     """Outcome of one claim; `evidence` is None if the check found none for our statement.
 
     `identities` are the certificates of the identities that the check decided for our statement.
@@ -110,6 +112,31 @@ class Result:
             falsifiers=tuple(FalsifierResult(name=name, rejected=False, reason=reason) for name in claim.falsifiers),
             seconds=seconds,
         )
+
+    def _brief(self) -> str:
+        verdict = ", ".join(filter(None, (self.verdict, self.strength)))
+        return f"{self.claim.id} {verdict}: {self.reason or self.claim.statement}"
+
+    def _details(self) -> dict[str, str | tuple[str, ...] | list[str]]:
+        return {
+            "statement": self.claim.statement,
+            "facts": self.evidence.facts if self.evidence else (),
+            "falsifiers": [
+                f"{falsifier.name}: {'false' if falsifier.rejected else 'not rejected'}, {falsifier.reason}"
+                for falsifier in self.falsifiers
+            ],
+        }
+
+
+class Results(Listed[Result]):
+    """Results in the order of their claims; `repr` counts the verdicts and shows the first results."""
+
+    __slots__ = ()
+
+    def _heading(self) -> str:
+        verdicts = Counter(result.verdict for result in self)
+        counts = [f"{verdicts[verdict]} {verdict}" for verdict in Verdict if verdicts[verdict]]
+        return ", ".join([f"{len(self)} claim{'' if len(self) == 1 else 's'}", *counts])
 
 
 def _plain_evidence(evidence: Evidence) -> dict[str, Any]:

@@ -6,11 +6,8 @@ from time import perf_counter
 
 from proofs_checks.certificates import certified
 from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength, Unsettled
-from proofs_checks.result import FalsifierResult, Result, Verdict
+from proofs_checks.result import FalsifierResult, Result, Results, Verdict
 from theory import twice
-
-TIME_LIMIT = 60.0
-"""Default time limit of a claim, in seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,12 +20,12 @@ class _Outcome:
     identities: tuple[twice.Identity, ...] = ()
 
 
-def run(claims: Iterable[Claim]) -> tuple[Result, ...]:
+def run(claims: Iterable[Claim]) -> Results:
     """Run the claims one after the other in this process.
 
     `proofs_checks.ledger` runs them in parallel, with a time limit.
     """
-    return tuple(run_claim(claim) for claim in claims)
+    return Results(run_claim(claim) for claim in claims)
 
 
 def run_claim(claim: Claim) -> Result:

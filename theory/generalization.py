@@ -29,6 +29,7 @@ from theory.relation import (
     relative,
     t5_buckets,
 )
+from theory.system.brief import Brief, Listed
 from theory.system.errors import LengthgenError
 
 
@@ -36,8 +37,8 @@ class TrainTestScalesError(LengthgenError):
     """Raised for training and test scales that are not 1 <= train <= test."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judgement:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Judgement(Brief):
     """Judgement: does a relation let a pattern generalize from scales 1..train to 1..test? With counterexamples [F].
 
     Attributes:
@@ -98,9 +99,12 @@ class Judgement:
         hint = f", scale {scale}" if len(cell) == 3 else ""
         return f"key {key}, query {query}{hint} ({'in' if scale <= self.train else 'beyond'} training)"
 
+    def _brief(self) -> str:
+        return f"{'generalizes' if self.generalizes else 'does not generalize'}: {self.why}"
 
-@dataclass(frozen=True, kw_only=True)
-class JudgedRelation:
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class JudgedRelation(Brief):
     """Relation of a standard encoding, with its judgement.
 
     Attributes:
@@ -116,6 +120,9 @@ class JudgedRelation:
     judgement: Judgement
     limits: range | None = None
 
+    def _brief(self) -> str:
+        return f"{self.relation.name}, {self.judgement._brief()}"
+
 
 def judge(values: Relation, relation: Relation, *, train: int, test: int) -> Judgement:
     """Judge whether the relation lets the pattern with the level sets `values` generalize from 1..train to 1..test [F].
@@ -128,7 +135,7 @@ def judge(values: Relation, relation: Relation, *, train: int, test: int) -> Jud
     return _judge(cells.labels(values), cells.labels(relation), cells, train=train, test=test)
 
 
-def judge_standard_encodings(values: Relation, *, train: int, test: int) -> tuple[JudgedRelation, ...]:
+def judge_standard_encodings(values: Relation, *, train: int, test: int) -> Listed[JudgedRelation]:
     """Judgements of every standard encoding's relation, and last of the pattern's own level sets.
 
     Training meets every label of a clipped relative relation whose limit is below train. So such a limit generalizes
@@ -148,30 +155,32 @@ def judge_standard_encodings(values: Relation, *, train: int, test: int) -> tupl
     by_distance = judged(relative())
     limits = _clipping_limits(level_labels, cells, by_distance)
     clipped = clipped_relative(limits.start if limits else train - 1)
-    return (
-        JudgedRelation(relation=constant(), encodings="no position encoding (NoPE)", judgement=judged(constant())),
-        JudgedRelation(
-            relation=absolute(),
-            encodings="absolute embeddings, learned or sinusoidal",
-            judgement=judged(absolute()),
-        ),
-        JudgedRelation(
-            relation=relative(),
-            encodings="relative encodings without clipping: RoPE, ALiBi, FIRE, Transformer-XL",
-            judgement=by_distance,
-        ),
-        JudgedRelation(
-            relation=clipped,
-            encodings="clipped relative embeddings (Shaw et al.)",
-            judgement=judged(clipped),
-            limits=limits,
-        ),
-        JudgedRelation(relation=t5_buckets(), encodings="T5 buckets", judgement=judged(t5_buckets())),
-        JudgedRelation(
-            relation=values,
-            encodings="the ideal encoding: the pattern's own level sets",
-            judgement=_judge(level_labels, level_labels, cells, train=train, test=test),
-        ),
+    return Listed(
+        (
+            JudgedRelation(relation=constant(), encodings="no position encoding (NoPE)", judgement=judged(constant())),
+            JudgedRelation(
+                relation=absolute(),
+                encodings="absolute embeddings, learned or sinusoidal",
+                judgement=judged(absolute()),
+            ),
+            JudgedRelation(
+                relation=relative(),
+                encodings="relative encodings without clipping: RoPE, ALiBi, FIRE, Transformer-XL",
+                judgement=by_distance,
+            ),
+            JudgedRelation(
+                relation=clipped,
+                encodings="clipped relative embeddings (Shaw et al.)",
+                judgement=judged(clipped),
+                limits=limits,
+            ),
+            JudgedRelation(relation=t5_buckets(), encodings="T5 buckets", judgement=judged(t5_buckets())),
+            JudgedRelation(
+                relation=values,
+                encodings="the ideal encoding: the pattern's own level sets",
+                judgement=_judge(level_labels, level_labels, cells, train=train, test=test),
+            ),
+        )
     )
 
 

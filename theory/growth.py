@@ -23,6 +23,7 @@ from theory.formula.structure import Structure, structure
 from theory.formula.syntax import names
 from theory.lrc import LrcProfile, profile
 from theory.pattern import Pattern
+from theory.system.brief import Brief
 
 LOOKED_AT = 40
 """Scale up to which values are counted if no proof tells a better one; half of it for a family."""
@@ -40,8 +41,8 @@ class GrowthKind(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Growth:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Growth(Brief):
     """Growth of LRC over all scales.
 
     Attributes:
@@ -63,6 +64,10 @@ class Growth:
     strength: str | None
     undefined_at: tuple[int, ...] | None = None
     undefined_from: int | None = None
+
+    def _brief(self) -> str:
+        high = "" if self.high is None else f", at most {self.high}"
+        return f"{self.kind}, at least {self.low}{high}: {self.reason}"
 
 
 RAYS: tuple[Path, ...] = (

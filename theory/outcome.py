@@ -20,10 +20,11 @@ from theory.lattice import Cell, Cells, cells_for
 from theory.lrc import level_sets
 from theory.pattern import Pattern, PatternError, Value
 from theory.relation import Labels, Relation
+from theory.system.brief import Brief
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Levels:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Levels(Brief):
     """Level sets of a pattern up to a scale, cell by cell; made by `levels_of`.
 
     Attributes:
@@ -38,9 +39,12 @@ class Levels:
     levels: Labels
     entries: Sequence[Value]
 
+    def _brief(self) -> str:
+        return f"{len(self.entries)} level sets, {len(self.levels):,} cells"
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LearnedPattern:
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class LearnedPattern(Brief):
     """Pattern that is learned under one relation, compared with the target.
 
     Attributes:
@@ -60,6 +64,11 @@ class LearnedPattern:
     wrong: NDArray[np.bool_]
     first_wrong: Cell | None
     largest_error: float | None
+
+    def _brief(self) -> str:
+        if self.first_wrong is None:
+            return f"right at all {len(self.wrong):,} cells"
+        return f"wrong at {int(self.wrong.sum()):,} of {len(self.wrong):,} cells, first at {tuple(self.first_wrong)}"
 
 
 def levels_of(pattern: Pattern, test: int) -> Levels:

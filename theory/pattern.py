@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from theory.formula import Formula, parse
 from theory.formula.syntax import MAX_BITS
 from theory.relation import Relation
+from theory.system.brief import Brief
 from theory.system.errors import LengthgenError
 from theory.system.userfile import user_code
 
@@ -33,8 +34,8 @@ class PatternError(LengthgenError):
     """Raised for input that is not a pattern; the message is one line and names the place."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pattern:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Pattern(Brief):
     """Attention pattern A(i, j), i the key and j the query, 1 <= i <= j.
 
     Attributes:
@@ -103,6 +104,9 @@ class Pattern:
         if scale < 1 or (self.limit is not None and scale > self.limit):
             most = "or more" if self.limit is None else f"to {self.limit}"
             raise PatternError(f"scale must be 1 {most} for pattern '{self.name:.60}', not {scale}")
+
+    def _brief(self) -> str:
+        return self.name + (f", up to scale {self.limit}" if self.limit else "")
 
 
 def from_formula(formula: str | Formula, *, parameters: Iterable[str] = ()) -> Pattern:

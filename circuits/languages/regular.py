@@ -7,12 +7,13 @@ parentheses, and `()` for the empty word.  automata-lib builds the automaton.
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
+from theory.system.brief import Brief
 from theory.system.errors import LengthgenError
+from theory.system.once import once
 
 LONGEST = 60
 """Largest number of characters of an expression; a longer one may need millions of states."""
@@ -24,8 +25,8 @@ class LanguageError(LengthgenError):
     """Error of a regular expression that cannot be read. The message is one line: what, where, how to mend it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Automaton:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Automaton(Brief):
     """Minimal deterministic automaton without its dead state: every state lies on a way to an accepting one.
 
     States are numbered 0, 1, .. in the order in which words reach them, shorter words first, then in the order of the
@@ -51,8 +52,11 @@ class Automaton:
         """Number of states of the complete minimal automaton: one more if some word cannot be continued."""
         return self.states + (len(self.step) < self.states * len(self.symbols))
 
+    def _brief(self) -> str:
+        return f"{self.states} states over the symbols {' '.join(self.symbols)}"
 
-@cache
+
+@once
 def minimal_automaton(expression: str) -> Automaton:
     """Return the minimal automaton of the language of a regular expression.
 

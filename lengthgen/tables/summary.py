@@ -8,11 +8,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.tables.layout import yes_no
-from lengthgen.tables.trials import found_sentence, larger_e_value, verdicts_table
-
-SHOWN = (("ipe", "aligned"), ("ape", "aligned"), ("rpe", "aligned"), ("rpe", "filled"))
-"""Encodings and formats whose verdicts end the summary: ideal, absolute, and relative in two formats."""
+from lengthgen.tables.trial_screen import trial_screen
 
 
 def summary(answers: Mapping[str, Any], out: Path) -> Group:
@@ -25,8 +21,7 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
     return Group(
         Text(f"LRC from scale 4 to 8:  {'; '.join(patterns)}"),
         Text(f"SRC at scales 1-6:      {'; '.join(complexities)}"),
-        verdicts_table(answers["conjecture"]),
-        *decisions(answers["conjecture"]),
+        trial_screen(answers["conjecture"], out / "fig1"),
         *_figures(answers["figures"]),
         Text("Found", style="bold"),
         *(Text(f"  {line}") for line in found_lines(answers)),
@@ -38,7 +33,7 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
 
 
 def found_lines(answers: Mapping[str, Any]) -> list[str]:
-    """Return what was found: of papers, patterns, tasks, predictions, and theories if they were judged; a line each."""
+    """Return what was found: of papers, patterns, tasks, and theories if they were judged; a line each."""
     claims = answers["claims"]["claims"]
     verdicts = Counter(claim["verdict"] for claim in claims)
     rejected = [falsifier["rejected"] for claim in claims for falsifier in claim["falsifiers"]]
@@ -52,7 +47,6 @@ def found_lines(answers: Mapping[str, Any]) -> list[str]:
         f"{len(rejected)} falsifiers rejected",
         f"Patterns: some position encoding makes {_listed(yes)} generalize from scale 4 to 8, and none {_listed(no)}",
         f"Tasks: one operator serves every scale up to {last} for {flat} of {len(values)} tasks; the others need more",
-        f"Runs: {_lower_first(found_sentence(answers['conjecture']))}",
     ]
     if "theories" in answers:
         judged = answers["theories"]
@@ -67,27 +61,6 @@ def found_lines(answers: Mapping[str, Any]) -> list[str]:
 def _listed(names: Sequence[str]) -> str:
     """Return names as an enumeration."""
     return ", ".join(names) or "nothing"
-
-
-def _lower_first(sentence: str) -> str:
-    """Return a sentence for the middle of a line."""
-    return sentence[:1].lower() + sentence[1:]
-
-
-def decisions(trial: Mapping[str, Any]) -> list[Text]:
-    """Return a line on how many predictions are decided, and one on each cell of SHOWN."""
-    cells = [cell for cell in trial["cells"] if cell["size"] == trial["main"]["size"] and cell["predicted"] is not None]
-    decided = [cell for cell in cells if cell["verdict"] in ("consistent", "refuted")]
-    lines = [f"Decided: {len(decided)} of {len(cells)} predictions, frozen as {trial['frozen']}"]
-    for cell in cells:
-        if (cell["encoding"], cell["format"]) in SHOWN:
-            counts = cell["generalizes_given_fit"]
-            lines.append(
-                f"  {cell['task']} {cell['format']} {cell['encoding']}: predicted {yes_no(cell['predicted'])}, seen "
-                f"{counts['successes']} of {counts['trials']}, e-value {larger_e_value(cell)}, "
-                f"{cell['verdict']}"
-            )
-    return [Text(line) for line in lines]
 
 
 def _figures(answer: Mapping[str, Any]) -> list[Text]:

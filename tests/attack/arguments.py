@@ -68,6 +68,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "encodings": ("alibi",),
     "predict": ("parity", "--train", "1-2", "--test", "1-3"),
     "language": ("(ab)*",),
+    "claims": ("rope",),
     "verify": (CLAIMS[0],),
     "audit": ("alibi", "--to", "100", "--dtype", "float32", "--heads", "1", "--head-dim", "4"),
     "train": ("parity", "--train", "1-2", "--test", "1-3", "--profile", "smoke"),

@@ -99,10 +99,9 @@ def test_everything_is_there_and_named_by_the_manifest(clean):
     assert "verify: " in stderr + other and " claims to do" in stderr + other, "long work says how much it is"
     assert "falsifiers rejected" in stdout
     lines = stdout.splitlines()
-    papers, patterns, tasks, runs, *rest = lines[lines.index("Found") + 1 :]
-    assert [line.split(":")[0].strip() for line in (papers, patterns, tasks, runs)] == [
-        "Papers", "Patterns", "Tasks", "Runs"
-    ]  # fmt: skip
+    papers, patterns, tasks, *rest = lines[lines.index("Found") + 1 :]
+    assert [line.split(":")[0].strip() for line in (papers, patterns, tasks)] == ["Papers", "Patterns", "Tasks"]
+    assert f"to draw it: lengthgen figures --trial {out / 'fig1'}" in " ".join(stdout.split())
     where = " ".join(rest)  # a long path is wrapped
     assert where.startswith("To explore it all: ") and "manifest.json names every file" in where
     assert len(stdout.splitlines()) <= 50, "the summary fits one screen"

@@ -167,6 +167,8 @@ def test_the_ledger_of_reproduce_follows_the_runs_in_its_folder(tmp_path, monkey
 
 MISTAKES = {
     "unknown claim": (("hopeful",), "did you mean hope"),
+    "a paper by its name": (("Attention Is All",), "--paper 'Attention Is All' has its claims"),
+    "arXiv id of no claim": (("2512.07806",), "did you mean 2512.07805"),
     "unknown paper": (("--paper", "grpae"), "did you mean grape"),
     "unknown strength": (("--strength", "genral"), "did you mean general"),
     "names and another paper": (("plaa", "--paper", "grape"), "none of the claims named plaa"),

@@ -115,7 +115,13 @@ def test_every_claim_is_selected_by_its_id() -> None:
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("grap-1", "did you mean grape-1"), ("zzz", "`lengthgen verify` lists all"), ("", "`lengthgen verify` lists all")],
+    [
+        ("grap-1", "did you mean grape-1"),
+        ("zzz", "`lengthgen claims WORDS` searches statements and papers"),
+        ("", "`lengthgen claims WORDS` searches"),
+        ("Attention is all", "--paper 'Attention is all' has its claims"),
+        ("2512.07806", "did you mean 2512.07805"),
+    ],
 )
 def test_unknown_name_is_refused_in_one_line_with_a_hint(name: str, hint: str) -> None:
     with pytest.raises(registry.Unknown, match=hint) as refusal:
@@ -123,11 +129,37 @@ def test_unknown_name_is_refused_in_one_line_with_a_hint(name: str, hint: str) -
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("paper", ["2512.07805", "GRAPE", "grape", " Grape"])
+@pytest.mark.parametrize(
+    "paper", ["2512.07805", "arXiv:2512.07805v2", "GRAPE", "grape", " Grape", "group representational"]
+)
 def test_selection_by_paper(paper: str) -> None:
     selected = registry.select(paper=paper)
     assert {claim.source.arxiv for claim in selected} == {"2512.07805"}
     assert {claim.id for claim in registry.select(["grape"])} <= {claim.id for claim in selected}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "2512.07805",
+        "2512.07805v3",
+        "arXiv:2512.07805",
+        "https://arxiv.org/abs/2512.07805",
+        "arxiv.org/pdf/2512.07805v1.pdf",
+    ],
+)
+def test_a_name_may_be_the_arxiv_id_or_address_of_a_paper(name: str) -> None:
+    assert registry.select([name]) == registry.select(paper="2512.07805")
+
+
+def test_each_name_that_is_offered_selects_claims() -> None:
+    offered = registry.names()
+    assert {"grape", "grape-5", "alibi", "2512.07805"} <= {*offered}
+    for name in (name for name in offered if "-" not in name):
+        try:
+            assert registry.select([name])
+        except registry.Unknown as refusal:
+            assert "no claim is about" in str(refusal)
 
 
 def test_a_paper_and_names_select_what_is_in_both() -> None:
@@ -141,7 +173,7 @@ def test_a_paper_and_names_select_what_is_in_both() -> None:
     [
         ("grpae", "did you mean grape"),
         ("2512.07806", "did you mean 2512.07805"),
-        ("zzzz", "docs/claims.md"),
+        ("zzzz", "`lengthgen claims WORDS` searches papers"),
         (" ", "the"),
     ],
 )

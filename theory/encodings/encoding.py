@@ -14,6 +14,7 @@ from typing import Any, Literal
 import sympy as sp
 
 from theory.relation import Relation
+from theory.system.brief import Brief
 from theory.system.errors import LengthgenError
 
 HEADS, HEAD_DIM, WIDTH, LAYERS = sp.symbols("H d D layers", integer=True, positive=True)
@@ -161,8 +162,8 @@ class Recovery:
     weights_only: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Encoding:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Encoding(Brief):
     """A position encoding: score = (A_Q(j) (q + e(j))) . (A_K(i) (k + e(i)) + p(j, i)) + b(j, i), key at i, query at j.
 
     `theory.encodings.catalogue.register` registers it under its name and aliases.  The torch module of a registered
@@ -276,3 +277,16 @@ class Encoding:
             key = key + self.relative_key(j, i, length)
         content = (query.T * key)[0]
         return content + self.bias(j, i, length) if self.bias else content
+
+    def _brief(self) -> str:
+        return f"{self.name}: {self.summary or self.title}"
+
+    def _details(self) -> dict[str, str | list[str]]:
+        return {
+            "title": self.title,
+            "arXiv": self.arxiv,
+            "parameters": [f"{parameter.symbol}: {parameter.meaning}" for parameter in self.parameters],
+            "relation": self.relation.name if self.relation else "",
+            "laws": ", ".join(self.laws),
+            "special cases": ", ".join(recovery.of for recovery in self.recovers),
+        }
