@@ -9,7 +9,7 @@ of these circuits serves.
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -74,6 +74,22 @@ class SeveralCircuits:
     @cached_property
     def _others(self) -> list[Circuit]:
         return other_circuits(self.analysis)
+
+    def with_own_token(self, spec: EncodingSpec, prediction: Prediction) -> Prediction:
+        """Return a prediction with the answer of the rule `own_token`; it stays as it is without a relation.
+
+        Raises:
+            EncodingError: an object of the user's own cannot be loaded.
+        """
+        if prediction.distractors is None:
+            return prediction
+        first, latest = prediction.distractors, self.latest_breaks(spec, prediction).own_token
+        why = first.why
+        if latest is None and first.breaks_at is not None:
+            why = "another circuit, or no attention at all, serves each step as training showed it"
+        elif latest != first.breaks_at:
+            why = f"of the circuits that were tried, the best fails at scale {latest}"
+        return replace(prediction, own_token=replace(first, breaks_at=latest, why=why))
 
     def latest_breaks(self, spec: EncodingSpec, prediction: Prediction) -> LatestBreaks:
         """Return where the best circuit fails under an encoding.

@@ -21,7 +21,7 @@ from circuits.circuit import Circuit
 from circuits.distractors import unseen_distractors
 from circuits.encodings import EncodingSpec, HintNeeded, NoRelation, relation_of
 from circuits.induced import Induced, induced_complexity
-from circuits.prediction_record import VARIANTS, Prediction, VariantPrediction
+from circuits.prediction_record import Prediction, VariantPrediction
 from circuits.roles import Change, ScaleHintNeeded, ideal_relation, ideal_relation_by_token
 from circuits.src import MAX_ARITY, minimal_arity
 from circuits.task import Task, TaskError
@@ -105,6 +105,8 @@ def predict(
             token_relation, token_change = ideal_relation_by_token(circuit, analysis.traces), None
         except ScaleHintNeeded as needed:
             token_change = needed.change
+    selection_with_token = _selected(induced_by(token_relation, own_token=True), seen, later, token_change)
+    distractors = _undistracted(induced, seen, low, high, breaks, distractors_by_scale)
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
@@ -117,9 +119,16 @@ def predict(
         breaks_at=breaks_at,
         why=_why(low, high, first, breaks_at, encoding.caveat),
         selection=_selected(induced, seen, later, change),
-        selection_with_token=_selected(induced_by(token_relation, own_token=True), seen, later, token_change),
-        distractors=_undistracted(induced, seen, low, high, breaks, distractors_by_scale),
+        selection_with_token=selection_with_token,
+        distractors=distractors,
+        distractors_with_token=_first_to_break(selection_with_token, distractors),
     )
+
+
+def _first_to_break(*variants: VariantPrediction) -> VariantPrediction:
+    """Return the variant that fails first; the last one if none fails."""
+    breaking = [variant for variant in variants if variant.breaks_at is not None]
+    return min(breaking, key=lambda variant: variant.breaks_at or 0, default=variants[-1])
 
 
 def _selected(
@@ -212,7 +221,11 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
         unseen_distractors=None,
         breaks_at=breaks_at,
         why=why,
-        **dict.fromkeys(VARIANTS, variant),
+        selection=variant,
+        selection_with_token=variant,
+        distractors=variant,
+        distractors_with_token=variant,
+        own_token=variant,
     )
 
 

@@ -1,6 +1,6 @@
-"""Record of a prediction, as it is stored before any training: the rule's answer, and those of its variants.
+"""Record of a prediction, as it is stored before any training: the answers of all rules, and the forecast.
 
-How predictions are made is in `circuits.prediction`.
+How rules answer is in `circuits.prediction`, how forecasts are made in `circuits.forecast`.
 """
 
 import hashlib
@@ -52,6 +52,61 @@ class VariantPrediction:
         return cls(**values)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """Number of recorded runs that fit their training scales, of these that generalize, and of those that do not fit.
+
+    A run that does not fit says nothing about generalization.
+    """
+
+    runs: int
+    generalize: int
+    unfit: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecast:
+    """Share of fitting runs that should generalize, from comparable runs on record ([F]).
+
+    Attributes:
+        share: expected share of the runs that fit their training scales, in [0, 1].
+        low, high: ends of the interval that has the share of this cell with 95 % probability.
+        breaks_at: scale at which the other runs should fail first; None if most runs should generalize, or if no rule
+            and no run says where.
+        breaks_within: scales between which 80 % of such runs failed first; None with `breaks_at`.
+        why: the reason in one plain sentence.
+        comparable: fitting runs of other tasks with the same answers of the rules, kind of labels and operands.
+        recorded: runs of this cell, or of an equal one.
+        version: hash of the recorded cells from which the forecast was made.
+    """
+
+    share: float
+    low: float
+    high: float
+    breaks_at: int | None
+    breaks_within: tuple[int, int] | None
+    why: str
+    comparable: Counted
+    recorded: Counted
+    version: str
+
+    @property
+    def generalizes(self) -> bool:
+        """True if most fitting runs should generalize."""
+        return self.share > 0.5
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the forecast as JSON."""
+        return asdict(self) | {"breaks_within": self.breaks_within and list(self.breaks_within)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
+        """Return the forecast that `as_json` wrote."""
+        counted = {key: Counted(**content[key]) for key in ("comparable", "recorded")}
+        within = content["breaks_within"]
+        return cls(**(dict(content) | counted | {"breaks_within": within and (within[0], within[1])}))
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Prediction(Brief):
     """Prediction for one encoding; there is none if the encoding's relation is not known.
@@ -74,9 +129,14 @@ class Prediction(Brief):
         why: one sentence of explanation, with the encoding's caveat outside the rule.
         selection, selection_with_token: the same rule if views must select the operators, without and with the query's
             own token (`circuits.induced`). With it, labels that training finds without scale hint may be completed by
-            the token (`circuits.roles.ideal_relation_by_token`). These two and the next are None without a relation,
-            and in predictions stored before they were made.
+            the token (`circuits.roles.ideal_relation_by_token`). All variants are None without a relation, and in
+            predictions stored before they were made.
         distractors: the same rule if irrelevant keys may also show no (label, token) beyond training.
+        distractors_with_token: all that `distractors` and `selection_with_token` ask for.
+        own_token: `distractors` with the best of several circuits, and with what a Transformer has without attention
+            (`circuits.other_circuits`); only where it was asked for.
+        forecast: share of fitting runs that should generalize (`circuits.forecast`); only where it was asked for. It is
+            the prediction, and the rules are its rivals.
     """
 
     encoding: str
@@ -92,10 +152,13 @@ class Prediction(Brief):
     selection: VariantPrediction | None = None
     selection_with_token: VariantPrediction | None = None
     distractors: VariantPrediction | None = None
+    distractors_with_token: VariantPrediction | None = None
+    own_token: VariantPrediction | None = None
+    forecast: Forecast | None = None
 
     @property
     def generalizes(self) -> bool | None:
-        """Prediction as a truth value; None if there is none."""
+        """Answer of the rule coverage as a truth value; None if there is none."""
         return None if self.relation is None else self.breaks_at is None
 
     @property
@@ -105,21 +168,36 @@ class Prediction(Brief):
             return None
         return math.isfinite(self.complexity_train) and self.complexity_train == self.complexity_test
 
+    def says(self, rule: str) -> bool | None:
+        """Return the answer of a rule of RULES: does the encoding generalize? None if it has no answer."""
+        if rule in ("coverage", "literal"):
+            return self.generalizes if rule == "coverage" else self.literal
+        answer: VariantPrediction | Forecast | None = getattr(self, rule)
+        return None if answer is None else answer.generalizes
+
+    def expects_failure_at(self, rule: str) -> int | None:
+        """Return the first scale at which a rule of RULES expects a failure; the literal rule names none."""
+        if rule in ("coverage", "literal"):
+            return self.breaks_at if rule == "coverage" else None
+        answer: VariantPrediction | Forecast | None = getattr(self, rule)
+        return None if answer is None else answer.breaks_at
+
     def as_json(self) -> dict[str, Any]:
         """Return the prediction and its derived values as JSON; infinite complexity is "inf"."""
         content = asdict(self) | {"generalizes": self.generalizes, "literal": self.literal}
         for name in VARIANTS:
             variant = getattr(self, name)
             content[name] = variant.as_json() if variant else None
+        content["forecast"] = self.forecast.as_json() if self.forecast else None
         return {key: "inf" if value == math.inf else value for key, value in content.items()}
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the prediction without its variants. A run that is trained after the prediction stores it.
+        """SHA-256 of the answer of coverage and literal. A run that is trained after the prediction stores it.
 
-        It leaves out the variants, so that it is that of predictions stored before these were made.
+        It leaves out variants and forecast, so that it is that of predictions stored before these were made.
         """
-        content = {key: value for key, value in self.as_json().items() if key not in VARIANTS}
+        content = {key: value for key, value in self.as_json().items() if key not in (*VARIANTS, "forecast")}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     @classmethod
@@ -130,27 +208,42 @@ class Prediction(Brief):
         for name in VARIANTS:
             if values.get(name) is not None:
                 values[name] = VariantPrediction.from_json(values[name])
+        if values.get("forecast") is not None:
+            values["forecast"] = Forecast.from_json(values["forecast"])
         return cls(**values)
 
     def _brief(self) -> str:
-        if self.generalizes is None:
-            return f"{self.encoding}: no prediction, {self.why}"
-        answer = "generalizes" if self.generalizes else f"breaks at scale {self.breaks_at}"
-        return f"{self.encoding} {answer}: {self.why}"
+        if self.forecast:
+            return f"{self.encoding}: {self.forecast.share:.2f} of fitting runs should generalize, {self.forecast.why}"
+        return f"{self.encoding}, coverage: {self._answer('coverage')}, {self.why}"
 
     def _details(self) -> dict[str, str]:
         complexity = f"{self.complexity_train} in training, {self.complexity_test} in all"
-        variants = {name.replace("_", " "): getattr(self, name) for name in VARIANTS}
         return {
             "relation": self.relation or "",
             "induced complexity": complexity if self.relation else "",
-            **{
-                name: "generalizes" if variant.generalizes else f"breaks at scale {variant.breaks_at}: {variant.why}"
-                for name, variant in variants.items()
-                if variant
-            },
+            **{name: self._answer(rule) for rule, name in RULES.items() if self.says(rule) is not None},
         }
 
+    def _answer(self, rule: str) -> str:
+        """Return the answer of a rule of RULES in words."""
+        if self.says(rule) is None:
+            return "no answer"
+        scale = self.expects_failure_at(rule)
+        failure = "fails" if scale is None else f"breaks at scale {scale}"
+        return "generalizes" if self.says(rule) else failure
 
-VARIANTS = ("selection", "selection_with_token", "distractors")
+
+VARIANTS = ("selection", "selection_with_token", "distractors", "distractors_with_token", "own_token")
 """Attributes of a `Prediction` that hold the predictions of variants of the rule."""
+RULES = {rule: rule.replace("_", "-") for rule in ("forecast", "coverage", "literal", *VARIANTS)}
+"""Rules of prediction, each with its name in tables, which is the name of the same rule in every command.
+
+"forecast" is the prediction, yes if more than half of the fitting runs should generalize (`circuits.forecast`); the
+others are its rivals. "coverage" is ours: equal finite complexity, and training meets all labels and entries. "literal"
+is [P] read literally: equal finite complexity alone. "selection" is coverage where the views must also select the
+operators, and "selection_with_token" the same where a view shows the query's own token ([F], `circuits.induced`).
+"distractors" is coverage where training must also have shown every (label, token) of irrelevant keys ([F]),
+"distractors_with_token" asks for that and for selection_with_token, and "own_token" is distractors with the best of
+several circuits and with what a Transformer has without attention ([F], `circuits.other_circuits`).
+"""

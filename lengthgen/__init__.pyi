@@ -46,12 +46,15 @@ from circuits.languages.c_rasp import decide as decide_c_rasp
 from circuits.languages.regular import minimal_automaton
 from circuits.other_circuits import LatestBreaks, SeveralCircuits
 from circuits.prediction import predict
-from circuits.prediction_record import Prediction
+from circuits.prediction_record import Forecast, Prediction
 from circuits.src import SRCResult, minimal_arity, src, traces_up_to
 from circuits.task import Reference, Task, TaskError
 from circuits.tasks import TASKS, load as load_task
 from circuits.transducer import Transducer
 from circuits.two_scales import TwoScaleTask
+
+# Forecasts from recorded runs
+from lengthgen.predicting import Forecasts, forecast
 
 # Theories of length generalization
 from circuits.theories.catalogue import THEORIES
@@ -81,6 +84,8 @@ __all__ = [
     "Claim",
     "Encoding",
     "Evidence",
+    "Forecast",
+    "Forecasts",
     "Growth",
     "Guess",
     "LatestBreaks",
@@ -118,6 +123,7 @@ __all__ = [
     "decide_law",
     "encoding_named",
     "equivalent",
+    "forecast",
     "growth",
     "growth_within",
     "induced_complexity",

@@ -7,7 +7,9 @@ from typing import Any
 from circuits.analysis import Analysis, SearchStopped, analyse
 from circuits.clock import Clock
 from circuits.encodings import HintNeeded, parse_encoding
+from circuits.forecast.ask import with_forecast
 from circuits.modes import Mode
+from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import predict
 from circuits.prediction_record import Prediction
 from circuits.task import TaskError
@@ -72,20 +74,26 @@ def _predictions_of_mode(
         if isinstance(error, SearchStopped):
             tell(f"predictions of mode {mode} are left out: {error}")
         return [(cell, None) for cell in cells]
-    return [(cell, _prediction(analysis, cell, protocol)) for cell in cells]
+    several = SeveralCircuits(analysis, protocol.train, protocol.test) if mode is Mode.FREE else None
+    return [(cell, _prediction(analysis, several, cell, protocol)) for cell in cells]
 
 
-def _prediction(analysis: Analysis, cell: Cell, protocol: Protocol) -> dict[str, Any] | None:
-    """Return one prediction as JSON.
+def _prediction(
+    analysis: Analysis, several: SeveralCircuits | None, cell: Cell, protocol: Protocol
+) -> dict[str, Any] | None:
+    """Return one prediction as JSON; with several circuits, the forecast is among it.
 
     None if the circuit of a mode that is only compared has no ideal relation without scale hint.
     """
+    spec = parse_encoding(cell.encoding)
     try:
-        prediction = predict(analysis, parse_encoding(cell.encoding), train=protocol.train, test=protocol.test)
+        prediction = predict(analysis, spec, train=protocol.train, test=protocol.test)
     except HintNeeded:
         if analysis.mode == Mode.FREE:
             raise
         return None
+    if several:
+        prediction = with_forecast(several, spec, prediction, task=cell.task.short_name, base=cell.task.base)
     return prediction.as_json()
 
 

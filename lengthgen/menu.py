@@ -32,7 +32,8 @@ GROUPS: Mapping[str, Mapping[str, Listed]] = {
     "Ask (exact answers, without training)": {
         "lrc": Listed(module="theory", line="Can any position encoding make a pattern generalize?"),
         "src": Listed(module="circuits", line="Fewest operators of any circuit for a task"),
-        "predict": Listed(module="circuits", line="Which encodings should generalize on a task, and why?"),
+        "predict": Listed(module="circuits", line="Forecast which encodings generalize on a task, and why"),
+        "forecast": Listed(module="circuits", line="How good are forecasts, and what do they count?"),
         "tasks": Listed(module="circuits", line="List the tasks of the project"),
         "encodings": Listed(module="theory", line="List position encodings with their computed properties"),
         "language": Listed(module="language", line="Is a regular language expressible in C-RASP?"),

@@ -1,43 +1,188 @@
-"""Predictions for several encodings as plain data: the answer of `lengthgen predict --json`."""
+"""Forecasts for the encodings of a task, with the answers of all rules: `lengthgen predict`, `forecast` in Python."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
 from typing import Any
 
-from circuits.analysis import Analysis
-from circuits.encodings import EncodingSpec
+from circuits.analysis import Analysis, analyse
+from circuits.encodings import EncodingSpec, parse_encodings
+from circuits.forecast.ask import with_forecast
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import predict
+from circuits.prediction_record import Forecast, Prediction
+from circuits.task import Task, TaskError
+from circuits.tasks import TaskSpec, parse_task
+from lengthgen.defaults import usual_encodings
 
 
-def prediction_answer(
-    analysis: Analysis, encodings: Sequence[EncodingSpec], train: Sequence[int], test: Sequence[int]
-) -> dict[str, Any]:
-    """Return the predictions for several encodings on one task, format and mode; keys are the texts of the encodings.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Forecasts:
+    """Forecasts for several encodings on one task; `forecasts["rpe"]` is that of one.
 
-    Each has what the rule `own_token` says beside it, which may choose among several circuits.
-
-    Raises as `predict` does.
+    Attributes:
+        task: name of the task in its format.
+        format: format of the task.
+        arity: argument slots of its operators; None if no bounded number is enough.
+        train, test: scales of training and of the test.
+        predictions: text of the encoding -> its forecast with the answers of all rules.
     """
+
+    task: str
+    format: str
+    arity: int | None
+    train: tuple[int, ...]
+    test: tuple[int, ...]
+    predictions: Mapping[str, Prediction]
+
+    def __getitem__(self, encoding: str) -> Forecast:
+        """Return the forecast for one encoding."""
+        forecast = self.predictions[encoding].forecast
+        assert forecast is not None
+        return forecast
+
+    def __repr__(self) -> str:
+        shown = [f"{encoding}: {summary(self[encoding])}" for encoding in self.predictions]
+        more = [f"and {len(shown) - 8} more"] if len(shown) > 8 else []
+        return "\n".join([f"Forecasts for {self.title}", *shown[:8], *more])
+
+    def _repr_html_(self) -> str:
+        heads = "".join(f"<th>{head}</th>" for head in HEADINGS)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(part)}</td>" for part in (encoding, *cells(self[encoding]))) + "</tr>"
+            for encoding in self.predictions
+        )
+        return f"<table><caption>{escape(self.title)}</caption><tr>{heads}</tr>{rows}</table>"
+
+    @property
+    def title(self) -> str:
+        """Task and scales in words."""
+        return f"{self.task}, trained on {self.train[0]}-{self.train[-1]}, tested on {self.test[0]}-{self.test[-1]}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all answers as plain data, those of `lengthgen predict --json`."""
+        return {
+            "task": self.task,
+            "format": self.format,
+            "mode": "free",
+            "arity": self.arity,
+            "train": list(self.train),
+            "test": list(self.test),
+            "predictions": {encoding: prediction.as_json() for encoding, prediction in self.predictions.items()},
+            "label": "F",
+        }
+
+
+HEADINGS = ("encoding", "generalize", "breaks at", "because", "on record")
+"""Headings of a table of forecasts."""
+
+
+def cells(forecast: Forecast) -> tuple[str, str, str, str]:
+    """Return share, breaking scale, reason and record of a forecast as the entries of a table."""
+    recorded = forecast.recorded
+    record = f"{recorded.generalize} of {recorded.runs}" if recorded.runs else "-"
+    if recorded.unfit and not recorded.runs:
+        record = f"0 of {recorded.unfit} fit"
+    return share_text(forecast), breaks_text(forecast), forecast.why, record
+
+
+def share_text(forecast: Forecast) -> str:
+    """Return the share of a forecast with its interval."""
+    return f"{forecast.share:.2f} ({forecast.low:.2f}-{forecast.high:.2f})"
+
+
+def breaks_text(forecast: Forecast) -> str:
+    """Return the breaking scale of a forecast, with its range where it is not one scale."""
+    if forecast.breaks_at is None or forecast.breaks_within is None:
+        return "-"
+    low, high = forecast.breaks_within
+    return str(forecast.breaks_at) if low == high else f"{forecast.breaks_at} ({low}-{high})"
+
+
+def summary(forecast: Forecast) -> str:
+    """Return a forecast in one line."""
+    share, breaks, why, record = cells(forecast)
+    where = "" if breaks == "-" else f", breaks at {breaks}"
+    return f"{share}{where}: {why}" + ("" if record == "-" else f"; on record {record}")
+
+
+def forecast(
+    task: Task | TaskSpec | str,
+    encodings: str | Sequence[EncodingSpec] | None = None,
+    *,
+    train: Iterable[int] = range(1, 6),
+    test: Iterable[int] = range(1, 21),
+    format: str = "aligned",
+) -> Forecasts:
+    """Return for each encoding the share of runs that should generalize, of those that fit their training scales.
+
+        forecast("parity", "rpe,ape", train=range(1, 6), test=range(1, 21))
+
+    Args:
+        task: a task, or its name as commands take it: `parity`, `addition[base=4]`, `path/to/file.py:mine`.
+        encodings: names separated by commas, or encodings; the usual four if None.
+        train: scales of training.
+        test: scales of the test.
+        format: format of the task, one of aligned, filled and unaligned; that of a TaskSpec is kept.
+
+    Raises:
+        TaskError: the task does not exist or cannot have the format, or no test scale lies beyond the training scales.
+        EncodingError: an encoding does not exist.
+        HintNeeded: an encoding is ideal without scale hint, and the task needs one.
+        NoRelation: an encoding is ideal, and the task has no circuit.
+    """
+    if isinstance(task, str):
+        task = parse_task(task)
+        task = TaskSpec(name=task.name, base=task.base, format=format)
+    train, test = sorted({*train}), sorted({*test})
+    require_beyond(train, test)
+    if isinstance(task, TaskSpec):
+        name, base, format, plain = task.short_name, task.base, task.format, task.plain()
+    else:
+        name, base, plain = task.name, None, task
+    analysis = analyse(plain, format, max(*train, *test))
+    texts = usual_encodings(analysis.format) if encodings is None else encodings
+    specs = parse_encodings(texts) if isinstance(texts, str) else texts
+    return forecasts_of(analysis, specs, train, test, task=name, base=base)
+
+
+def require_beyond(train: Sequence[int], test: Sequence[int]) -> None:
+    """Raise TaskError if no test scale lies beyond the training scales."""
+    if not set(test) - set(train):
+        raise TaskError(
+            f"no test scale lies beyond the training scales {train[0]}-{train[-1]}, so nothing would show "
+            f"generalization: test up to a larger one, for example {train[0]}-{4 * train[-1]}"
+        )
+
+
+def forecasts_of(
+    analysis: Analysis,
+    encodings: Sequence[EncodingSpec],
+    train: Sequence[int],
+    test: Sequence[int],
+    *,
+    task: str,
+    base: int | None,
+) -> Forecasts:
+    """Return the forecasts on an analysed task; `task` and `base` are its names on record.
+
+    Raises:
+        TaskError: no test scale lies beyond the training scales, or some scale was not analysed.
+        HintNeeded, NoRelation, EncodingError: as `forecast`.
+    """
+    require_beyond(train, test)
     several = SeveralCircuits(analysis, train, test)
-    return {
-        "task": analysis.task.name,
-        "format": analysis.format,
-        "mode": analysis.mode,
-        "arity": analysis.result and analysis.result.arity,
-        "train": list(train),
-        "test": list(test),
-        "predictions": {str(encoding): _of_encoding(several, encoding, train, test) for encoding in encodings},
-        "label": "F",
+    predictions = {
+        str(encoding): with_forecast(
+            several, encoding, predict(analysis, encoding, train=train, test=test), task=task, base=base
+        )
+        for encoding in encodings
     }
-
-
-def _of_encoding(
-    several: SeveralCircuits, encoding: EncodingSpec, train: Sequence[int], test: Sequence[int]
-) -> dict[str, Any]:
-    """Return the prediction for one encoding, and where the best circuit fails the rule `own_token`."""
-    prediction = predict(several.analysis, encoding, train=train, test=test)
-    own_token = None
-    if prediction.distractors is not None:
-        latest = several.latest_breaks(encoding, prediction)
-        own_token = {"generalizes": latest.own_token is None, "breaks_at": latest.own_token}
-    return prediction.as_json() | {"own_token": own_token}
+    return Forecasts(
+        task=analysis.task.name,
+        format=analysis.format,
+        arity=analysis.result.arity if analysis.result else None,
+        train=tuple(train),
+        test=tuple(test),
+        predictions=predictions,
+    )

@@ -70,7 +70,7 @@ def _announce(experiment: Experiment, predictions: Predictions, cells: Cells, ba
     runs = [run for cell_runs in cells.values() for run in cell_runs]
     missing = [run for run in runs if not experiment.store.finished(run)]
     if missing:
-        predicted = sum(p is not None and p.generalizes is not None for p in _free_mode(predictions))
+        predicted = sum(p is not None and p.forecast is not None for p in _free_mode(predictions))
         seeds = experiment.protocol.profile.seeds
         announce_runs(missing, seeds=seeds, predicted=predicted, backend=backend, engine=engine)
         for warning in saturations(runs):
@@ -102,7 +102,7 @@ def run_conjecture(
     begun, profile = monotonic(), experiment.protocol.profile
     predictions, frozen = frozen_predictions(experiment)
     cells = {key: frozen.cells[key].with_added(runs, experiment.store) for key, runs in frozen.runs().items()}
-    criteria = Criteria(threshold=profile.evaluation.threshold, size=str(profile.models[0]))
+    criteria = Criteria(threshold=profile.evaluation.threshold, size=str(profile.models[0]), rule="forecast")
     announce_replacement(experiment.folder / "conjecture.json", frozen.digest)
     if _announce(experiment, predictions, cells, backend, engine) and until_decided is None:
         offer(MOST, ROUND)
@@ -193,7 +193,7 @@ def _evidence(
     (cell, model), store = key, experiment.store
     for run in runs:
         store.digest(run)  # reads all its files, so that a damaged checkpoint is noticed here
-    expected = {mode: p if p and p.generalizes is not None else None for mode, p in predictions.items()}
+    expected = {mode: p if p and (p.forecast or p.generalizes is not None) else None for mode, p in predictions.items()}
     return CellEvidence(
         key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(model)),
         predictions=expected,

@@ -2,13 +2,25 @@
 
 from paper_figs.names import short_task_names
 from paper_figs.saving import Drawing, Printed
-from paper_figs.trial_cells import Trial, judging_rule, key_of, label_of, main_cells, run_counts, trial_figure, yes_no
+from paper_figs.trial_cells import (
+    Trial,
+    judging_rule,
+    key_of,
+    label_of,
+    main_cells,
+    main_rule,
+    predicted_text,
+    predicting_rule,
+    run_counts,
+    trial_figure,
+    yes_no,
+)
 
 HEADINGS = ("task", "format", "encoding", "predicted", "literal", "generalize | fit", "verdict", "e against", "finding")
 
 
 def drawing(trial: Trial, protocol: str) -> Drawing:
-    """Table of the cells that disagree with the coverage rule or with the literal rule."""
+    """Table of the cells that disagree with some rule."""
     disagreeing = [cell for cell in main_cells(trial) if cell["disagrees_with"]]
     rows: list[dict[str, object]] = [
         {
@@ -29,7 +41,7 @@ def drawing(trial: Trial, protocol: str) -> Drawing:
             names[cell["task"]],
             cell["format"],
             label_of(cell),
-            yes_no(cell["predicted"]),
+            predicted_text(cell, main_rule(trial)),
             yes_no(cell["literal"]),
             run_counts(cell["generalizes_given_fit"]),
             cell["verdict"],
@@ -42,7 +54,7 @@ def drawing(trial: Trial, protocol: str) -> Drawing:
     caption = (
         f"Cells of protocol {protocol} that disagree with their prediction: {len(disagreeing)} of {cell_count}; "
         f"{judging_rule(trial)}. "
-        "Predicted: by equal complexity and coverage [F]; literal: by equal complexity alone. Generalize | fit: runs "
+        f"Predicted: {predicting_rule(trial)}; literal: by equal complexity alone. Generalize | fit: runs "
         "that solve every scale, out of the runs that fit. e against: e-value against "
         "the prediction; 20 or more decides a cell alone, and e-BH decides cells together. The CSV file has the "
         "findings in full."

@@ -23,6 +23,9 @@ from paper_figs.trial_cells import (
     judging_rule,
     key_of,
     main_cells,
+    main_rule,
+    predicted_text,
+    predicting_rule,
     run_counts,
     task_names,
     trial_figure,
@@ -42,7 +45,9 @@ _COUNTS = 0.42
 def drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
     """Draw the matrix; the counts at its margins are over cells with both a prediction and an observation."""
     cells = main_cells(trial)
-    return Drawing(shown=_draw(cells, width), rows=_rows(cells), caption=_caption(trial, cells, protocol.name))
+    return Drawing(
+        shown=_draw(cells, width, main_rule(trial)), rows=_rows(cells), caption=_caption(trial, cells, protocol.name)
+    )
 
 
 def agreement(cells: Sequence[StoredCell]) -> tuple[int, int]:
@@ -65,7 +70,7 @@ def _rows(cells: Sequence[StoredCell]) -> list[dict[str, object]]:
     ]
 
 
-def _draw(cells: list[StoredCell], width: float) -> Figure:
+def _draw(cells: list[StoredCell], width: float, rule: str) -> Figure:
     by_task: dict[str, list[StoredCell]] = {}
     for cell, task in zip(cells, task_names(cells), strict=True):
         by_task.setdefault(task, []).append(cell)
@@ -95,7 +100,7 @@ def _draw(cells: list[StoredCell], width: float) -> Figure:
         for line, (task, cells_of_it) in enumerate(by_task.items()):
             axes.text(-0.06, -(line + 0.5) * _LINE, task, ha="right", va="center_baseline", fontsize=7)
             for cell in cells_of_it:
-                _draw_cell(axes, cell, encodings.index(cell["encoding"]) * step, -(line + 1) * _LINE, step)
+                _draw_cell(axes, cell, encodings.index(cell["encoding"]) * step, -(line + 1) * _LINE, step, rule)
             _write_count(axes, len(encodings) * step + _COUNTS / 2, -line - 0.5, cells_of_it, f"row:{task}")
         if not is_turned:  # else the last heading needs the space
             write_heading(len(encodings) * step + _COUNTS / 2, "as\npredicted")
@@ -104,10 +109,10 @@ def _draw(cells: list[StoredCell], width: float) -> Figure:
     return figure
 
 
-def _draw_cell(axes: Axes, cell: StoredCell, left: float, bottom: float, step: float) -> None:
+def _draw_cell(axes: Axes, cell: StoredCell, left: float, bottom: float, step: float, rule: str) -> None:
     gid = gid_of(cell)
     right = run_counts(cell["generalizes_given_fit"]) if cell["fit"]["successes"] else "not learnt"
-    halves = (("predicted", yes_no(cell["predicted"]), cell["predicted"]), ("observed", right, cell["observed"]))
+    halves = (("predicted", predicted_text(cell, rule), cell["predicted"]), ("observed", right, cell["observed"]))
     for place, (part, text, answer) in enumerate(halves):
         fill_colour = {True: _DARK, False: _PALE, None: _UNKNOWN}[answer]
         half_left = left + step * place / 2
@@ -147,7 +152,7 @@ def _legend(figure: Figure) -> None:
 
 
 def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
-    rule = trial["rules"]["coverage"]
+    rule = trial["rules"][main_rule(trial)]
     counts = rule["table"]
     literal = trial["rules"]["literal"]
     agreed, decided = agreement(cells)
@@ -158,7 +163,7 @@ def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     )
     return (
         f"Predicted against observed, protocol {protocol}: {judging_rule(trial)}. Left half: prediction of the cell, "
-        "by equal complexity and coverage [F]; right half: runs that solve every scale, out of the runs that fit their "
+        f"{predicting_rule(trial)}; right half: runs that solve every scale, out of the runs that fit their "
         "training scales (dark if most do). At the margins: cells as predicted. Predicted to generalize: "
         f"{counts['yes_yes']} cells do, {counts['yes_no']} do not; predicted not to: {counts['no_yes']} do, "
         f"{counts['no_no']} do not; {counts['not_observed']} have under {FEWEST} fitting runs or a tie, "

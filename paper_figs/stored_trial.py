@@ -19,7 +19,7 @@ from paper_figs.cells import CellScores
 from paper_figs.names import short_task_names
 from paper_figs.saving import Drawing
 from paper_figs.stored import read_record
-from paper_figs.trial_cells import StoredCell, Trial, main_cells
+from paper_figs.trial_cells import StoredCell, Trial, main_cells, main_rule
 from theory.system.errors import LengthgenError, in_any_case, nearest
 from theory.system.files import read_sealed_json
 
@@ -64,7 +64,7 @@ class StoredTrial:
                 ]
         if not cells:
             raise LengthgenError(f"no cell of {self.name} has all that was chosen: choose less")
-        return replace(self, content={**self.content, **_counted(cells)})
+        return replace(self, content={**self.content, **_counted(cells, main_rule(self.content))})
 
     def figures(self) -> dict[str, Callable[[float], Drawing]]:
         """Map from the name of each figure or table to the function that draws it, given its width in inches.
@@ -163,15 +163,20 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _counted(cells: Sequence[StoredCell]) -> dict[str, Any]:
-    """Return the parts of a trial that count its cells, for these cells; tests over all cells are left out."""
+def _counted(cells: Sequence[StoredCell], main: str) -> dict[str, Any]:
+    """Return the parts of a trial that count its cells, for these cells; tests over all cells are left out.
+
+    Args:
+        cells: the cells.
+        main: rule by which they are predicted.
+    """
     broken = [cell["breaking"] for cell in cells if cell["breaking"] and cell["breaking"]["predicted"] is not None]
     differences = [its["observed"] - its["predicted"] for its in broken if its["observed"] is not None]
     return {
         "cells": list(cells),
         "rules": {
             rule: {"table": _table(cells, key), "permutation": {}, "fisher_p": None}
-            for rule, key in (("coverage", "predicted"), ("literal", "literal"))
+            for rule, key in ((main, "predicted"), ("literal", "literal"))
         },
         "breaking": {
             "cells": len(broken),

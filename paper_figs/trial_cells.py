@@ -85,6 +85,27 @@ def run_counts(share: Mapping[str, Any]) -> str:
     return f"{share['successes']}/{share['trials']}"
 
 
+def main_rule(trial: Trial) -> str:
+    """Rule by which a trial predicts; trials that were stored before there was a forecast predict by coverage."""
+    rule: str = trial["main"].get("rule", "coverage")
+    return rule
+
+
+def predicting_rule(trial: Trial) -> str:
+    """Clause of a caption that says by which rule cells were predicted."""
+    by_rule = {
+        "forecast": "by the forecast, the share of fitting runs that should generalize [F]",
+        "coverage": "by equal complexity and coverage [F]",
+    }
+    return by_rule.get(main_rule(trial), f"by the rule {main_rule(trial)} [F]")
+
+
+def predicted_text(cell: StoredCell, rule: str) -> str:
+    """Prediction of a cell as text: the share that was forecast, or yes or no."""
+    forecast = cell.get("forecast")
+    return f"{forecast['share']:.2f}" if rule == "forecast" and forecast else yes_no(cell["predicted"])
+
+
 def judging_rule(trial: Trial) -> str:
     """Clause of a caption that says how runs were judged: model size, checkpoint and threshold."""
     main = trial["main"]

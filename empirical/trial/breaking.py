@@ -21,7 +21,7 @@ def breaking(cell: JudgedCell) -> dict[str, Any] | None:
     failures = [outcome.first_failure for outcome in cell.outcomes if outcome.fits]
     if cell.prediction is None or cell.predicted is None or not failures:
         return None
-    predicted = cell.prediction.breaks_at
+    predicted = cell.expected_break
     median_failure = median(inf if failure is None else failure for failure in failures)
     observed = None if isinf(median_failure) else median_failure
     finite_failures = [failure for failure in failures if failure is not None]

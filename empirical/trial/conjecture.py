@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from circuits.modes import Mode
-from circuits.prediction_record import VARIANTS, Prediction, VariantPrediction
+from circuits.prediction_record import Prediction
 from empirical.statistics.e_values import Estimand, Evidence, decides, e_bh
 from empirical.statistics.shares import ALPHA, Share, share
 from empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome
@@ -37,20 +37,6 @@ from theory.system.errors import LengthgenError
 
 FEWEST = 3
 """Smallest number of fitting runs from which a cell counts."""
-RULES = {
-    "coverage": "with coverage",
-    "literal": "literal",
-    "selection": "with selection",
-    "selection_with_token": "with own token",
-    "distractors": "with distractors",
-}
-"""Rules of prediction, each with its name in tables.
-
-"coverage" is ours: equal finite complexity, and training meets all labels and entries. "literal" is [P] read
-literally: equal finite complexity alone. "selection" is coverage where the views must also select the operators, and
-"selection_with_token" the same where a view shows the query's own token ([F], `circuits.induced`). "distractors" is
-coverage where training must also have shown every (label, token) of irrelevant keys ([F]).
-"""
 
 
 class TrialError(LengthgenError):
@@ -100,7 +86,7 @@ class Criteria:
         size: model size; cells of other sizes are left out.
         checkpoint: checkpoint of a run that is judged.
         mode: operator mode of the predictions.
-        rule: one of RULES.
+        rule: one of `circuits.prediction_record.RULES`.
     """
 
     threshold: float
@@ -116,6 +102,7 @@ class JudgedCell:
 
     Attributes:
         predicted: True if the criteria's rule predicts that the cell generalizes; None without a prediction.
+        expected_break: first scale at which the rule expects a failure; None if it expects none, or names no scale.
         verdict: see the module's docstring.
         e_against, e_for: e-value against (for) the prediction, with the majority of all such runs in question; None
             without a prediction or with fewer than FEWEST fitting runs.
@@ -125,6 +112,7 @@ class JudgedCell:
     key: CellKey
     prediction: Prediction | None
     predicted: bool | None
+    expected_break: int | None
     outcomes: tuple[RunOutcome, ...]
     fit: Share
     generalizes_given_fit: Share
@@ -157,17 +145,6 @@ class JudgedCell:
         return answers
 
 
-def predicted_by(prediction: Prediction | None, rule: str) -> bool | None:
-    """Answer of a rule: does the cell generalize? None without a prediction, or if it has no answer."""
-    if prediction is None:
-        return None
-    if rule in VARIANTS:
-        variant: VariantPrediction | None = getattr(prediction, rule)
-        return None if variant is None else variant.generalizes
-    answers: dict[str, bool | None] = {"coverage": prediction.generalizes, "literal": prediction.literal}
-    return answers[rule]
-
-
 def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCell]:
     """Return a verdict for every cell of the criteria's size, in the order given.
 
@@ -181,7 +158,7 @@ def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCe
         raise TrialError(f"no cell has the model size '{criteria.size}': the cells have {sizes}")
     outcomes = [_outcomes(entry, criteria) for entry in chosen]
     predictions = [entry.predictions.get(criteria.mode) for entry in chosen]
-    predicted = [predicted_by(prediction, criteria.rule) for prediction in predictions]
+    predicted = [prediction.says(criteria.rule) if prediction else None for prediction in predictions]
     fitting = [sum(run.fits for run in runs) for runs in outcomes]
     successes = [sum(bool(run.generalizes) for run in runs) for runs in outcomes]
     tested = [index for index in range(len(chosen)) if predicted[index] is not None and fitting[index] >= FEWEST]
@@ -195,6 +172,7 @@ def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCe
             key=entry.key,
             prediction=predictions[i],
             predicted=predicted[i],
+            expected_break=prediction.expects_failure_at(criteria.rule) if (prediction := predictions[i]) else None,
             outcomes=outcomes[i],
             fit=share(fitting[i], len(outcomes[i])),
             generalizes_given_fit=share(successes[i], fitting[i]),

@@ -11,8 +11,9 @@ from math import inf, isnan, nan
 from statistics import fmean, median
 from typing import Any
 
+from circuits.prediction_record import RULES
 from empirical.runs.measurement import Measurement
-from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, predicted_by
+from empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell
 from empirical.trial.outcomes import History, by_checkpoint
 
 FEWEST = 20
@@ -51,7 +52,7 @@ def disagreements(cell: JudgedCell) -> dict[str, bool]:
 
 def _contradicted(cell: JudgedCell, rules: Iterable[str]) -> dict[str, bool]:
     """Rules among the given ones that contradict the observation, with their answers."""
-    answers = {rule: predicted_by(cell.prediction, rule) for rule in rules}
+    answers = {rule: cell.prediction.says(rule) if cell.prediction else None for rule in rules}
     return {
         rule: answer
         for rule, answer in answers.items()
@@ -60,8 +61,8 @@ def _contradicted(cell: JudgedCell, rules: Iterable[str]) -> dict[str, bool]:
 
 
 def diagnose(cell: JudgedCell, evidence: CellEvidence, criteria: Criteria) -> list[Finding]:
-    """Findings on one cell; none if the rule with coverage and the literal one agree with the observation."""
-    wrong = _contradicted(cell, ("coverage", "literal"))
+    """Findings on one cell; none if the forecast, coverage and the literal rule agree with the observation."""
+    wrong = _contradicted(cell, ("forecast", "coverage", "literal"))
     case = _Case(cell=cell, runs=evidence.runs, criteria=criteria, wrong=wrong)
     if cell.fit.successes and not case.wrong:
         return []

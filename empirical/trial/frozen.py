@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from circuits.modes import Mode
-from circuits.prediction_record import VARIANTS, Prediction
+from circuits.prediction_record import RULES, Prediction
 from empirical.runs.profile import Model
 from empirical.runs.protocol import Cell, Protocol
 from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
-from empirical.trial.conjecture import RULES, predicted_by
 from empirical.verdict.seeds import derived_seed, frozen_digest
 from theory.system.files import DamagedFile, read_sealed_json, write_sealed_json
 
@@ -148,11 +147,17 @@ def preregistration(protocol: Protocol) -> dict[str, Any]:
 def answers(predictions: Modes) -> dict[str, Any]:
     """Return the answer of every rule that has one: does the cell generalize, and at which scale does it break?"""
     return {
-        rule_name(mode, rule): {"generalizes": answer, "breaks_at": _breaks_at(prediction, rule)}
+        rule_name(mode, rule): _answer(prediction, rule)
         for mode, prediction in sorted(predictions.items())
         for rule in RULES
-        if prediction is not None and (answer := predicted_by(prediction, rule)) is not None
+        if prediction is not None and prediction.says(rule) is not None
     }
+
+
+def _answer(prediction: Prediction, rule: str) -> dict[str, Any]:
+    """Answer of a rule as it is frozen; that of the forecast has its share too."""
+    answer = {"generalizes": prediction.says(rule), "breaks_at": prediction.expects_failure_at(rule)}
+    return answer | ({"share": prediction.forecast.share} if rule == "forecast" and prediction.forecast else {})
 
 
 def rule_name(mode: str, rule: str) -> str:
@@ -206,13 +211,6 @@ def frozen_cells(
 def _description(cell: Cell, model: Model, run: Run) -> dict[str, Any]:
     """Describe a cell of one model size as JSON."""
     return cell.as_json() | {"model": str(model), "digest": run.digest}
-
-
-def _breaks_at(prediction: Prediction, rule: str) -> int | None:
-    """Scale at which a rule expects the cell to break; the literal rule names none."""
-    if rule in VARIANTS:
-        return None if getattr(prediction, rule) is None else getattr(prediction, rule).breaks_at
-    return prediction.breaks_at if rule == "coverage" else None
 
 
 def frozen_tasks(path: Path) -> list[str]:

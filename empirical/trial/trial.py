@@ -1,14 +1,14 @@
 """Result of the whole trial as plain data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from circuits.prediction_record import VARIANTS
+from circuits.prediction_record import RULES, VARIANTS
 from empirical.statistics.shares import ALPHA, CONFIDENCE
 from empirical.trial.association import association
 from empirical.trial.breaking import breaking, breaking_summary
-from empirical.trial.conjecture import RULES, CellEvidence, Criteria, JudgedCell, judge, predicted_by, unanimous_runs
+from empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell, judge, unanimous_runs
 from empirical.trial.diagnosis import diagnose, disagreements
 from empirical.trial.outcomes import Checkpoint, outcome
 from empirical.trial.sensitivity import sensitivity
@@ -50,12 +50,17 @@ def as_json(evidence: Sequence[CellEvidence], main: Criteria, frozen: str | None
 
 def _cells_where_rules_differ(cells: Sequence[JudgedCell]) -> list[dict[str, Any]]:
     """Cells for which the rules predict differently, with the observation there."""
-    predictions = [(cell, {rule: predicted_by(cell.prediction, rule) for rule in RULES}) for cell in cells]
+    predictions = [(cell, _answers(cell, RULES)) for cell in cells]
     return [
         {"cell": str(cell.key), "observed": cell.observed, **answers}
         for cell, answers in predictions
         if len(set(answers.values()) - {None}) > 1
     ]
+
+
+def _answers(cell: JudgedCell, rules: Iterable[str]) -> dict[str, bool | None]:
+    """Answer of each rule for a cell."""
+    return {rule: cell.prediction.says(rule) if cell.prediction else None for rule in rules}
 
 
 def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[dict[str, Any]]:
@@ -66,7 +71,8 @@ def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list
             **cell.key._asdict(),
             "prediction": cell.prediction.as_json() if cell.prediction else None,
             "predicted": cell.predicted,
-            **{rule: predicted_by(cell.prediction, rule) for rule in ("literal", *VARIANTS)},
+            "forecast": cell.prediction.forecast.as_json() if cell.prediction and cell.prediction.forecast else None,
+            **_answers(cell, ("coverage", "literal", *VARIANTS)),
             "observed": cell.observed,
             "verdict": cell.verdict,
             **{name: asdict(getattr(cell, name)) for name in ("fit", "generalizes_given_fit", "generalizes")},

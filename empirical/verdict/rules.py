@@ -142,7 +142,8 @@ def is_ideal(spec: EncodingSpec) -> bool:
 def _of_prediction(prediction: Prediction) -> dict[str, Guess]:
     """Return the answers of the rules that one prediction holds."""
     low, high = prediction.complexity_train, prediction.complexity_test
-    assert prediction.selection and prediction.selection_with_token and prediction.distractors
+    assert prediction.selection and prediction.selection_with_token
+    assert prediction.distractors and prediction.distractors_with_token
     if prediction.labels_covered is None:
         labels = abstain("no circuit, so that no label is relevant")
     else:
@@ -152,7 +153,7 @@ def _of_prediction(prediction: Prediction) -> dict[str, Guess]:
         "distractors": prediction.distractors,
         "selection": prediction.selection,
         "selection-with-token": prediction.selection_with_token,
-        "distractors-with-token": _first_to_break(prediction.selection_with_token, prediction.distractors),
+        "distractors-with-token": prediction.distractors_with_token,
     }
     return {
         "labels": labels,
@@ -170,12 +171,6 @@ def _of_best_circuits(several: SeveralCircuits, spec: EncodingSpec, prediction: 
         "minimised-distractors": _better(prediction.distractors, latest.distractors),
         "own-token": _better(prediction.distractors, latest.own_token),
     }
-
-
-def _first_to_break(*variants: VariantPrediction) -> VariantPrediction:
-    """Return the variant that fails first; the last one if none fails."""
-    breaking = [variant for variant in variants if variant.breaks_at is not None]
-    return min(breaking, key=lambda variant: variant.breaks_at or 0, default=variants[-1])
 
 
 def _guess(breaks_at: int | None, why: str) -> Guess:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +36,6 @@ from lengthgen.tables.circuits import (
     all_scales_table,
     certificate_table,
     grid_table,
-    prediction_table,
     src_table,
     tasks_table,
 )
@@ -223,24 +224,30 @@ def predict(
     test: TestScales = "1-20",
     format: Format = "aligned",
     base: Base = None,
+    rules: Annotated[bool, typer.Option("--rules", help="Show also what each theory says.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Predict which encodings generalize on a task, and where and why the others break."""
+    """Forecast which share of the runs generalizes under each encoding, where the others break, and why."""
+    from rich.console import Group
+
     from circuits.analysis import analyse
     from circuits.clock import Clock
     from circuits.encodings import HintNeeded, NoRelation, parse_encodings
-    from lengthgen.predicting import prediction_answer
+    from lengthgen.predicting import forecasts_of, require_beyond
     from lengthgen.progress import phases_told
+    from lengthgen.tables.forecasts import forecast_table, rules_table
 
     training, testing = (parse_scales(scales, largest=SCALE.most) for scales in (train, test))
+    require_beyond(training, testing)
     specs = parse_encodings(usual_encodings(format) if encoding is None else encoding)
     spec = TaskSpec(name=task, base=base, format=format)
     clock = Clock()
     with phases_told(f"analysis of {task}", clock):
         analysis = analyse(spec.plain(), spec.format, max(training[-1], testing[-1]), clock=clock)
+        ask = partial(forecasts_of, analysis, train=training, test=testing, task=spec.short_name, base=base)
         with clock.phase("predictions"):
             try:
-                answer = prediction_answer(analysis, specs, training, testing)
+                answer = ask(specs)
             except (HintNeeded, NoRelation) as reason:
                 if encoding is not None:
                     raise
@@ -250,5 +257,38 @@ def predict(
                 else:
                     tell(f"{specs[0]} is left out: {reason}")
                     specs = specs[1:]
-                answer = prediction_answer(analysis, specs, training, testing)
-    show(answer, prediction_table(answer), as_json)
+                answer = ask(specs)
+    tables = [forecast_table(answer), *([rules_table(answer)] if rules else [])]
+    show(answer.as_json(), Group(*tables), as_json)
+
+
+class ForecastLayout(StrEnum):
+    """Print formats of `forecast`."""
+
+    TABLE = "table"
+    MARKDOWN = "markdown"
+
+
+def forecast(
+    details: Annotated[
+        bool, typer.Option("--details", help="Show also all counts, the calibration, and where forecasts are wrong.")
+    ] = False,
+    layout: Annotated[
+        ForecastLayout, typer.Option("--format", help="Print format; `markdown` is the page docs/forecast.md.")
+    ] = ForecastLayout.TABLE,
+    as_json: Json = False,
+) -> None:
+    """Fit the forecast from the recorded cells, and score it beside its rivals on tasks that it did not count."""
+    from rich.console import Group
+
+    from circuits.forecast.scores import scores
+    from circuits.forecast.table import fitted_table
+    from lengthgen.tables.forecasts import details_table, forecast_page, scores_table
+
+    if layout is ForecastLayout.MARKDOWN and (as_json or details):
+        raise typer.BadParameter("--format markdown has all details: leave out --json and --details")
+    answer, table = scores(), fitted_table()
+    if layout is ForecastLayout.MARKDOWN:
+        print(forecast_page(answer, table), end="")
+    else:
+        show(answer, Group(scores_table(answer), *([details_table(answer, table)] if details else [])), as_json)

@@ -1,4 +1,4 @@
-"""Tasks, SRC and predictions as tables for people."""
+"""Tasks and SRC as tables for people."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.tables.layout import columns, titled, yes_no
+from lengthgen.tables.layout import columns, titled
 
 
 def tasks_table(answer: Mapping[str, Any]) -> Group:
@@ -142,11 +142,6 @@ def _roles(roles: Mapping[str, Any]) -> str:
     )
 
 
-def _from_train_to_test(train: object, test: object) -> str:
-    """Return a number in training and in the test as text."""
-    return "-" if train is None else f"{train} -> {test}"
-
-
 def certificate_table(answer: Mapping[str, Any]) -> Group:
     """Return the bounds that a certificate proves; for random prompts also the way to repeat the check."""
     if answer["proved"]:
@@ -154,56 +149,4 @@ def certificate_table(answer: Mapping[str, Any]) -> Group:
     return Group(
         Text(answer["statement"]),
         Text(f"the prompts are random: --seed {answer['seed']} draws the same ones, another number others"),
-    )
-
-
-def prediction_table(answer: Mapping[str, Any]) -> Group:
-    """Return the predictions by encoding; dashes where there is no prediction."""
-    train, test = answer["train"], answer["test"]
-    title = (
-        f"{answer['task']}, {answer['format']}, {answer['mode']} wiring: "
-        f"trained on {train[0]}-{train[-1]}, tested on {test[0]}-{test[-1]}"
-    )
-    answers = ("generalizes", "breaks at", "literally", "selects", "with token", "distractors", "own token")
-    table = columns("encoding", "relation", "operators", "labels", *answers)
-    notes = []
-    for encoding, prediction in answer["predictions"].items():
-        selection = prediction["selection"] or {}
-        sizes = (
-            _from_train_to_test(prediction["complexity_train"], prediction["complexity_test"]),
-            _from_train_to_test(selection.get("labels_train"), selection.get("labels_test")),
-        )
-        generalizes, literal = (
-            {True: "yes", False: "no", None: "-"}[prediction[key]] for key in ("generalizes", "literal")
-        )
-        breaks_at = str(prediction["breaks_at"] or "-")
-        # Brackets in a Text are no markup.
-        names = (Text(encoding), Text(prediction["relation"] or "-"))
-        variants = [
-            prediction[key] and prediction[key]["generalizes"]
-            for key in ("selection", "selection_with_token", "distractors", "own_token")
-        ]
-        table.add_row(*names, *sizes, generalizes, breaks_at, literal, *map(yes_no, variants))
-        notes.append(f"{encoding}: {prediction['why']}")
-        if prediction["generalizes"] and not variants[0]:
-            notes.append(f"{encoding}, selecting: {prediction['selection']['why']}")
-        if prediction["generalizes"] is False and variants[1]:
-            notes.append(f"{encoding}, with token: {prediction['selection_with_token']['why']}")
-    largest = max(train[-1], test[-1])
-    padding = (
-        "padding: no rule asks how much is left; models use it as an attention sink and may fail where it ends, at "
-        f"scale {largest} (--test {test[0]}-{2 * largest} pads further) [F]"
-    )
-    return titled(
-        title,
-        table,
-        *notes,
-        "operators, labels: over the training scales -> over all scales; labels are those of arguments, which for the "
-        "ideal relation are its roles (operator, slot) [F]",
-        "literally: by the number of operators alone; generalizes: labels and entries must be covered as well [F]",
-        "selects: labels and tokens of the arguments must also select the operator; with token: with the query's [F]",
-        "distractors: training must also have shown every label and token of keys that are no arguments [F]",
-        "own token: the same, but any of several circuits may serve, and the query's own token has a label of its own "
-        "and costs no attention; on random languages models bear this rule out best [F]",
-        *([padding] if answer["format"] == "aligned" else []),
     )

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from circuits.prediction_record import RULES
 from empirical.runs.protocol import load_protocol, names
-from empirical.trial.conjecture import RULES
 from paper_figs.report.plain import rounded, text, texts
 from paper_figs.stored import read_trial
 from theory.system.errors import LengthgenError, in_words

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Literal
 
 from circuits.modes import Mode
-from circuits.prediction_record import Prediction
+from circuits.prediction_record import RULES, Prediction
 from empirical.runs.protocol import Cell, load_protocol
 from empirical.runs.store import RunStore
 from empirical.statistics.shares import ALPHA
@@ -256,7 +256,7 @@ def _evidence(
         predictions={Mode.FREE: prediction if prediction.generalizes is not None else None},
         runs=trained.histories,
         predicted_before_training=frozen is not None,
-        frozen_rules=frozenset((Mode.FREE, rule) for rule in conjecture.RULES),
+        frozen_rules=frozenset((Mode.FREE, rule) for rule in RULES),
     )
 
 

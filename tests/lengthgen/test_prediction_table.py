@@ -1,4 +1,4 @@
-"""Predictions as data and as a table: every encoding has its row, and what is not predicted shows as a dash."""
+"""Forecasts and rules as data and as tables: every encoding has its row, and a rule without an answer is a dash."""
 
 import io
 import json
@@ -13,9 +13,23 @@ from circuits.prediction_record import Prediction
 from circuits.tasks import load
 from empirical.verdict.rules import answers
 from lengthgen import progress
-from lengthgen.predicting import prediction_answer
-from lengthgen.tables.circuits import prediction_table
+from lengthgen.predicting import Forecasts, forecasts_of
+from lengthgen.tables.forecasts import forecast_table, rules_table
 from tests.circuits.small_random_tasks import OWN_LETTER
+
+
+def asked(task: Analysis, encodings: str, train, test) -> Forecasts:
+    return forecasts_of(task, parse_encodings(encodings), train, test, task="mine", base=None)
+
+
+def lines_of(table, width: int) -> list[str]:
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(table)
+    return [line.rstrip() for line in console.export_text().splitlines()]
+
+
+def rows_of(lines: list[str], forecasts: Forecasts) -> dict[str, list[str]]:
+    return {cells[0]: cells[1:] for line in lines if (cells := line.split()) and cells[0] in forecasts.predictions}
 
 
 @pytest.fixture(scope="module")
@@ -23,71 +37,45 @@ def parity() -> Analysis:
     return analyse(load("parity"), "aligned", 6)
 
 
-def test_every_encoding_has_an_answer_that_json_holds(parity):
-    answer = prediction_answer(parity, parse_encodings(",".join(ENCODINGS)), [1, 2], range(1, 7))
+def test_every_encoding_has_a_forecast_that_json_holds(parity):
+    answer = asked(parity, ",".join(ENCODINGS), [1, 2], range(1, 7)).as_json()
     assert (answer["format"], answer["mode"], answer["test"]) == ("aligned", "free", [1, 2, 3, 4, 5, 6])
     assert list(answer["predictions"]) == list(ENCODINGS)
     for text, prediction in json.loads(json.dumps(answer, allow_nan=False))["predictions"].items():
-        own_token = prediction.pop("own_token")
-        assert (own_token is None) == (prediction["relation"] is None)
+        assert (prediction["own_token"] is None) == (prediction["relation"] is None)
+        assert 0 <= prediction["forecast"]["low"] <= prediction["forecast"]["share"] <= prediction["forecast"]["high"]
         assert Prediction.from_json(prediction).encoding == text
 
 
-def test_the_table_tells_the_conjecture_from_our_rule_and_shows_what_is_not_predicted(parity):
-    encodings = parse_encodings("ipe,nope,clipped[limit=20],random-rope[longest=64]")
-    answer = prediction_answer(parity, encodings, [1], range(1, 7))
-    console = Console(width=150, record=True, file=io.StringIO())
-    console.print(prediction_table(answer))
-    lines = console.export_text().splitlines()
-    rows = {cells[0]: cells[1:] for line in lines if (cells := line.split()) and cells[0] in answer["predictions"]}
-    assert lines[0].rstrip() == "parity-aligned-6, aligned, free wiring: trained on 1-1, tested on 1-6"
+def test_forecasts_are_five_columns_of_eighty_characters(parity):
+    forecasts = asked(parity, "ipe,rpe,ape,nope,clipped[limit=20]", [1, 2], range(1, 7))
+    lines = lines_of(forecast_table(forecasts), 80)
+    assert lines[0] == "Forecasts for parity-aligned-6, trained on 1-2, tested on 1-6"
+    assert lines[2].split() == ["encoding", "generalize", "breaks", "at", "because", "on", "record"]
+    assert [*rows_of(lines, forecasts)] == [*forecasts.predictions]
+    assert max(map(len, lines)) <= 80
+    counted = forecasts["rpe"].comparable
+    assert f"rpe: {counted.runs} comparable runs, {counted.generalize} generalized" in lines
+
+
+def test_the_rules_stand_in_a_second_table_with_the_scale_of_the_failure(parity):
+    forecasts = asked(parity, "ipe,nope,random-rope[longest=64]", [1], range(1, 7))
+    lines = lines_of(rules_table(forecasts), 200)
+    rows = rows_of(lines, forecasts)
     # One operator at scale 1 and at every scale, but not all of its entries at scale 1.
     assert " ".join(rows["ipe"][:7]) == "ideal 1 -> 1 2 -> 2"
-    assert rows["ipe"][7:] == ["no", "2", "yes", "no", "no", "no", "no"]
+    assert " ".join(rows["ipe"][8:12]) == "no, 2 yes no,"
     assert " ".join(rows["nope"][:4]) == "constant 1 -> inf"
-    assert rows["nope"][7:] == ["no", "2", "no", "no", "no", "no", "no"]
-    assert rows["random-rope[longest=64]"] == ["-"] * 10
+    assert rows["random-rope[longest=64]"][:3] == ["-"] * 3 and rows["random-rope[longest=64]"][4:] == ["-"] * 7
     notes = [line for line in lines if line.startswith("random-rope[longest=64]: ")]
     assert len(notes) == 1 and "anew for each batch" in notes[0]
 
 
-@pytest.mark.parametrize(("form", "notes"), [("aligned", 1), ("unaligned", 0), ("filled", 0)])
-def test_padding_is_said_to_end_where_there_is_any(form, notes):
-    answer = prediction_answer(analyse(load("parity"), form, 4), parse_encodings("rpe"), [1, 2], range(1, 5))
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(prediction_table(answer))
-    lines = [line for line in console.export_text().splitlines() if line.startswith("padding: ")]
-    assert len(lines) == notes and all("at scale 4 (--test 1-8 pads further)" in line for line in lines)
-
-
-def test_the_table_says_which_steps_cannot_select_their_operator():
-    analysis = analyse(load("permutation", base=2), "aligned", 5)
-    answer = prediction_answer(analysis, parse_encodings("ipe-sh,rpe"), [1, 2, 3], range(1, 6))
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(prediction_table(answer))
-    lines = console.export_text().splitlines()
-    rows = {cells[0]: cells[1:] for line in lines if (cells := line.split()) and cells[0] in answer["predictions"]}
-    assert " ".join(rows["rpe"]) == "relative 2 -> 2 1 -> 1 yes - yes no no no no"
-    assert rows["ipe-sh"][-7:] == ["yes", "-", "yes", "yes", "yes", "yes", "yes"]
-    [note] = [line for line in lines if line.startswith("rpe, selecting: ")]
-    assert note.rstrip() == (
-        "rpe, selecting: at scale 2 it cannot select the operator: position 10 of scale 2 and position 9 of scale 1 "
-        "show equal views and need different tokens"
-    )
-
-
-def test_the_table_says_that_the_own_token_replaces_a_hint():
-    answer = prediction_answer(
-        analyse(load("select-first"), "unaligned", 6), parse_encodings("lbpe,lbpe-sh"), [1, 2, 3], range(1, 7)
-    )
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(prediction_table(answer))
-    lines = console.export_text().splitlines()
-    rows = {cells[0]: cells[1:] for line in lines if (cells := line.split()) and cells[0] in answer["predictions"]}
-    assert rows["lbpe"][-7:] == ["no", "2", "no", "no", "yes", "no", "no"]
-    assert [line.rstrip() for line in lines if "with token: operators" in line] == [
-        "lbpe, with token: operators: 2 at every scale; training meets every label and entry in use"
-    ]
+def test_the_own_token_replaces_a_hint_of_learned_labels():
+    forecasts = asked(analyse(load("select-first"), "unaligned", 6), "lbpe", [1, 2, 3], range(1, 7))
+    assert forecasts["lbpe"].why == "training shows all that the test needs"
+    prediction = forecasts.predictions["lbpe"]
+    assert prediction.generalizes is False and prediction.says("selection_with_token") is True
 
 
 def test_the_own_token_serves_every_encoding_where_it_decides_the_step(run) -> None:
@@ -98,17 +86,16 @@ def test_the_own_token_serves_every_encoding_where_it_decides_the_step(run) -> N
     guesses = answers(OWN_LETTER, ("rpe", "ape", "nope"), range(1, 4), range(1, 9))
     for encoding, prediction in json.loads(out)["predictions"].items():
         assert not prediction["distractors"]["generalizes"]
-        assert prediction["own_token"] == {"generalizes": True, "breaks_at": None}
+        assert (prediction["own_token"]["generalizes"], prediction["own_token"]["breaks_at"]) == (True, None)
         assert guesses[encoding]["own-token"].breaks_at is None
     code, out, _ = run("predict", "parity", "--encoding", "rpe,ape", "--train", "1-3", "--test", "1-6", "--json")
     assert code == 0
-    of_parity = {encoding: prediction["own_token"] for encoding, prediction in json.loads(out)["predictions"].items()}
-    assert of_parity == {encoding: {"generalizes": False, "breaks_at": 4} for encoding in ("rpe", "ape")}
+    assert {prediction["own_token"]["breaks_at"] for prediction in json.loads(out)["predictions"].values()} == {4}
 
 
 def test_an_ideal_relation_that_does_not_exist_is_no_row():
     with pytest.raises(HintNeeded, match="changes at scale 2"):
-        prediction_answer(analyse(load("parity"), "unaligned", 3), parse_encodings("rpe,ipe"), [1], [1, 2, 3])
+        asked(analyse(load("parity"), "unaligned", 3), "rpe,ipe", [1], [1, 2, 3])
 
 
 def test_without_encodings_a_task_that_needs_a_scale_hint_is_predicted_with_one(run) -> None:
@@ -152,3 +139,25 @@ def test_a_long_analysis_says_what_it_does(own, run, tmp_path, monkeypatch) -> N
     code, _, err = run("predict", task, "--train", "1-2", "--test", "1-6")
     assert code == 0, err
     assert re.search(rf"analysis of {re.escape(task)}: at work for \d+ s; phase: \w+", err)
+
+
+def test_tests_within_the_training_scales_are_refused_in_one_line(run) -> None:
+    code, out, err = run("predict", "parity", "--train", "1-5", "--test", "1-3")
+    assert (code, out) == (2, "") and len(err.splitlines()) == 1
+    assert "no test scale lies beyond the training scales 1-5" in err
+
+
+def test_the_scores_of_forecast_and_rivals_are_printed_by_one_command(run) -> None:
+    code, out, _ = run("forecast", "--json")
+    assert code == 0 and {"version", "parts", "calibration", "worst"} <= json.loads(out).keys()
+    code, out, _ = run("forecast")
+    lines = out.splitlines()
+    assert (
+        code == 0
+        and len(lines) <= 25
+        and [line.split()[0] for line in lines if "0." in line][:2] == ["noise", "forecast"]
+    )
+    code, details, _ = run("forecast", "--details")
+    assert code == 0 and len(details.splitlines()) > len(lines) + 20
+    code, _, err = run("forecast", "--format", "markdown", "--details")
+    assert code == 2 and "--format markdown has all details" in err

@@ -48,13 +48,13 @@ def test_each_cell_has_its_line(cells):
 
 def test_both_rules_and_what_they_miss_stand_below(cells):
     text = rendered(conjecture_table(trial_of(*cells)))
-    assert line(text, "with coverage ").startswith("1 0 0 1 100% 0.500 ")
+    assert line(text, "coverage ").startswith("1 0 0 1 100% 0.500 ")
     assert line(text, "literal  ").startswith("1 1 0 0 50% 1.000 ")
     assert "literal: misses parity/aligned/rpe/small" in text
     assert "literal: refuted by parity/aligned/rpe/small" in text
-    assert "the rules differ on parity/aligned/rpe/small: with coverage no, literal yes, observed no" in text
-    assert line(text, "with selection ").startswith("0 0 0 0 - 1.000 ")
-    assert "with own token, with distractors: as with selection" in text
+    assert "the rules differ on parity/aligned/rpe/small: coverage no, literal yes, observed no" in text
+    assert line(text, "forecast ").startswith("0 0 0 0 - 1.000 ")
+    assert "selection, selection-with-token, distractors, distractors-with-token, own-token: as forecast" in text
     assert "parity aligned rpe (observed no): unexplained" in text
     assert "parity aligned ape (observed -): not fitted: exact match 0.75" in text
     assert "nothing tests" not in text

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from circuits.prediction_record import VariantPrediction
+from circuits.prediction_record import RULES, VariantPrediction
 from circuits.tasks import TaskSpec
 from empirical.model.backend import CPU
 from empirical.runs.profile import load_profile
 from empirical.runs.protocol import Cell, checked_protocol
 from empirical.runs.store import RunStore
-from empirical.trial import conjecture
 from empirical.trial import frozen as frozen_module
 from empirical.trial.frozen import FILE, Frozen, stored_runs
 from lengthgen import training
@@ -158,7 +157,7 @@ def test_rewritten_predictions_that_agree_with_all_hashes_are_not_those_of_the_r
     experiment, done = trained
     honest = run_conjecture(experiment, CPU)
     assert [cell["predicted_before_training"] for cell in honest["cells"]] == [True] * 2
-    assert honest["cells"][1]["predicted"] is False
+    assert honest["cells"][1]["coverage"] is False
     seeds_before = {run.seed for run in done}
     done.clear()
     run_conjecture(experiment, CPU)
@@ -166,7 +165,7 @@ def test_rewritten_predictions_that_agree_with_all_hashes_are_not_those_of_the_r
     forge(experiment)
     forged = run_conjecture(experiment, CPU)
     assert len(done) == 3 and not {run.seed for run in done} & seeds_before, "a changed prediction needs new runs"
-    assert forged["cells"][1]["predicted"] is True
+    assert forged["cells"][1]["coverage"] is True
     assert [cell["not_frozen"]["runs"] for cell in forged["cells"]] == [0, 3]
     assert forged["frozen"] != honest["frozen"]
 
@@ -200,9 +199,7 @@ def test_the_hash_is_said_before_training_and_stored(trained, capsys, monkeypatc
 def test_a_rule_without_a_frozen_answer_is_marked_in_the_trial(trained, monkeypatch):
     experiment, done = trained
     with monkeypatch.context() as earlier:
-        earlier.setattr(
-            frozen_module, "RULES", {name: text for name, text in conjecture.RULES.items() if name != "distractors"}
-        )
+        earlier.setattr(frozen_module, "RULES", {name: text for name, text in RULES.items() if name != "distractors"})
         run_conjecture(experiment, CPU)
     done.clear()
     trial = run_conjecture(experiment, CPU)

@@ -1,0 +1,110 @@
+"""Forecasts for the encodings of a task, each with its reason, comparable runs, and the runs on record."""
+
+import math
+from dataclasses import replace
+
+from circuits.encodings import EncodingSpec
+from circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
+from circuits.forecast.record import OnRecord, digest_of, on_record, version
+from circuits.forecast.table import Table, fitted_table, middle
+from circuits.other_circuits import SeveralCircuits
+from circuits.prediction_record import Forecast, Prediction
+
+CONFIDENCE = 0.95
+"""Probability of the interval of a share."""
+
+
+def with_forecast(
+    several: SeveralCircuits, spec: EncodingSpec, prediction: Prediction, *, task: str, base: int | None = None
+) -> Prediction:
+    """Return a prediction with the answer of the rule `own_token`, and with its forecast.
+
+    Args:
+        several: circuits of the task.
+        spec: the encoding.
+        prediction: its prediction, as `circuits.prediction.predict` makes it.
+        task: name by which the task is looked for on record.
+        base: base that was chosen, likewise.
+
+    Raises:
+        EncodingError: an object of the user's own cannot be loaded.
+        RelationError: the relation gives no label to some pair.
+    """
+    analysis, train, test = several.analysis, several.train[-1], several.later[-1]
+    prediction = several.with_own_token(spec, prediction)
+    decides = analysis.remembered(("own token decides", train), lambda: own_token_decides(analysis.traces, train))
+    features = features_of(
+        spec,
+        prediction,
+        operands=analysis.format,
+        length=analysis.traces[-1].length,
+        own_token_decides=decides,
+    )
+    seen = on_record(
+        task,
+        base,
+        analysis.remembered("digest", lambda: digest_of(analysis)),
+        operands=analysis.format,
+        encoding=str(spec),
+        train=train,
+        test=test,
+    )
+    table = fitted_table()
+    share, low, high = posterior(table, features, seen)
+    breaks = None if share > 0.5 else _breaks(table, features, seen, first_break(prediction, features.shown, train))
+    return replace(
+        prediction,
+        forecast=Forecast(
+            share=share,
+            low=low,
+            high=high,
+            breaks_at=breaks and breaks[1],
+            breaks_within=breaks and (min(breaks[0], test), min(breaks[2], test)),
+            why=_why(features, prediction),
+            comparable=table.finest(features).counted,
+            recorded=seen.counted,
+            version=version(),
+        ),
+    )
+
+
+def posterior(table: Table, features: Features, seen: OnRecord) -> tuple[float, float, float]:
+    """Return the expected share of a cell and the ends of its interval, each rounded to thousandths.
+
+    Before a run of the cell is seen, its share follows the beta distribution of its row; runs on record update it.
+    """
+    from scipy.special import betaincinv  # slow to import, and most commands need none of it
+
+    share, weight = table.share(features), table.concentration
+    yes = weight * share + seen.counted.generalize
+    no = weight * (1 - share) + seen.counted.runs - seen.counted.generalize
+    tail = (1 - CONFIDENCE) / 2
+    ends = (float(betaincinv(yes, no, tail)), float(betaincinv(yes, no, 1 - tail)))
+    return round(yes / (yes + no), 3), round(ends[0], 3), round(ends[1], 3)
+
+
+def _breaks(table: Table, features: Features, seen: OnRecord, expected: int | None) -> tuple[int, int, int] | None:
+    """Return where failing runs should fail first: the lower end, the middle and the upper end.
+
+    Runs of the cell say it if any is on record, and else comparable runs, counted from the scale that a rule names.
+    """
+    if seen.first_failures:
+        return middle(seen.first_failures)
+    if expected is None:
+        return None
+    late = middle(table.finest(features).late)
+    return late and (expected + late[0], expected + late[1], expected + late[2])
+
+
+def _why(features: Features, prediction: Prediction) -> str:
+    """Return the reason of a forecast in one sentence."""
+    low, high = prediction.complexity_train, prediction.complexity_test
+    if features.shown is not Shown.NEW_ENTRIES or features.labels is Labels.LEARNED or low is None or high is None:
+        return features.shown.value
+    if math.isinf(high):
+        return "labels do not tell a step's arguments from other keys"
+    if not prediction.labels_covered:
+        return "steps meet labels that training never showed"
+    if high > low:
+        return f"steps need more operators beyond training: {low:g} become {high:g}"
+    return "steps need operator entries that training never showed"

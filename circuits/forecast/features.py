@@ -1,0 +1,173 @@
+"""Features by which a cell is compared with the cells on record: what training shows, the labels, the operands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from circuits.encodings import EncodingSpec, NoRelation, relation_of
+from circuits.prediction_record import Prediction, VariantPrediction
+from circuits.trace import Trace
+from theory.relation import NO_LABEL, Relation
+
+
+class Shown(StrEnum):
+    """What training shows of the test, by the rules of `circuits.prediction`; each value is a reason in words."""
+
+    ALL = "training shows all that the test needs"
+    FREE = "the query's own token decides each step, so no key disturbs it"
+    UNSELECTED = "what a step reads does not select its operator"
+    NEW_KEYS = "keys that no step needs show labels and tokens new beyond training"
+    NEW_ENTRIES = "steps need labels or operators that training never showed"
+    NO_CIRCUIT = "some step needs too many tokens for any bounded circuit"
+    UNKNOWN = "no rule answers, as pairs of positions have no labels of their own"
+
+
+class Labels(StrEnum):
+    """Kind of labels that an encoding gives to pairs of positions."""
+
+    IDEAL = "ideal"
+    LEARNED = "learned"
+    RELATIVE = "relative"
+    BOUNDED = "bounded relative"
+    ROTARY = "rotary"
+    BIAS = "bias by distance"
+    ABSOLUTE = "absolute"
+    NONE = "none"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Features:
+    """What a forecast compares ([F]).
+
+    Attributes:
+        shown: what training shows of the test.
+        labels: kind of labels.
+        operands: format of the task, one of `circuits.formats.FORMATS`.
+    """
+
+    shown: Shown
+    labels: Labels
+    operands: str
+
+
+IDEAL_RELATIONS = ("ideal", "ideal with scale hint")
+"""Names of the relations of `circuits.roles`."""
+
+
+def features_of(
+    spec: EncodingSpec, prediction: Prediction, *, operands: str, length: int, own_token_decides: bool
+) -> Features:
+    """Return the features of a cell.
+
+    Args:
+        spec: the encoding.
+        prediction: its prediction, with the answer of the rule `own_token` (`SeveralCircuits.with_own_token`).
+        operands: format of the task.
+        length: length of the longest sequence.
+        own_token_decides: as the function of this name says of the task.
+
+    Raises:
+        EncodingError: an object of the user's own cannot be loaded.
+        RelationError: the relation gives no label to some pair.
+    """
+    return Features(
+        shown=shown_of(prediction, learned=spec.record.learns_labels, own_token_decides=own_token_decides),
+        labels=labels_of(spec, prediction, length),
+        operands=operands,
+    )
+
+
+def own_token_decides(traces: Sequence[Trace], train: int) -> bool:
+    """True if the query's own token alone decides each step beyond training.
+
+    Those are the steps that stand later among the steps of their sequence than any step of training does. So what a
+    clock would have to count, such as every third output, is not decided.
+
+    Args:
+        traces: traces of all scales, the smallest first.
+        train: largest scale of training.
+    """
+    trained = max(len(trace.steps) for trace in traces[:train])
+    outputs: dict[int, int] = {}
+    for trace in traces[train:]:
+        for position in trace.steps[trained:]:
+            tokens = trace.tokens_at(position)
+            for own, output in np.unique(tokens[position - 2 : position], axis=1).T.tolist():
+                if outputs.setdefault(own, output) != output:
+                    return False
+    return True
+
+
+def shown_of(prediction: Prediction, *, learned: bool = False, own_token_decides: bool = False) -> Shown:
+    """Return what training shows of the test.
+
+    Labels that training has to find may be completed by the query's own token, so for them the rule
+    `selection_with_token` alone decides.
+    """
+    if prediction.relation is None:
+        return Shown.UNKNOWN
+    if prediction.labels_covered is None:
+        return Shown.NO_CIRCUIT
+    if learned:
+        return Shown.ALL if _says_yes(prediction.selection_with_token) else Shown.NEW_ENTRIES
+    if _says_yes(prediction.distractors_with_token):
+        return Shown.ALL
+    if own_token_decides and _says_yes(prediction.own_token):
+        return Shown.FREE
+    if _says_yes(prediction.distractors):
+        return Shown.UNSELECTED
+    return Shown.NEW_KEYS if prediction.generalizes else Shown.NEW_ENTRIES
+
+
+def _says_yes(variant: VariantPrediction | None) -> bool:
+    return variant is not None and variant.generalizes
+
+
+def labels_of(spec: EncodingSpec, prediction: Prediction, length: int) -> Labels:
+    """Return the kind of labels of an encoding on sequences of a length. Raise as `features_of` does."""
+    encoding = spec.record
+    if encoding.learns_labels:
+        return Labels.LEARNED
+    if prediction.relation is None:
+        return Labels.OTHER
+    if prediction.relation in IDEAL_RELATIONS:
+        return Labels.IDEAL
+    try:
+        relation = relation_of(spec, None)
+    except NoRelation:  # the task decides it, as with anchors
+        return Labels.OTHER
+    if relation.scale_hint:
+        return Labels.OTHER
+    kind = _by_distance(relation, length)
+    if kind is not Labels.RELATIVE:
+        return kind
+    return Labels.ROTARY if encoding.rotate else Labels.BIAS if encoding.bias else Labels.RELATIVE
+
+
+def _by_distance(relation: Relation, length: int) -> Labels:
+    """Return the kind of labels from the labels alone: NONE, RELATIVE, BOUNDED or ABSOLUTE."""
+    labels = relation.labels(length)
+    distinct = len(np.unique(labels[labels != NO_LABEL]))
+    if distinct == 1:
+        return Labels.NONE
+    if any(len(np.unique(np.diagonal(labels, distance))) > 1 for distance in range(length)):
+        return Labels.ABSOLUTE
+    return Labels.RELATIVE if distinct == length else Labels.BOUNDED
+
+
+def first_break(prediction: Prediction, shown: Shown, train: int) -> int | None:
+    """Return the first scale beyond training at which a rule expects a failure; None if none does, or none says where.
+
+    Args:
+        prediction: the prediction.
+        shown: what training shows of the test; where it shows all, no failure is expected.
+        train: largest scale of training; a run that fits cannot break before.
+    """
+    if shown in (Shown.ALL, Shown.FREE, Shown.UNKNOWN):
+        return None
+    variant = prediction.distractors_with_token
+    at = prediction.breaks_at if variant is None else variant.breaks_at
+    return None if at is None else max(at, train + 1)

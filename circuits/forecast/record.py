@@ -1,0 +1,194 @@
+"""Recorded cells: what the rules answered before training, and what the runs did that fitted their training scales.
+
+`cells.csv` ships with the package; `tools/forecast_cells.py` makes it from docs/results.
+"""
+
+import csv
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from circuits.analysis import Analysis
+from circuits.forecast.features import Features, Labels, Shown
+from circuits.prediction_record import Counted
+
+FILE = Path(__file__).with_name("cells.csv")
+RANDOM, NAMED = "random", "named"
+"""Populations: random tasks, random languages and swapped arguments; tasks with names, which no fit sees."""
+FITTED, JUDGED = "amendment", "judgement"
+"""Halves of the random tasks, by the hash of their names: the table counts the first, the second judges it."""
+RULES = (
+    "literal",
+    "coverage",
+    "selection",
+    "selection-with-token",
+    "distractors",
+    "distractors-with-token",
+    "own-token",
+)
+"""Rules whose answers are recorded: columns of the file, each "yes", "no" or "" for an abstention."""
+COLUMNS = (
+    *("record", "population", "half", "task", "base", "operands", "encoding", "train", "test", "digest"),
+    *("shown", "labels", "first_break", *RULES, "runs", "fit", "first_failures"),
+)
+"""Columns of the file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedCell:
+    """A cell on record, with all runs of one experiment.
+
+    Attributes:
+        record: folder of docs/results that has the runs.
+        population: RANDOM or NAMED.
+        half: FITTED or JUDGED for random tasks, "" for named ones.
+        task, base: name of the task, and its base if one was chosen.
+        encoding: text of the encoding.
+        train, test: largest scales of training and of the test; the smallest are 1.
+        digest: `digest_of` the task's sequences up to `test`; "" where only the name is compared.
+        features: what a forecast compares.
+        first_break: first scale beyond training at which a rule expects a failure; None if none does.
+        answers: rule of RULES -> answer; None for an abstention.
+        runs, fit: number of runs, and of those that solve all training scales.
+        first_failures: first tested scale that a fitting run does not solve -> number of such runs.
+    """
+
+    record: str
+    population: str
+    half: str
+    task: str
+    base: int | None
+    encoding: str
+    train: int
+    test: int
+    digest: str
+    features: Features
+    first_break: int | None
+    answers: Mapping[str, bool | None]
+    runs: int
+    fit: int
+    first_failures: Mapping[int, int]
+
+    @property
+    def generalize(self) -> int:
+        """Number of fitting runs that solve all test scales."""
+        return self.fit - sum(self.first_failures.values())
+
+
+_ANSWERS = {"yes": True, "no": False, "": None}
+
+
+@cache
+def recorded_cells() -> tuple[RecordedCell, ...]:
+    """Return all recorded cells, in the order of the file."""
+    with FILE.open(encoding="utf-8", newline="") as stream:
+        return tuple(_cell_of(row) for row in csv.DictReader(stream))
+
+
+@cache
+def version() -> str:
+    """Return the hash of the recorded cells, by which a forecast names what it was made from."""
+    return hashlib.sha256(FILE.read_bytes()).hexdigest()[:12]
+
+
+def _cell_of(row: Mapping[str, str]) -> RecordedCell:
+    """Return the cell of a row of the file."""
+    failures = (part.split(":") for part in row["first_failures"].split())
+    return RecordedCell(
+        record=row["record"],
+        population=row["population"],
+        half=row["half"],
+        task=row["task"],
+        base=int(row["base"]) if row["base"] else None,
+        encoding=row["encoding"],
+        train=int(row["train"]),
+        test=int(row["test"]),
+        digest=row["digest"],
+        features=Features(shown=Shown[row["shown"]], labels=Labels(row["labels"]), operands=row["operands"]),
+        first_break=int(row["first_break"]) if row["first_break"] else None,
+        answers={rule: _ANSWERS[row[rule]] for rule in RULES},
+        runs=int(row["runs"]),
+        fit=int(row["fit"]),
+        first_failures={int(scale): int(count) for scale, count in failures},
+    )
+
+
+def row_of(cell: RecordedCell) -> dict[str, str]:
+    """Return the row of the file that `recorded_cells` reads as this cell."""
+    words = {answer: word for word, answer in _ANSWERS.items()}
+    return {
+        "record": cell.record,
+        "population": cell.population,
+        "half": cell.half,
+        "task": cell.task,
+        "base": "" if cell.base is None else str(cell.base),
+        "operands": cell.features.operands,
+        "encoding": cell.encoding,
+        "train": str(cell.train),
+        "test": str(cell.test),
+        "digest": cell.digest,
+        "shown": cell.features.shown.name,
+        "labels": cell.features.labels.value,
+        "first_break": "" if cell.first_break is None else str(cell.first_break),
+        **{rule: words[cell.answers[rule]] for rule in RULES},
+        "runs": str(cell.runs),
+        "fit": str(cell.fit),
+        "first_failures": " ".join(f"{scale}:{count}" for scale, count in sorted(cell.first_failures.items())),
+    }
+
+
+def write_cells(cells: Iterable[RecordedCell], path: Path = FILE) -> None:
+    """Write recorded cells to a file."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(row_of(cell) for cell in cells)
+
+
+def digest_of(analysis: Analysis) -> str:
+    """Return a digest of all sequences of a task's traces: equal for one task under two names."""
+    digest = hashlib.sha256()
+    for trace in analysis.traces:
+        digest.update(f"{trace.tokens.shape}".encode())
+        digest.update(trace.tokens.tobytes())
+    return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnRecord:
+    """Runs of a cell, or of equal ones, and the first scales at which those fail that fit."""
+
+    counted: Counted
+    first_failures: Counter[int]
+
+
+def on_record(
+    task: str, base: int | None, digest: str, *, operands: str, encoding: str, train: int, test: int
+) -> OnRecord:
+    """Return what is on record for a cell, or for one whose task has other names and the same sequences.
+
+    Args:
+        task: the task's name.
+        base: its base, if one was chosen.
+        digest: `digest_of` its analysis.
+        operands: its format.
+        encoding: text of the encoding.
+        train: largest scale of training; only cells with the same one count.
+        test: largest scale of the test, likewise.
+    """
+    asked = (operands, encoding, train, test)
+    cells = [
+        cell
+        for cell in recorded_cells()
+        if (cell.features.operands, cell.encoding, cell.train, cell.test) == asked
+        and ((cell.task, cell.base) == (task, base) or cell.digest == digest)
+    ]
+    failures: Counter[int] = Counter()
+    for cell in cells:
+        failures.update(cell.first_failures)
+    fit = sum(cell.fit for cell in cells)
+    counted = Counted(runs=fit, generalize=fit - failures.total(), unfit=sum(cell.runs - cell.fit for cell in cells))
+    return OnRecord(counted=counted, first_failures=failures)

@@ -1,0 +1,158 @@
+"""Scores of the forecast and of its rivals: on the half of the random tasks that no fit saw, and on named tasks.
+
+A run is scored by the squared error of the probability that it was given (Brier score).  Noise is the score that the
+true share of each cell would get: no forecast that knows the cell alone can be better.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any
+
+from circuits.forecast.record import FITTED, JUDGED, RANDOM, RULES, RecordedCell, recorded_cells, version
+from circuits.forecast.table import Key, fitted_table
+from circuits.theories.theory import SURE
+
+RANDOM_TASKS = "verdict/random-tasks"
+NAMED_TASKS = ("quick-until-decided/fig2", "quick-until-decided/fig4")
+FEWEST = 100
+"""Least number of runs of a tenth of the forecasts whose calibration is judged."""
+Probability = Callable[[RecordedCell], float]
+"""Function from a cell to the probability that a fitting run of it generalizes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tenth:
+    """Forecasts in one tenth of [0, 1]: number of runs, mean forecast, and share of runs that generalized."""
+
+    low: float
+    runs: int
+    forecast: float
+    observed: float
+
+
+def scores() -> dict[str, Any]:
+    """Return the scores of all rivals on each part, the calibration of the forecast, and where it is wrong most.
+
+    Returns:
+        version; fitted: runs and tasks that are counted; fewest: FEWEST; parts: name -> unit ("run" or "cell"), runs,
+        cells, and rival -> Brier score; calibration: list of tenths; worst: the named cells with the largest errors.
+    """
+    cells = [cell for cell in recorded_cells() if cell.fit]
+    fitted = [cell for cell in cells if cell.population == RANDOM and cell.half == FITTED]
+    judged = [cell for cell in cells if cell.record == RANDOM_TASKS and cell.half == JUDGED]
+    rivals = probabilities(fitted)
+    parts = {"random tasks, other half": _part(judged, rivals, by_run=True)}
+    for record in NAMED_TASKS:
+        parts[f"named tasks, {record}"] = _part([c for c in cells if c.record == record], rivals, by_run=False)
+    return {
+        "version": version(),
+        "fitted": {"runs": sum(cell.fit for cell in fitted), "tasks": len({(cell.task, cell.base) for cell in fitted})},
+        "fewest": FEWEST,
+        "parts": parts,
+        "calibration": [asdict(tenth) for tenth in calibration(judged, rivals["forecast"])],
+        "worst": worst([cell for cell in cells if cell.record in NAMED_TASKS], rivals["forecast"]),
+    }
+
+
+def probabilities(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
+    """Return rival -> its probabilities. A rule's yes counts as SURE, its no as 1 - SURE, an abstention as one half.
+
+    Args:
+        fitted: cells from which the rate by encoding and format is taken.
+    """
+    rates = _rates(fitted)
+    table = fitted_table()
+
+    def of_rule(rule: str) -> Probability:
+        return lambda cell: {True: SURE, False: 1 - SURE, None: 0.5}[cell.answers[rule]]
+
+    return (
+        {"forecast": lambda cell: table.share(cell.features), "always-no": lambda cell: 1 - SURE}
+        | {"rate by encoding and format": lambda cell: rates(cell.encoding, cell.features.operands)}
+        | {rule: of_rule(rule) for rule in RULES}
+    )
+
+
+def _rates(fitted: Sequence[RecordedCell]) -> Callable[[str, str], float]:
+    """Return the share of runs that generalize by encoding and format, in which the share of all stands for one run."""
+    counts: dict[Key, list[int]] = {}
+    for cell in fitted:
+        for key in ((), (cell.encoding, cell.features.operands)):
+            successes_and_runs = counts.setdefault(key, [0, 0])
+            successes_and_runs[0] += cell.generalize
+            successes_and_runs[1] += cell.fit
+    successes, runs = counts.get((), [1, 2])
+    base = successes / runs
+
+    def rate(encoding: str, operands: str) -> float:
+        of_key = counts.get((encoding, operands), [0, 0])
+        return (of_key[0] + base) / (of_key[1] + 1)
+
+    return rate
+
+
+def _part(cells: Sequence[RecordedCell], rivals: Mapping[str, Probability], *, by_run: bool) -> dict[str, Any]:
+    """Return the scores on some cells: the mean over runs, or over cells whatever the number of their runs."""
+    weights = [cell.fit if by_run else 1 for cell in cells]
+
+    def mean(losses: Iterable[float]) -> float:
+        return sum(weight * loss for weight, loss in zip(weights, losses, strict=True)) / sum(weights)
+
+    brier = {name: mean(_loss(cell, rival(cell)) for cell in cells) for name, rival in rivals.items()}
+    repeated = [cell for cell in cells if cell.fit > 1]
+    noise = [_variance(cell) for cell in repeated]
+    return {
+        "unit": "run" if by_run else "cell",
+        "cells": len(cells),
+        "runs": sum(cell.fit for cell in cells),
+        "brier": brier | {"noise": fmean(noise)},
+    }
+
+
+def _loss(cell: RecordedCell, probability: float) -> float:
+    """Return the mean squared error of a probability over the fitting runs of a cell."""
+    share = cell.generalize / cell.fit
+    return share * (1 - probability) ** 2 + (1 - share) * probability**2
+
+
+def _variance(cell: RecordedCell) -> float:
+    """Return the unbiased variance between the runs of a cell."""
+    share = cell.generalize / cell.fit
+    return share * (1 - share) * cell.fit / (cell.fit - 1)
+
+
+def calibration(cells: Sequence[RecordedCell], probability: Probability) -> list[Tenth]:
+    """Return the tenths of [0, 1] that have a forecast of some run."""
+    by_tenth: dict[int, list[RecordedCell]] = {}
+    for cell in cells:
+        by_tenth.setdefault(min(int(10 * probability(cell)), 9), []).append(cell)
+    tenths = []
+    for tenth, members in sorted(by_tenth.items()):
+        runs = sum(cell.fit for cell in members)
+        tenths.append(
+            Tenth(
+                low=tenth / 10,
+                runs=runs,
+                forecast=sum(cell.fit * probability(cell) for cell in members) / runs,
+                observed=sum(cell.generalize for cell in members) / runs,
+            )
+        )
+    return tenths
+
+
+def worst(cells: Sequence[RecordedCell], probability: Probability, count: int = 8) -> list[dict[str, Any]]:
+    """Return the cells whose forecasts err most, each with its counts."""
+    ranked = sorted(cells, key=lambda cell: abs(probability(cell) - cell.generalize / cell.fit), reverse=True)
+    return [
+        {
+            "record": cell.record,
+            "task": cell.task if cell.base is None else f"{cell.task} base {cell.base}",
+            "operands": cell.features.operands,
+            "encoding": cell.encoding,
+            "forecast": probability(cell),
+            "runs": cell.fit,
+            "generalize": cell.generalize,
+        }
+        for cell in ranked[:count]
+    ]

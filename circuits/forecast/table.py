@@ -1,0 +1,129 @@
+"""Table of counted runs: the share of fitting runs that generalized, by features, smoothed from coarse to fine."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from circuits.forecast.features import Features
+from circuits.forecast.record import FITTED, RANDOM, RecordedCell, recorded_cells
+from circuits.prediction_record import Counted
+
+PRIOR = 10
+"""Number of runs that a coarser row counts for in a finer one."""
+CONCENTRATIONS = tuple(2 ** (power / 2) for power in range(-6, 9))
+"""Candidates for the concentration of cells, from 1/8 to 16."""
+MIDDLE = 0.8
+"""Share of failing runs between the ends of the range of breaking scales."""
+
+Key = tuple[str, ...]
+"""Values of the first features: none, `shown`, `shown` and `labels`, or all three."""
+
+
+def keys_of(features: Features) -> tuple[Key, ...]:
+    """Return the keys of the rows that a cell belongs to, from coarse to fine."""
+    values = (features.shown.name, features.labels.value, features.operands)
+    return tuple(values[:count] for count in range(len(values) + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """Counts of one row.
+
+    Attributes:
+        tasks: number of tasks.
+        counted: fitting runs, and those that generalize.
+        late: how many scales after the expected one the failing runs failed first -> number of runs, where a rule
+            expects a failure.
+    """
+
+    tasks: int
+    counted: Counted
+    late: Counter[int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows by key, and how much cells of one row differ.
+
+    Attributes:
+        rows: key -> counts.
+        concentration: the share of a cell is taken to follow a beta distribution about the share of its row, as if it
+            had been seen in this number of runs before.
+    """
+
+    rows: dict[Key, Row]
+    concentration: float
+
+    def share(self, features: Features) -> float:
+        """Return the smoothed share of fitting runs that generalize in cells with these features."""
+        return self.share_of(keys_of(features)[-1])
+
+    def share_of(self, key: Key) -> float:
+        """Return the smoothed share of a row, or of the finest row above it that exists."""
+        above = [key[:count] for count in range(len(key) + 1)]
+        return _smoothed([self.rows[part].counted for part in above if part in self.rows])
+
+    def finest(self, features: Features) -> Row:
+        """Return the finest row that has these features; the whole table where no part does."""
+        return self.rows[[key for key in keys_of(features) if key in self.rows][-1]]
+
+
+def _smoothed(counts: Iterable[Counted]) -> float:
+    """Return the share of the last counts, in each of which those before stand for PRIOR runs; 1/2 without any."""
+    share = 0.5
+    for counted in counts:
+        share = (counted.generalize + PRIOR * share) / (counted.runs + PRIOR)
+    return share
+
+
+def table_of(cells: Iterable[RecordedCell]) -> Table:
+    """Return the table that counts these cells; the concentration is the most likely candidate."""
+    counted_cells = [cell for cell in cells if cell.fit]
+    by_key: dict[Key, list[RecordedCell]] = defaultdict(list)
+    for cell in counted_cells:
+        for key in keys_of(cell.features):
+            by_key[key].append(cell)
+    rows = {key: _row(of_key) for key, of_key in by_key.items()}
+    shares = [Table(rows=rows, concentration=1).share(cell.features) for cell in counted_cells]
+    successes, trials = (np.array([getattr(cell, name) for cell in counted_cells]) for name in ("generalize", "fit"))
+    likelihoods = [_log_likelihood(successes, trials, np.array(shares), candidate) for candidate in CONCENTRATIONS]
+    return Table(rows=rows, concentration=CONCENTRATIONS[int(np.argmax(likelihoods))])
+
+
+def _row(cells: list[RecordedCell]) -> Row:
+    """Return the counts of some cells."""
+    late: Counter[int] = Counter()
+    for cell in cells:
+        if cell.first_break is not None:
+            late.update({scale - cell.first_break: count for scale, count in cell.first_failures.items()})
+    return Row(
+        tasks=len({(cell.task, cell.base) for cell in cells}),
+        counted=Counted(runs=sum(cell.fit for cell in cells), generalize=sum(cell.generalize for cell in cells)),
+        late=late,
+    )
+
+
+def _log_likelihood(successes: np.ndarray, trials: np.ndarray, shares: np.ndarray, concentration: float) -> float:
+    """Return the log-likelihood of counts if each share varies with this concentration (beta-binomial)."""
+    from scipy.special import betaln  # slow to import, and most commands need none of it
+
+    first, second = concentration * shares, concentration * (1 - shares)
+    return float(np.sum(betaln(first + successes, second + trials - successes) - betaln(first, second)))
+
+
+def middle(late: Counter[int]) -> tuple[int, int, int] | None:
+    """Return the lower end, the median and the upper end of what MIDDLE of the runs showed; None without runs."""
+    values = sorted(late.elements())
+    if not values:
+        return None
+    cut = int(len(values) * (1 - MIDDLE) / 2)
+    return values[cut], values[(len(values) - 1) // 2], values[len(values) - 1 - cut]
+
+
+@cache
+def fitted_table() -> Table:
+    """Return the table that forecasts use: it counts the random tasks of the half for amendments."""
+    return table_of(cell for cell in recorded_cells() if cell.population == RANDOM and cell.half == FITTED)

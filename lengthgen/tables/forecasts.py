@@ -1,0 +1,194 @@
+"""Forecasts, what the rules say, and scores of both, as tables for people and as a page of Markdown."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Group
+from rich.text import Text
+
+from circuits.forecast.features import Shown
+from circuits.forecast.table import PRIOR, Table
+from circuits.prediction_record import RULES, Prediction
+from lengthgen.predicting import HEADINGS, Forecasts, cells
+from lengthgen.tables.layout import columns, titled, yes_no
+
+
+def _from_train_to_test(train: float | None, test: float | None) -> str:
+    """Return a number in training and in the test as text."""
+    return "-" if train is None else f"{train:g} -> {test:g}"
+
+
+def forecast_table(forecasts: Forecasts) -> Group:
+    """Return the forecasts by encoding, in five columns of 80 characters together, with the runs that they count."""
+    table = columns(*HEADINGS)
+    for encoding in forecasts.predictions:
+        table.add_row(Text(encoding), *map(Text, cells(forecasts[encoding])))
+    notes = [
+        f"{encoding}: {counted.runs:,} comparable runs, {counted.generalize:,} generalized"
+        for encoding in forecasts.predictions
+        if (counted := forecasts[encoding].comparable)
+    ]
+    return titled(
+        f"Forecasts for {forecasts.title}",
+        table,
+        *notes,
+        "generalize: share of the runs that fit, with its 95% interval; breaks at: 80% of the others between [F]",
+        "--rules: what each theory says; `lengthgen forecast`: how good forecasts are",
+    )
+
+
+def rules_table(forecasts: Forecasts) -> Group:
+    """Return what each rule says of each encoding: yes, or no with the scale at which it expects a failure."""
+    table = columns("encoding", "relation", "operators", "labels", *RULES.values())
+    notes = []
+    for encoding, prediction in forecasts.predictions.items():
+        labels = prediction.selection and (prediction.selection.labels_train, prediction.selection.labels_test)
+        table.add_row(
+            Text(encoding),  # brackets in a Text are no markup
+            Text(prediction.relation or "-"),
+            _from_train_to_test(prediction.complexity_train, prediction.complexity_test),
+            _from_train_to_test(*(labels or (None, None))),
+            *(_rule_text(prediction, rule) for rule in RULES),
+        )
+        notes.append(f"{encoding}: {prediction.why}")
+    return titled(
+        "What the rules say [F], and the scale at which they expect a failure; they are explained in the glossary",
+        table,
+        *notes,
+        "operators, labels: over the training scales -> over all scales; labels are those of arguments, which for the "
+        "ideal relation are its roles (operator, slot) [F]",
+    )
+
+
+def _rule_text(prediction: Prediction, rule: str) -> str:
+    """Return the answer of a rule with the scale of the failure."""
+    answer, at = prediction.says(rule), prediction.expects_failure_at(rule)
+    return yes_no(answer) if at is None or answer is not False else f"no, {at}"
+
+
+def scores_table(answer: Mapping[str, Any]) -> Group:
+    """Return the score of the forecast and of each rival on each part, the best rival first."""
+    parts = answer["parts"]
+    table = columns("Brier score", *parts)
+    for rival in _by_score(parts):
+        table.add_row(rival, *(f"{part['brier'][rival]:.3f}" for part in parts.values()))
+    judged = [tenth for tenth in answer["calibration"] if tenth["runs"] >= answer["fewest"]]
+    furthest = max((abs(tenth["forecast"] - tenth["observed"]) for tenth in judged), default=0.0)
+    counts = "; ".join(f"{name}: {part['runs']:,} runs of {part['cells']:,} cells" for name, part in parts.items())
+    return titled(
+        "How good forecasts are: mean squared error of the stated probability, 0 is best [F]",
+        table,
+        counts,
+        "noise: what the true share of each cell would score; random tasks a run, named ones a cell",
+        f"calibration: in tenths with {answer['fewest']} runs or more, said and seen differ by at most {furthest:.3f}",
+        f"fitted on {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks, the other half of "
+        f"them; recorded cells {answer['version']}",
+        "--details: the whole table that forecasts count, the calibration, and where forecasts are wrong",
+    )
+
+
+def _by_score(parts: Mapping[str, Any]) -> list[str]:
+    """Return the rivals, the one with the best score on the first part first."""
+    first: Mapping[str, float] = next(iter(parts.values()))["brier"]
+    return sorted(first, key=lambda rival: first[rival])
+
+
+def details_table(answer: Mapping[str, Any], counted: Table) -> Group:
+    """Return the counts of the forecast, its calibration, and the named cells where it is most wrong."""
+    counts = columns(*COUNTS)
+    for row in count_rows(counted):
+        counts.add_row(*row)
+    calibration = columns(*CALIBRATION)
+    for row in calibration_rows(answer):
+        calibration.add_row(*row)
+    worst = columns(*WORST)
+    for row in worst_rows(answer):
+        worst.add_row(*row)
+    return Group(
+        titled("What is counted", counts),
+        titled("Calibration on the other half of the random tasks", calibration),
+        titled("Named tasks on which the forecast errs most", worst),
+    )
+
+
+COUNTS = ("what training shows", "labels", "operands", "tasks", "runs", "generalize", "share")
+"""Headings of the counts."""
+CALIBRATION = ("forecast from", "runs", "said", "seen")
+"""Headings of the calibration."""
+WORST = ("task", "operands", "encoding", "said", "seen", "generalize")
+"""Headings of the cells where forecasts are wrong."""
+
+
+def count_rows(counted: Table) -> Iterator[tuple[str, ...]]:
+    """Yield the finest rows of the table, by what training shows; shares are smoothed."""
+    order = {shown.name: place for place, shown in enumerate(Shown)}
+    for key in sorted((key for key in counted.rows if len(key) == 3), key=lambda key: (order[key[0]], key)):
+        row = counted.rows[key]
+        share = f"{counted.share_of(key):.3f}"
+        yield Shown[key[0]].value, *key[1:], str(row.tasks), str(row.counted.runs), str(row.counted.generalize), share
+
+
+def calibration_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield the tenths of the calibration."""
+    for tenth in answer["calibration"]:
+        yield f"{tenth['low']:.1f}", f"{tenth['runs']:,}", f"{tenth['forecast']:.3f}", f"{tenth['observed']:.3f}"
+
+
+def worst_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield the named cells with the largest errors."""
+    for cell in answer["worst"]:
+        seen = f"{cell['generalize'] / cell['runs']:.2f}"
+        counted = f"{cell['generalize']} of {cell['runs']}"
+        yield cell["task"], cell["operands"], cell["encoding"], f"{cell['forecast']:.2f}", seen, counted
+
+
+def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
+    """Return docs/forecast.md: what a forecast is, how good it is, what it counts whole, and where it is wrong."""
+    parts = answer["parts"]
+    scores = [(rival, *(f"{part['brier'][rival]:.3f}" for part in parts.values())) for rival in _by_score(parts)]
+    return (
+        "\n\n".join(
+            [
+                "# The forecast",
+                "`lengthgen predict` forecasts the share of the runs that should generalize, of those that fit their "
+                "training scales. The rules say yes or no; the forecast counts what recorded runs did where the rules "
+                "gave the same answers, for the same kind of labels and operands. This page is written by `lengthgen "
+                "forecast --format markdown` from the recorded cells that ship with the package "
+                f"(`circuits/forecast/cells.csv`, hash {answer['version']}). All of it is ours [F].",
+                "## How good it is",
+                f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks: one half, "
+                "by the hash of their names. It is judged on the other half, and on named tasks, which it never "
+                "counts. The score is the mean squared error of the stated probability (Brier score; 0 is best). A "
+                "rule's yes stands for 0.9 and its no for 0.1. Noise is what the true share of each cell would score.",
+                _markdown(("", *(f"{name} (a {part['unit']})" for name, part in parts.items())), scores),
+                "![Reliability: seen share of runs that generalize against the forecast, in tenths](results/forecast/"
+                "forecast-reliability.png)",
+                _markdown(CALIBRATION, calibration_rows(answer)),
+                "## Where it is wrong",
+                "The named tasks on which it errs most, before runs of the same cell are looked at:",
+                _markdown(WORST, worst_rows(answer)),
+                "It knows neither the optimiser nor the size of the model, the start of the label tables, or the "
+                "filler, and all of these decide some cells. It counts tasks trained on scales 1-5 and tested to 20 "
+                "alone; elsewhere it assumes that the same answers of the rules mean the same share. No recorded "
+                "random task lacks a circuit or has labels that depend on content: there it says the share of all "
+                "runs, with a wide interval.",
+                "## How it is made",
+                "The share of a row is smoothed from coarse to fine: all runs, then what training shows, then labels, "
+                f"then operands; each coarser share stands for {PRIOR} runs in the next one. The share of a single "
+                "cell follows a beta distribution about that of its row, of concentration "
+                f"{counted.concentration:.2g} (the most likely one), updated by the runs of this cell, or of one with "
+                "the same sequences, that are on record. The interval holds 95 % of it. Where most runs should fail, "
+                "the breaking scale is the median of such runs on record, or of comparable ones counted from the scale "
+                "that a rule names.",
+                "## All that it counts",
+                _markdown(COUNTS, count_rows(counted)),
+            ]
+        )
+        + "\n"
+    )
+
+
+def _markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,322 @@
+"""Make circuits/forecast/cells.csv from the records: `python tools/forecast_cells.py ANSWERS [--workers N]`.
+
+What the rules answer for each recorded task is computed once and kept in the folder ANSWERS, so that an interrupted
+call goes on: an hour on two cores.  Random cells without a fitting run are left out, as no forecast counts them.
+"""
+
+import argparse
+import hashlib
+import runpy
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from circuits.analysis import SearchStopped, analyse
+from circuits.clock import Clock
+from circuits.encodings import EncodingError, parse_encoding
+from circuits.forecast.features import IDEAL_RELATIONS, features_of, first_break, own_token_decides
+from circuits.forecast.record import NAMED, RANDOM, RULES, RecordedCell, digest_of, write_cells
+from circuits.other_circuits import SeveralCircuits
+from circuits.prediction import predict
+from circuits.prediction_record import Prediction, VariantPrediction
+from circuits.src import traces_up_to
+from circuits.tasks import TaskSpec, parse_task
+from circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
+from empirical.runs.protocol import load_protocol
+from empirical.verdict.population import half_of
+from empirical.verdict.tables import read_rows
+from theory.system.cache import cached
+from theory.system.files import read_json
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "docs" / "results"
+THRESHOLD = 0.95
+REGISTERED = ("random-tasks", "random-languages", "swapped-arguments")
+"""Records of random tasks, under docs/results/verdict."""
+TRIALS = (
+    "filled-addition/base-four",
+    "learned-labels/learned-labels",
+    "padding-sink/base-four",
+    "padding-sink/decimal",
+    "padding-sink/wide",
+    "prism/algorithmic",
+    "prism/prism",
+    "published-budget/published-copy",
+    "published-budget/published-copy-filled",
+    "published-budget/published-parity",
+    "published-budget/published-parity-filled",
+    "published-budget/rope-large-batches",
+    "published-budget/rope-small-batches",
+    "quick/controls",
+    "quick/fig1",
+    "quick/fig2",
+    "quick/fig3",
+    "quick/fig4",
+    "quick/predecessor",
+    "quick/randomized",
+    "quick-until-decided/fig2",
+    "quick-until-decided/fig3",
+    "quick-until-decided/fig4",
+    "quick-until-decided/filled-addition",
+    "quick-until-decided/filled-addition-rpe",
+    "quick-until-decided/rope-addition",
+    "quick-until-decided/wider-operands",
+    "varied-filler/mixed-usual",
+    "varied-filler/random-usual",
+    "varied-filler/to-the-end-usual",
+    "verdict/parity",
+)
+"""Records of trials. Left out are repetitions with the same seeds, labels that are given, and filler that varies."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """Runs of a cell of a record: where fitting ones fail first, how many fit, and the row that was frozen, if any."""
+
+    record: str
+    task: TaskSpec
+    encoding: str
+    train: int
+    test: int
+    runs: int
+    fit: int
+    first_failures: Counter[int]
+    frozen: Mapping[str, Any]
+
+    @property
+    def is_random(self) -> bool:
+        """True for a random task."""
+        return self.task.name.startswith("random-")
+
+
+def registered(name: str) -> Iterator[Outcome]:
+    """Yield the cells of a registered record of random tasks that have a fitting run."""
+    folder = RESULTS / "verdict" / name
+    cells = {f"{row['task']}/{row['format']}/{row['encoding']}": row for row in read_rows(folder / "cells.parquet")}
+    curves = defaultdict(list)
+    for run in read_rows(folder / "runs.parquet"):
+        curves[run["cell"]].append([score is not None and score >= THRESHOLD for score in run["exact_match"]])
+    for cell, solved in curves.items():
+        row = cells[cell]
+        task = parse_task(row["task"])
+        firsts = [scales.index(False) + 1 if False in scales else None for scales in solved]
+        yield _outcome(
+            f"verdict/{name}",
+            TaskSpec(name=task.name, base=task.base, format=row["format"]),
+            row["encoding"],
+            5,
+            len(solved[0]),
+            firsts,
+            row,
+        )
+
+
+def trial(name: str) -> Iterator[Outcome]:
+    """Yield the cells of the trial of a record."""
+    content = read_json(RESULTS / name / "conjecture.json")  # the first records have no seal
+    for cell in content["cells"]:
+        if not cell["outcomes"]:
+            continue
+        scales = sorted(map(int, cell["outcomes"][0]["exact_match"]))
+        firsts = [run["first_failure"] for run in cell["outcomes"]]
+        trained = content.get("train") or load_protocol(Path(name).name, "quick").train  # old records do not say it
+        yield _outcome(name, _spec(cell["task"], cell["format"]), cell["encoding"], trained[-1], scales[-1], firsts)
+
+
+def _spec(words: str, operands: str) -> TaskSpec:
+    """Return the task that `TaskSpec.words` describes."""
+    name, _, base = words.partition(" base ")
+    return TaskSpec(name=name, base=int(base) if base else None, format=operands)
+
+
+def _outcome(
+    record: str,
+    task: TaskSpec,
+    encoding: str,
+    train: int,
+    test: int,
+    firsts: Sequence[int | None],
+    frozen: Mapping[str, Any] = MappingProxyType({}),
+) -> Outcome:
+    """Return the outcome of runs whose first failures are given, None for runs without one."""
+    fitting = [first for first in firsts if first is None or first > train]
+    return Outcome(
+        record=record,
+        task=task,
+        encoding=encoding,
+        train=train,
+        test=test,
+        runs=len(firsts),
+        fit=len(fitting),
+        first_failures=Counter(first for first in fitting if first is not None),
+        frozen=frozen,
+    )
+
+
+def published() -> Iterator[Outcome]:
+    """Yield the cells with the published training whose runs are kept in one table, at the last checkpoint."""
+    record = "published-budget/gpu"
+    script = runpy.run_path(str(RESULTS / "published-budget" / "gpu.py"))
+    measured = script["measurements"]()
+    for cell in script["planned"]():
+        runs = [run for run in cell.runs if run.id in measured]
+        if not runs:
+            continue
+        firsts = []
+        for run in runs:
+            rows = measured[run.id]
+            last = max(row.epoch for row in rows)
+            failing = [row.scale for row in rows if row.epoch == last and row.exact_match < THRESHOLD]
+            firsts.append(min(failing, default=None))
+        yield _outcome(record, runs[0].task, runs[0].encoding, max(runs[0].train), max(runs[0].test), firsts)
+
+
+def outcomes() -> list[Outcome]:
+    """Return the cells of all records; random ones only if a run fits."""
+    of_records = [*map(registered, REGISTERED), *map(trial, TRIALS), published()]
+    return [cell for of_record in of_records for cell in of_record if cell.fit or not cell.is_random]
+
+
+LENGTH = 40
+"""Length at which the labels of registered encodings are told apart; sequences of scale 20 have about this length."""
+Job = tuple[TaskSpec, int, int, tuple[str, ...]]
+"""Task, largest scales of training and of the test, and encodings."""
+
+
+def answered(job: Job, folder: Path) -> dict[str, Any]:
+    """Return the digest of a task, its length at the largest scale, and encoding -> prediction; computed once."""
+    name = hashlib.sha256(repr(job).encode()).hexdigest()[:16]
+    content: dict[str, Any] = cached(folder / f"{name}.json", repr(job), lambda: _answered(*job))
+    return content
+
+
+def _answered(task: TaskSpec, train: int, test: int, encodings: Sequence[str]) -> dict[str, Any]:
+    try:
+        analysis = analyse(task.plain(), task.format, test, clock=Clock(steps=MAX_STEPS))
+    except SearchStopped:
+        return {"digest": "", "length": 0, "predictions": {}}
+    several = SeveralCircuits(analysis, range(1, train + 1), range(1, test + 1))
+    predictions = {}
+    for encoding in encodings:
+        spec = parse_encoding(encoding)
+        try:
+            prediction = predict(
+                analysis, spec, train=several.train, test=range(1, test + 1), more_prompts=MORE_PROMPTS
+            )
+        except EncodingError:  # no ideal relation without scale hint, or none at all
+            continue
+        predictions[encoding] = several.with_own_token(spec, prediction).as_json()
+    return {"digest": digest_of(analysis), "length": analysis.traces[-1].length, "predictions": predictions}
+
+
+def frozen_prediction(outcome: Outcome) -> Prediction | None:
+    """Return the answers that were frozen for a registered cell; None if one that a forecast needs is not among them.
+
+    Numbers that no forecast reads, such as those of operators, are not stored with the answers and are made up.
+    """
+    row = outcome.frozen
+    minimised, own_token = row.get("minimised-distractors"), row.get("own-token")
+    if minimised is None or (own_token is None and minimised < 0.5):
+        return None
+
+    def variant(*rules: str) -> VariantPrediction:
+        breaks = [row[f"{rule} breaks at"] for rule in rules if row[rule] < 0.5]
+        at = min(breaks, default=None)
+        return VariantPrediction(complexity_train=1, complexity_test=1, breaks_at=at, why="")
+
+    return Prediction(
+        encoding=outcome.encoding,
+        relation=IDEAL_RELATIONS[0] if outcome.encoding in ("ipe", "ipe-sh") else outcome.encoding,
+        scale_hint=False,
+        complexity_train=1,
+        complexity_test=1 if row["literal"] > 0.5 else 2,
+        labels_covered=None if row["labels"] is None else row["labels"] > 0.5,
+        entries_covered=None,
+        unseen_distractors=None,
+        breaks_at=variant("coverage").breaks_at,
+        why="",
+        selection=variant("selection"),
+        selection_with_token=variant("selection-with-token"),
+        distractors=variant("distractors"),
+        distractors_with_token=variant("distractors", "selection-with-token"),
+        own_token=variant("minimised-distractors" if own_token is None else "own-token"),
+    )
+
+
+@cache
+def decided(task: TaskSpec, train: int, test: int) -> bool:
+    """True if the query's own token decides each step of a task beyond training."""
+    return own_token_decides(traces_up_to(task.laid_out(test), test), train)
+
+
+def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
+    """Yield all recorded cells; what was not frozen before their runs is computed."""
+    found = outcomes()
+    encodings = defaultdict(set)
+    for outcome in found:
+        if frozen_prediction(outcome) is None:
+            encodings[outcome.task, outcome.train, outcome.test].add(outcome.encoding)
+    jobs: list[Job] = [(*key, tuple(sorted(of_key))) for key, of_key in encodings.items()]
+    answers: dict[tuple[TaskSpec, int, int], dict[str, Any]] = {}
+    with ProcessPoolExecutor(workers) as pool:
+        futures = {pool.submit(answered, job, folder): job[:3] for job in jobs}
+        for count, future in enumerate(as_completed(futures), start=1):
+            answers[futures[future]] = future.result()
+            print(f"\r{count} of {len(jobs)} tasks", end="", flush=True)
+    nothing: dict[str, Any] = {"digest": "", "length": LENGTH, "predictions": {}}
+    for outcome in found:
+        answer = answers.get((outcome.task, outcome.train, outcome.test), nothing)
+        prediction = frozen_prediction(outcome)
+        if prediction is None:
+            if outcome.encoding not in answer["predictions"]:
+                continue
+            prediction = Prediction.from_json(answer["predictions"][outcome.encoding])
+        own_token = prediction.says("own_token") and not prediction.says("distractors")
+        features = features_of(
+            parse_encoding(outcome.encoding),
+            prediction,
+            operands=outcome.task.format,
+            length=answer["length"],
+            own_token_decides=bool(own_token) and decided(outcome.task, outcome.train, outcome.test),
+        )
+        yield RecordedCell(
+            record=outcome.record,
+            population=RANDOM if outcome.is_random else NAMED,
+            half=half_of(_registered_name(outcome.task)) if outcome.is_random else "",
+            task=outcome.task.short_name,
+            base=outcome.task.base,
+            encoding=outcome.encoding,
+            train=outcome.train,
+            test=outcome.test,
+            digest="" if outcome.is_random else answer["digest"],
+            features=features,
+            first_break=first_break(prediction, features.shown, outcome.train),
+            answers={rule: prediction.says(rule.replace("-", "_")) for rule in RULES},
+            runs=outcome.runs,
+            fit=outcome.fit,
+            first_failures=outcome.first_failures,
+        )
+
+
+def _registered_name(task: TaskSpec) -> str:
+    """Return the name by whose hash a random task belongs to a half."""
+    return task.name if task.base is None else f"{task.name}[base={task.base}]"
+
+
+def main() -> None:
+    """Write the file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("answers", type=Path, help="folder of what was computed before")
+    parser.add_argument("--workers", type=int, default=2, help="number of processes")
+    options = parser.parse_args()
+    options.answers.mkdir(parents=True, exist_ok=True)
+    write_cells([*cells(options.answers, options.workers)])
+
+
+if __name__ == "__main__":
+    main()
