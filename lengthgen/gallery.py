@@ -9,7 +9,7 @@ FOLDER/.drawn/NAME.json    sources of each figure, and the hashes of its files
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
@@ -21,9 +21,9 @@ import matplotlib
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.progress import Progress
 from paper_figs.catalogue import UnknownFigure, catalogue, select_entries
-from paper_figs.declaration import Entry, Undrawable
+from paper_figs.declaration import Entry
 from paper_figs.names import file_name
-from paper_figs.saving import write
+from paper_figs.saving import Drawing, Undrawable, at_width, write
 from paper_figs.sources import Missing, Needs, Sources
 from paper_figs.stored_trial import StoredTrial
 from paper_figs.style import StyleError
@@ -36,6 +36,8 @@ from theory.system.processes import interrupts_left, pool
 
 PROCESSES = 2
 """Number of processes that draw in parallel."""
+ROUNDING = 0.01
+"""Largest difference of two equal widths, in inches."""
 WORTH_PROCESSES = 4
 """Smallest number of figures for which processes are started; starting them takes as long as drawing fewer."""
 
@@ -47,6 +49,8 @@ class Drawn:
     Attributes:
         files: file names of the figures that exist now.
         unchanged: names of figures that existed before.
+        recorded: figure -> the record that it is drawn from, because the folder of results has no runs of its protocol.
+        widened: figure -> its width in inches, if that is larger than the one asked for.
         missing: reason why a figure was not drawn: its sources do not exist, or it would be illegible.
         made_by: command that makes missing sources -> names of the figures that lack them.
         broken: reason why a figure could not be drawn.
@@ -54,6 +58,8 @@ class Drawn:
 
     files: dict[str, list[str]] = field(default_factory=dict)
     unchanged: list[str] = field(default_factory=list)
+    recorded: dict[str, str] = field(default_factory=dict)
+    widened: dict[str, float] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     made_by: dict[str, list[str]] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
@@ -63,7 +69,7 @@ class Drawn:
 
         The others have their sources, and could not be read in print, or their search was stopped.
         """
-        lines = [f"  {len(names):2} of {_few(names)}: {command}" for command, names in self.made_by.items()]
+        lines = [f"  {len(names):2} of {few(names)}: {command}" for command, names in self.made_by.items()]
         others = [name for name in self.missing if not any(name in names for names in self.made_by.values())]
         if others:
             lines.append(
@@ -91,6 +97,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
         OSError: the folder cannot be written.
     """
     requested = select_entries(catalogue(sources, own), names)
+    needs_of = {entry.name: entry.needs for entry in requested}
     stamps = folder / ".drawn"
     drawn = Drawn()
     code = [source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs"), matplotlib.__version__]
@@ -132,6 +139,10 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
             drawn.missing[name] = outcome.undrawable
         else:
             drawn.files[name] = outcome.files
+            if outcome.width > sources.width + ROUNDING:
+                drawn.widened[name] = outcome.width
+            if origin := sources.origin(needs_of[name]):
+                drawn.recorded[name] = origin
     return drawn
 
 
@@ -158,7 +169,10 @@ def draw_trial(trial: StoredTrial, folder: Path, names: Sequence[str] = (), *, w
     for name in dict.fromkeys(full.get(name, name) for name in names) or figures:
         safe = file_name(name)
         try:
-            drawn.files[safe] = [path.name for path in write(figures[name](width), folder, safe)]
+            drawing = at_width(figures[name], width)
+            drawn.files[safe] = [path.name for path in write(drawing, folder, safe)]
+            if drawing.width > width + ROUNDING:
+                drawn.widened[safe] = drawing.width
         except (Undrawable, StyleError) as reason:
             drawn.missing[safe] = str(reason)
     return drawn
@@ -166,16 +180,18 @@ def draw_trial(trial: StoredTrial, folder: Path, names: Sequence[str] = (), *, w
 
 @dataclass(frozen=True, kw_only=True)
 class _Outcome:
-    """Outcome for one figure: its files, or the reason why it has none."""
+    """Outcome for one figure: its files and its width in inches, 0 for a table, or the reason why it has none."""
 
     files: list[str] = field(default_factory=list)
+    width: float = 0.0
     undrawable: str = ""
     broken: str = ""
 
 
-def _few(names: Sequence[str]) -> str:
-    """Return the first two names, and dots if there are more."""
-    return ", ".join(names[:2]) + (", ..." if names[2:] else "")
+def few(names: Iterable[str]) -> str:
+    """Return the first two names, and the number of the others."""
+    listed = list(names)
+    return ", ".join(listed[:2]) + (f" and {len(listed) - 2} more" if listed[2:] else "")
 
 
 _Contents = dict[str, bytes]
@@ -191,7 +207,8 @@ def _drawn_before(stamp: Path, key: str, folder: Path) -> tuple[_Outcome, _Conte
         contents = {name: read_bytes(folder / name) for name in recorded["files"]}
         if _hashes(contents) != recorded["files"]:
             return None
-        return _Outcome(files=list(recorded["files"]), undrawable=recorded["undrawable"]), contents
+        outcome = {key: recorded[key] for key in ("width", "undrawable")}
+        return _Outcome(files=list(recorded["files"]), **outcome), contents
     except (OSError, LengthgenError):  # missing or changed: the figure is drawn again
         return None
 
@@ -246,12 +263,18 @@ def _draw_one(sources: Sources, folder: Path, own: Sequence[str], name: str, key
 
 def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) -> tuple[_Outcome, _Contents]:
     """Draw a figure, and store the digest of its sources."""
+
+    def make(width: float) -> Drawing:
+        return entry.make(replace(sources, width=max(width, entry.least_width)))
+
     try:
-        paths = write(entry.make(replace(sources, width=max(sources.width, entry.least_width))), folder, entry.name)
-        outcome, contents = (
-            _Outcome(files=[path.name for path in paths]),
-            {path.name: read_bytes(path) for path in paths},
-        )
+        drawing = at_width(make, sources.width)
+        if origin := sources.origin(entry.needs):
+            runs = "" if entry.needs.trial or not entry.needs.protocols else "the planned runs of "
+            drawing = replace(drawing, caption=f"{drawing.caption} From {runs}the record {origin}: not trained here.")
+        paths = write(drawing, folder, entry.name)
+        outcome = _Outcome(files=[path.name for path in paths], width=drawing.width)
+        contents = {path.name: read_bytes(path) for path in paths}
     except Undrawable as reason:
         outcome, contents = _Outcome(undrawable=str(reason)), {}
     _store_stamp(stamp, key, outcome, contents)
@@ -260,7 +283,7 @@ def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) 
 
 def _store_stamp(stamp: Path, key: str, outcome: _Outcome, contents: _Contents) -> None:
     """Store the key of a figure's sources, and the hashes of its files."""
-    keep(stamp, key, {"files": _hashes(contents), "undrawable": outcome.undrawable})
+    keep(stamp, key, {"files": _hashes(contents), "width": outcome.width, "undrawable": outcome.undrawable})
 
 
 def _hashes(contents: _Contents) -> dict[str, str]:

@@ -3,6 +3,7 @@
 Finished parts are not computed again, and interrupted parts continue.
 """
 
+import shlex
 from collections.abc import Callable
 from functools import partial
 from math import inf
@@ -22,6 +23,7 @@ from lengthgen.gallery import draw_catalogue
 from lengthgen.progress import Progress
 from lengthgen.reporting import write_report
 from lengthgen.training import UntilDecided, run_conjecture
+from paper_figs.records import RECORDS
 from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH
 from theory.pattern import from_formula
@@ -47,8 +49,8 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
 
     Waits while another `reproduce` works on the same folder. At the end `out` holds lrc.json, claims.json, src.json,
     runs/, court/published.json (not under the profile smoke), fig1/ with predictions.json and conjecture.json,
-    figures/, report.html, and manifest.json, which lists every file with its SHA-256. Figures that cannot be drawn,
-    such as those of protocols without runs, are left out and named on stderr with the reason.
+    figures/, report.html, and manifest.json, which lists every file with its SHA-256. Figures of experiments that are
+    not run here are drawn from their records; those without a record are left out and counted.
     """
     protocol = load_protocol(PROTOCOL, profile_name)
     experiment = Experiment(protocol=protocol, out=out)
@@ -117,11 +119,19 @@ def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
 
 
 def _figures(out: Path, profile_name: str) -> dict[str, Any]:
-    """Draw all figures; return the drawn names, and the reasons for the others."""
-    drawn = draw_catalogue(Sources(out=out, profile=profile_name, width=PAGE_WIDTH), out / "figures")
-    for line in drawn.missing_lines():
-        tell(line)
-    return {"drawn": [*drawn.files], "missing": drawn.missing, "broken": drawn.broken}
+    """Draw all figures, those of experiments that were not run here from the records of this project, if there are any.
+
+    Returns the drawn names, the record of each figure that has one, and the reasons for the figures not drawn.
+    """
+    sources = Sources(out=out, profile=profile_name, width=PAGE_WIDTH, records=RECORDS)
+    drawn = draw_catalogue(sources, out / "figures")
+    return {
+        "drawn": [*drawn.files],
+        "recorded": drawn.recorded,
+        "missing": drawn.missing,
+        "made_by": shlex.join(["lengthgen", "figures", "--profile", profile_name, "--out", str(out)]),
+        "broken": drawn.broken,
+    }
 
 
 def _src() -> list[dict[str, Any]]:

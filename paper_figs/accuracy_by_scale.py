@@ -21,6 +21,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from paper_figs.cells import LEVEL, CellScores, common_scales, interval, seed_columns
 from paper_figs.declaration import Entry
+from paper_figs.names import count_text
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish
 from paper_figs.sources import Needs, Sources, model_sizes
@@ -126,11 +127,12 @@ def _caption(cells: Sequence[CellScores], train: Sequence[int], threshold: float
         for low, high in [interval(count, seeds)]
     )
     parts = [
-        f"Accuracy on '{task}' by scale, {scales[0]} to {scales[-1]}, at the last checkpoint, {seeds} runs (seeds) "
-        f"for each curve; models of {model}; training scales shaded. Above: exact match, a faint line for each seed "
-        f"and a marked line for their median. Below: share of seeds whose exact match is at least {threshold:g}. "
+        f"Accuracy on '{task}' by scale, {scales[0]} to {scales[-1]}, at the last checkpoint, "
+        f"{count_text(seeds, 'run')} "
+        f"for each curve; models of {model}; training scales shaded. Above: exact match, a faint line for each run "
+        f"and a marked line for their median. Below: share of runs whose exact match is at least {threshold:g}. "
         f"Clopper-Pearson {LEVEL:.0%} intervals of a share, by count: {intervals}. "
-        f"Marks of one scale stand side by side. {glossary(look_of)} Number of seeds that solve every training scale, "
+        f"Marks of one scale stand side by side. {glossary(look_of)} Number of runs that solve every training scale, "
         "and every scale:"
     ]
     for panel in _format_names(cells):

@@ -21,13 +21,12 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from empirical.runs.protocol import Protocol
 from empirical.trial.outcomes import Checkpoint
-from paper_figs.cell_rows import TALLEST
 from paper_figs.cells import CellScores, common_scales, seed_columns
-from paper_figs.declaration import Entry, Undrawable
-from paper_figs.saving import Drawing
+from paper_figs.declaration import Entry
+from paper_figs.saving import Drawing, Undrawable
 from paper_figs.small_panels import finish, shape
 from paper_figs.sources import Needs, Sources, model_sizes
-from paper_figs.style import Look, context, glossary, line_style, looks
+from paper_figs.style import TALLEST, Look, context, glossary, line_style, looks
 
 LEAST_LEVEL = 0.9
 """Least probability of the interval of a median, if the number of seeds allows it."""
@@ -72,6 +71,31 @@ def rank(count: int) -> tuple[int, float]:
     below = [sum(comb(count, k) for k in range(place)) / 2**count for place in range(max(1, (count + 1) // 2) + 1)]
     levels = [(place, 1 - 2 * below[place]) for place in range(1, len(below))]
     return max([level for level in levels if level[1] >= LEAST_LEVEL], default=levels[0])
+
+
+def median_text(shown: str, counts: Sequence[int]) -> str:
+    """Sentences of a caption on the median that a curve or a dash shows, and its bar, without the last stop.
+
+    Args:
+        shown: what shows the median.
+        counts: numbers of runs of the cells, ascending, each once.
+    """
+    if counts[-1] == 1:
+        return f"A {shown} is one run (seed)"
+    several = [rank(count) for count in counts if count > 1]
+    places = sorted({place for place, _ in several})
+    spread = (
+        "the smallest to the largest value"
+        if places == [1]
+        else f"value {' or '.join(map(str, places))} from below to the same from above"
+    )
+    level = f"{'at least ' if len(several) > 1 else ''}{min(level for _, level in several):.1%}"
+    runs = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    lone = "; one run has no bar" if counts[0] == 1 else ""
+    return (
+        f"A {shown} is the median of {runs} runs (seeds). A bar, from {spread}, holds the median of such runs with "
+        f"probability {level}{lone}"
+    )
 
 
 def drawing(
@@ -173,15 +197,6 @@ def _rows(panels: Panels, *, train: Sequence[int], threshold: float) -> list[dic
 def _caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoint: str, model: str) -> str:
     cells_shown = [cell for cells in panels.values() for cell in cells]
     scales, counts = cells_shown[0].scales, sorted({cell.seeds for cell in cells_shown})
-    ranks = [rank(count) for count in counts]
-    places = sorted({place for place, _ in ranks})
-    spread = (
-        "the smallest to the largest value"
-        if places == [1]
-        else f"value {' or '.join(map(str, places))} from below to the same from above"
-    )
-    level = f"{'at least ' if len(counts) > 1 else ''}{min(level for _, level in ranks):.1%}"
-    seeds = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
     crowded = any(len(cells) > _MOST_BARRED for cells in panels.values())
     few_bars = f"; in panels of more than {_MOST_BARRED} curves only marks have bars" if crowded else ""
     look_of = looks(dict.fromkeys(cell.encoding for cell in cells_shown))
@@ -197,9 +212,9 @@ def _caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoi
     ]
     return (
         f"Exact match by scale, {scales[0]} to {scales[-1]}, {' and '.join(format_names)} format, {checkpoint}, models "
-        f"of {model}. A curve is the median of {seeds} runs (seeds). A bar, from {spread}, holds the median "
-        f"of such runs with probability {level}{few_bars}. Training scales ({min(train)}-{max(train)}) are shaded; "
-        f"dotted line: threshold {threshold:g} at which a scale counts as solved. {glossary(look_of)} Number of seeds "
+        f"of {model}. {median_text('curve', counts)}{few_bars}. Training scales ({min(train)}-{max(train)}) are "
+        "shaded; "
+        f"dotted line: threshold {threshold:g} at which a scale counts as solved. {glossary(look_of)} Number of runs "
         f"that solve all training scales / all scales: {'; '.join(solved_counts)}."
     )
 
@@ -257,7 +272,8 @@ def accuracy(sources: Sources, *, protocol: str, checkpoint: Checkpoint = Checkp
 
 def _paper_figure(place: int, name: str, title: str, protocol: str, checkpoint: Checkpoint = Checkpoint.LAST) -> Entry:
     make = partial(accuracy, protocol=protocol, checkpoint=checkpoint)
-    return Entry(place=place, name=name, title=title, make=make, needs=Needs(protocols=(protocol,)))
+    needs = Needs(protocols=(protocol,)) if checkpoint == Checkpoint.LAST else Needs(protocols=(protocol,), record=())
+    return Entry(place=place, name=name, title=title, make=make, needs=needs)
 
 
 def _protocol_figures(protocol_name: str, protocol: Protocol) -> Iterable[Entry]:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from paper_figs.accuracy_grid import median_columns, median_interval, rank
+from paper_figs.accuracy_grid import median_columns, median_interval, median_text
 from paper_figs.cells import CellScores, common_scales, seed_columns
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
@@ -21,7 +21,8 @@ from paper_figs.style import Look, context, line_style, looks
 
 SCALES = (5, 10, 15, 20)
 """Scales of Figure 3, one panel each."""
-_NARROWEST, _HEIGHT = 1.5, 1.75
+# Inches: least width of a panel; its height; width and height of panels that stand below each other.
+_NARROWEST, _HEIGHT, _LONE, _FLAT = 1.5, 1.75, 1.9, 1.2
 _APART, _SPREAD = 0.4, 0.1
 """Shares of the width of a task: distance between the two encodings, and half the width over which seeds spread."""
 
@@ -72,10 +73,10 @@ def drawing(tasks: Tasks, *, scales: Sequence[int], train: Sequence[int], width:
 def _draw(
     tasks: Tasks, look_of: Mapping[str, Look], scales: Sequence[int], train: Sequence[int], width: float
 ) -> Figure:
-    columns = len(scales) if width / len(scales) >= _NARROWEST else max(1, int(width / _NARROWEST))
+    columns = len(scales) if width / len(scales) >= _NARROWEST else max(1, int(width / _LONE))
     lines = -(-len(scales) // columns)
     with context():
-        figure = Figure(figsize=(width, lines * _HEIGHT), layout="constrained")
+        figure = Figure(figsize=(width, lines * (_HEIGHT if columns > 1 else _FLAT)), layout="constrained")
         grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
         for axes, scale in zip(grid.flat, scales, strict=False):
             axes.set_gid(f"scale:{scale}")
@@ -123,13 +124,6 @@ def _draw_runs(axes: Axes, cell: CellScores, scale: int, look: Look, middle: flo
 
 def _caption(tasks: Tasks, look_of: Mapping[str, Look], scales: Sequence[int], train: Sequence[int], model: str) -> str:
     all_cells = [cell for cells in tasks.values() for cell in cells]
-    seeds = all_cells[0].seeds
-    place, level = rank(seeds)
-    spread = (
-        "from the smallest to the largest value"
-        if place == 1
-        else f"from value {place} from below to value {place} from above"
-    )
     last = scales[-1]
     medians = [
         f"{task}: "
@@ -139,9 +133,8 @@ def _caption(tasks: Tasks, look_of: Mapping[str, Look], scales: Sequence[int], t
     return (
         f"The ideal encoding on operands padded to scale {max(all_cells[0].scales)} (IPE, aligned) against the ideal "
         f"encoding with scale hint on plain ones (IPE-SH, unaligned), at scales {', '.join(map(str, scales))}; trained "
-        f"on scales {min(train)}-{max(train)} (grey), models of {model}, at the last checkpoint. A mark is one of "
-        f"{seeds} runs (seeds), a dash is their median, and a bar reaches {spread} and holds the median of all such "
-        f"runs with probability {level:.1%}. Medians at scale {last}: {'; '.join(medians)}."
+        f"on scales {min(train)}-{max(train)} (grey), models of {model}, at the last checkpoint. A mark is a run. "
+        f"{median_text('dash', [all_cells[0].seeds])}. Medians at scale {last}: {'; '.join(medians)}."
     )
 
 

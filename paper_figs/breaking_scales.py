@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from paper_figs.cell_rows import CellRows
-from paper_figs.names import short_task_names
+from paper_figs.names import count_text, short_task_names
 from paper_figs.saving import Drawing
 from paper_figs.style import context, glossary, line_style, looks
 from paper_figs.trial_cells import (
@@ -124,6 +124,13 @@ def _draw(cells: Sequence[StoredCell], *, train: Sequence[int], last: int, width
 
 def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     summary = trial["breaking"]
+    predicted = (
+        f"Of {count_text(summary['cells'], 'cell')} predicted to break, at just that scale: "
+        f"{summary['as_predicted']}, earlier: {summary['earlier']}, later: {summary['later']}, never: "
+        f"{summary['never']}."
+        if summary["cells"]
+        else "No cell is predicted to break."
+    )
     encodings = list(dict.fromkeys(cell["encoding"] for cell in cells))
     names = short_task_names(cell["task"] for cell in cells)
     not_as_predicted = [
@@ -135,9 +142,8 @@ def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     return (
         f"Scales at which runs break, observed and predicted, of protocol {protocol}: {judging_rule(trial)}. Each "
         "row is a cell. The stroke is the predicted scale; the mark is the median, over the runs that fit training, "
-        "of the first scale that a run does not solve; the line reaches from the smallest to the largest of these. Of "
-        f"{summary['cells']} cells predicted to break, {summary['as_predicted']} break exactly at the predicted scale, "
-        f"{summary['earlier']} earlier, {summary['later']} later and {summary['never']} never. Cells that differ from "
+        "of the first scale that a run does not solve; the line reaches from the smallest to the largest of these. "
+        f"{predicted} Cells that differ from "
         f"the prediction: {'; '.join(not_as_predicted) or 'none'}. {glossary(encodings) if encodings else ''}"
     ).strip()
 

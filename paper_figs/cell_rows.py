@@ -8,15 +8,12 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paper_figs.declaration import Undrawable
-from paper_figs.style import SMALLEST_TEXT, Look
+from paper_figs.saving import Undrawable
+from paper_figs.style import SMALLEST_TEXT, TALLEST, Look
 from paper_figs.trial_cells import StoredCell, task_names
 
-TALLEST = 9.5
-"""Height of a page in inches, which no figure may exceed."""
-
 # Inches: height of a row, space between tasks, and the widths of the names of tasks and of encodings.
-_LINE, _BETWEEN = 0.125, 0.05
+_LINE, _BETWEEN = 0.12, 0.05
 _TASKS, _ENCODINGS = 1.15, 0.95
 _TASK_CHARACTERS = 20
 _BOLD, _PLAIN = 0.045, 0.04

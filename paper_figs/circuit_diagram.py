@@ -22,7 +22,7 @@ from circuits.tasks import load
 from paper_figs import saving
 from paper_figs.declaration import Entry
 from paper_figs.instance import operand_names
-from paper_figs.names import file_name
+from paper_figs.names import count_text, file_name
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import page
 from paper_figs.sources import Sources
@@ -219,8 +219,8 @@ def _caption(circuit: Circuit, scale: int, diagram: _Diagram, *, example: bool) 
     wirings = circuit.wirings[scale]
     operators = len({wiring.operator for wiring in wirings})
     parts = [
-        f"The circuit of '{circuit.task.name}' at scale {scale}: {_count_text(len(wirings), 'step')}, "
-        f"{_count_text(operators, 'unit operator')} of arity {circuit.arity}, depth {len(diagram.tops) - 1}.",
+        f"The circuit of '{circuit.task.name}' at scale {scale}: {count_text(len(wirings), 'step')}, "
+        f"{count_text(operators, 'unit operator')} of arity {circuit.arity}, depth {len(diagram.tops) - 1}.",
         "Above: the prompt. Below: the steps from left to right in the order in which they are generated. The depth of "
         "a step is one more than that of the deepest step that it reads.",
         "A box shows the slots that its operator depends on, the operator, and the token that it computes; an arrow "
@@ -256,10 +256,6 @@ def _names(circuit: Circuit, scale: int) -> dict[int, str]:
 def _without_math(symbol: str) -> str:
     """Escape a symbol so that matplotlib does not read it as mathematics."""
     return symbol.replace("$", r"\$")
-
-
-def _count_text(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _draw_box(axes: Axes, diagram: _Diagram, node: int, colours: ListedColormap) -> None:

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from paper_figs.declaration import Entry
+from paper_figs.names import count_text
 from paper_figs.saving import Drawing, Printed
 from paper_figs.small_panels import page
 from paper_figs.sources import Needs, Sources
@@ -55,8 +56,9 @@ def drawing(answer: Mapping[str, Any], *, width: float) -> Drawing:
     )
     base = answer["references"]["base-rate"]["brier"]
     caption = (
-        f"Theories (rows) by {len(cells)} {answer['evidence']} cells with a fitting run (columns, by data set, task, "
-        f"encoding); {len(answer['did_not_fit'])} cells that did not fit are left out. A length is solved from "
+        f"Theories (rows) by {count_text(len(cells), answer['evidence'] + ' cell')} with a fitting run (columns, by "
+        "data set, task, "
+        f"encoding); left out, as none fits: {len(answer['did_not_fit'])}. A length is solved from "
         f"{answer['threshold']:.0%} on. At the right: mean Brier score, abstentions scored as 1/2 (0.25), and the "
         f"verdict against the base rate of other tasks ({base:.3f}) on the cells that the theory answers, by a "
         f"bootstrap over tasks. Supported: {'; '.join(supported) or 'none'}. Refuted: {'; '.join(refuted) or 'none'}. "
@@ -130,7 +132,8 @@ def table(answer: Mapping[str, Any]) -> Drawing:
         lines.append([f"{value:.3f}" if isinstance(value, float) else str(value) for value in values.values()])
     judged = sum(cell["fit"] > 0 for cell in answer["cells"])
     caption = (
-        f"Theories of length generalization scored by {judged} {answer['evidence']} cells: answers, mean Brier and log "
+        f"Theories of length generalization scored by {count_text(judged, answer['evidence'] + ' cell')}: answers, "
+        "mean Brier and log "
         "score with abstentions as 1/2, the difference of Brier scores to the base rate of other tasks on answered "
         "cells with a 95 % interval over tasks, and the verdict [F]."
     )

@@ -6,18 +6,13 @@ finds it.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from empirical.runs.protocol import Protocol
 from paper_figs.saving import Drawing
 from paper_figs.sources import Needs, Sources
-from theory.system.errors import LengthgenError
-
-
-class Undrawable(LengthgenError):
-    """Error for a figure that could not be read in print, or whose search was stopped; the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +41,15 @@ class Entry:
         return self.make.keywords if isinstance(self.make, partial) else {}
 
 
+_RUNS = Needs()
+"""Needs of a figure of any protocol that reads no more than its runs."""
+
 Family = Callable[[str, Protocol], Iterable[Entry]]
 """Function that makes the figures of one protocol: (name or file of the protocol, the protocol) -> entries."""
 
 
 def each_protocol(
-    kind: str, title: str, make: Callable[..., Drawing], *, place: int, trial: bool = False, least_width: float = 0.0
+    kind: str, title: str, make: Callable[..., Drawing], *, place: int, needs: Needs = _RUNS, least_width: float = 0.0
 ) -> Family:
     """Declare one figure for every protocol, named KIND-PROTOCOL and drawn by `make(sources, protocol=...)`.
 
@@ -60,7 +58,7 @@ def each_protocol(
         title: title in a few words; the name of the protocol stands before it.
         make: as `Entry.make`.
         place: as `Entry.place`.
-        trial: True if the figure also reads the verdicts.
+        needs: what it reads beside the runs of the protocol.
         least_width: as `Entry.least_width`.
     """
 
@@ -71,7 +69,7 @@ def each_protocol(
                 name=f"{kind}-{protocol.name}",
                 title=f"{protocol.name}: {title}",
                 make=partial(make, protocol=protocol_name),
-                needs=Needs(protocols=(protocol_name,), trial=trial),
+                needs=replace(needs, protocols=(protocol_name,)),
                 least_width=least_width,
             )
         ]

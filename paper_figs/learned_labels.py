@@ -1,41 +1,46 @@
 """Figure 5: learned position relations beside the ideal one.
 
-For each query and key, the figure shows the three labels of largest weight that a trained LBPE model gives.
+For each query and key, the figure shows the label of largest weight that a trained LBPE model gives; its table has the
+three labels of largest weight.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from numpy.typing import NDArray
 
 from circuits.roles import ideal_relation
 from empirical.runs.run import Run
 from empirical.runs.store import RunStore
 from paper_figs.declaration import Entry
+from paper_figs.records import RELATIONS
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import matrix
 from paper_figs.sources import Needs, Sources
-from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, look
+from paper_figs.style import SMALLEST_TEXT, context, look, shades
 from theory.relation import NO_LABEL, Labels
+from theory.system.files import read_sealed_json, write_sealed_json
 
 if TYPE_CHECKING:  # the module needs torch, which a list of figures must not import
     from empirical.encodings.learned_relation import Weights
 
 RANKS = 3
-SCALE = 11
-"""Scale of the figure: the first one beyond the training scales of protocol fig4."""
-_NAMES = ("largest weight", "second", "third")
-# All shades are light, so that black digits stay legible; lightness falls steadily with the weight.
-_SHADES = LinearSegmentedColormap.from_list("weights", ["#FFFFFF", "#86AED0"])
-# Inches: width of the key names, gap between matrices, space above and below a matrix, the note at the foot.
-_KEYS, _GAP, _ABOVE, _BELOW, _FOOT = 0.55, 0.09, 0.2, 0.3, 0.22
-_SIDE = (PAGE_WIDTH - _KEYS - _GAP * (RANKS + 1)) / (RANKS + 1)
+PROTOCOL = "fig4"
+_DIGITS = 4
+"""Decimal places of stored weights."""
+_LABELS = 8
+"""Number of colours; a model with more labels repeats them."""
+_WRONG = "#C04000"
+# Inches: names of the keys, gap between matrices, space above and below a matrix, the note at the foot, the largest
+# matrix; and the width from which on tasks stand side by side.
+_KEYS, _GAP, _ABOVE, _BELOW, _FOOT, _LARGEST, _WIDE = 0.42, 0.1, 0.2, 0.28, 0.36, 2.0, 5.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,9 +112,57 @@ def read_learned_relation(run: Run, store: RunStore, scale: int, task: str) -> L
     )
 
 
-def drawing(relations: Sequence[LearnedRelation]) -> Drawing:
-    """Draw a line for each run: the ideal relation, then the labels by rank. The figure has page width."""
-    return Drawing(shown=_draw(relations), rows=_rows(relations), caption=_caption(relations))
+def write_relations(path: Path, relations: Sequence[LearnedRelation]) -> None:
+    """Store relations as sealed JSON: a line of text for each key, by rank; weights with four decimal places."""
+    content = [
+        asdict(relation)
+        | {
+            "ideal": _lines(relation.ideal),
+            "labels": [_lines(relation.labels[..., rank]) for rank in range(RANKS)],
+            "weights": [_lines(relation.weights[..., rank]) for rank in range(RANKS)],
+            "meaning": [*relation.meaning.items()],
+        }
+        for relation in relations
+    ]
+    write_sealed_json(path, {"relations": content})
+
+
+def read_relations(path: Path) -> list[LearnedRelation]:
+    """Read stored relations.
+
+    Raises:
+        DamagedFile: the file has changed since it was written.
+        OSError: it cannot be read.
+    """
+    return [_relation(stored) for stored in read_sealed_json(path)["relations"]]
+
+
+def _lines(values: "Labels | Weights") -> list[str]:
+    """Return a matrix as a text for each row."""
+    return [" ".join(f"{round(float(value), _DIGITS):g}" for value in row) for row in values]
+
+
+def _matrix(lines: Sequence[str], kind: type) -> NDArray[Any]:
+    return np.array([line.split() for line in lines], dtype=kind)
+
+
+def _relation(stored: Mapping[str, Any]) -> LearnedRelation:
+    return LearnedRelation(
+        **dict(stored)
+        | {
+            "train": tuple(stored["train"]),
+            "queries": tuple(stored["queries"]),
+            "meaning": dict(stored["meaning"]),
+            "ideal": _matrix(stored["ideal"], np.int64),
+            "labels": np.stack([_matrix(lines, np.int64) for lines in stored["labels"]], axis=-1),
+            "weights": np.stack([_matrix(lines, np.float32) for lines in stored["weights"]], axis=-1),
+        }
+    )
+
+
+def drawing(relations: Sequence[LearnedRelation], *, width: float) -> Drawing:
+    """Draw the ideal and the learned relation of each run, `width` inches wide."""
+    return Drawing(shown=_draw(relations, width), rows=_rows(relations), caption=_caption(relations))
 
 
 def _rows(relations: Sequence[LearnedRelation]) -> list[dict[str, object]]:
@@ -150,87 +203,100 @@ def _caption(relations: Sequence[LearnedRelation]) -> str:
     beyond = "beyond training" if first.scale > max(first.train) else "of training"
     return (
         f"Labels that {look(first.encoding).label} learned at scale {first.scale}, {beyond} (scales {min(first.train)}-"
-        f"{max(first.train)}): key i (row), query j (column). Left: the ideal relation, label 0 where a key is "
-        f"irrelevant. Then the {RANKS} labels of largest weight, numbered as in the model; the shade is the weight, "
-        f"from 0 (white) to 1. The run shown is the first one (seed {first.seed}). Framed: open queries, which compute "
-        "a step that their own token does not decide; at other queries the circuit leaves the labels open. "
-        "A learned label is read as the ideal label that it has most often. Pairs at the open queries whose "
-        f"strongest label is then the ideal one: {'; '.join(agreements)}."
+        f"{max(first.train)}): key i (row), query j (column). Ideal: the ideal relation, label 0 where a key is "
+        "irrelevant. Learned: the label of largest weight, numbered as in the model, one colour for each label; the "
+        f"CSV file has the {RANKS} labels of largest weight. The run shown is the first one of each task. "
+        "Framed: open queries, which compute a step that their own token does not decide; at other queries the circuit "
+        "leaves the labels open. A learned label is read as the ideal label that it has most often; a box around a "
+        "pair "
+        "marks one that is then not the ideal one. Pairs at the open queries with the ideal label: "
+        f"{'; '.join(agreements)}."
     )
 
 
-def _draw(relations: Sequence[LearnedRelation]) -> Figure:
-    line = _ABOVE + _SIDE + _BELOW
-    height = line * len(relations) + _FOOT
+def _draw(relations: Sequence[LearnedRelation], width: float) -> Figure:
+    """Draw a matrix of the ideal labels and one of the learned ones for each run: side by side, or below each other."""
+    wide = width > _WIDE
+    across, down = (len(relations), 2) if wide else (2, len(relations))
+    side = min(_LARGEST, (width - _KEYS) / across - _GAP)
+    line = _ABOVE + side + _BELOW
+    height = line * down + _FOOT
     with context():
-        figure = Figure(figsize=(PAGE_WIDTH, height))
-        for row, relation in enumerate(relations):
-            for column in range(RANKS + 1):
-                left, bottom = _KEYS + column * (_SIDE + _GAP), height - line * (row + 1) + _BELOW
-                axes = figure.add_axes((left / PAGE_WIDTH, bottom / height, _SIDE / PAGE_WIDTH, _SIDE / height))
-                rank = column - 1
-                axes.set_gid(f"{relation.task}:{'ideal' if rank < 0 else rank + 1}")
-                axes.set_title("ideal" if rank < 0 else _NAMES[rank], pad=3)
-                if rank < 0:
-                    shade = (relation.ideal > 0).astype(float)
-                    _draw_matrix(axes, relation, relation.ideal, shade)
-                    axes.set_ylabel("key i", labelpad=1)
-                    axes.annotate(
-                        relation.task, (0, 0.5), xycoords="axes fraction", xytext=(-30, 0), textcoords="offset points",
-                        rotation=90, ha="center", va="center", fontweight="bold",
-                    )  # fmt: skip
-                else:
-                    _draw_matrix(axes, relation, relation.labels[..., rank], relation.weights[..., rank])
-                    axes.set_yticklabels([])
+        figure = Figure(figsize=(width, height))
+        for place, relation in enumerate(relations):
+            for part, name in enumerate(("ideal", "learned")):
+                column, row = (place, part) if wide else (part, place)
+                left, bottom = _KEYS + column * (side + _GAP), height - line * (row + 1) + _BELOW
+                axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
+                axes.set_gid(f"{relation.task}:{name}")
+                axes.set_title(f"{relation.task}, {name}", pad=3)
+                _draw_matrix(axes, relation, relation.labels[..., 0] if part else relation.ideal, learned=bool(part))
                 axes.set_xlabel("query j", labelpad=0)
+                if column:
+                    axes.set_yticklabels([])
+                else:
+                    axes.set_ylabel("key i", labelpad=1)
         figure.text(
-            0.5, 0.07 / height, "digits: labels;  shade: weight;  framed: queries that need the relation",
+            0.5, 0.15 / height,
+            "digits and colours: labels\nframe: a query that needs the relation; box: not the ideal label",
             ha="center", va="center", fontsize=7,
         )  # fmt: skip
     return figure
 
 
-def _draw_matrix(axes: Axes, relation: LearnedRelation, labels: Labels, shades: "Weights") -> None:
+def _draw_matrix(axes: Axes, relation: LearnedRelation, labels: Labels, *, learned: bool) -> None:
+    """Draw the labels of all pairs, each in its colour; label 0 of the ideal relation is white."""
     after_query = np.tri(len(labels), k=-1, dtype=bool)
-    matrix(axes, np.ma.array(shades, mask=after_query), _SHADES, 0, 1, gid="weights", labelsize=6.0)
+    colours = np.ma.array(labels % _LABELS + learned, mask=after_query)
+    matrix(axes, colours, shades(_LABELS), 0, _LABELS, gid="labels", labelsize=SMALLEST_TEXT)
     for key, query in (np.argwhere((labels != NO_LABEL) & ~after_query) + 1).tolist():
-        is_open = query in relation.queries
+        is_open, label = query in relation.queries, int(labels[key - 1, query - 1])
         axes.text(
-            query, key, str(labels[key - 1, query - 1]), ha="center", va="center_baseline", fontsize=SMALLEST_TEXT,
+            query, key, str(label), ha="center", va="center_baseline", fontsize=SMALLEST_TEXT,
             fontweight="bold" if is_open else "normal", zorder=4,
         )  # fmt: skip
+        if learned and is_open and relation.meaning.get(label) != relation.ideal[key - 1, query - 1]:
+            box = (query - 0.42, key - 0.42), 0.84, 0.84
+            axes.add_patch(Rectangle(*box, facecolor="none", edgecolor=_WRONG, linewidth=1.0, zorder=6, gid="wrong"))
     for query in relation.queries:
+        frame = (query - 0.5, 0.5), 1, query
         axes.add_patch(
-            Rectangle(
-                (query - 0.5, 0.5), 1, query, facecolor="none", edgecolor="black", linewidth=1.0, zorder=5,
-                clip_on=False, gid="open",
-            )
-        )  # fmt: skip
+            Rectangle(*frame, facecolor="none", edgecolor="black", linewidth=1.0, zorder=5, clip_on=False, gid="open")
+        )
     ticks = range(1, len(labels) + 1)
     axes.set(xticks=ticks, yticks=ticks)
 
 
-def _first_run_of_each_task(sources: Sources, *, encoding: str) -> Drawing:
-    """Draw the first run of each task of protocol fig4."""
-    runs_of = {
-        condition: runs for condition, runs in sources.runs_of_size("fig4").items() if condition.encoding == encoding
-    }
-    return drawing(
-        [
-            read_learned_relation(runs[0], sources.store, SCALE, condition.task.title)
-            for condition, runs in runs_of.items()
-        ]
-    )
+def first_relations(sources: Sources, protocol: str) -> list[LearnedRelation]:
+    """Read what the first run of each cell with learned labels learned, at the first scale beyond training.
+
+    Raises:
+        StoreError: a run is not finished, or broken.
+    """
+    scale = max(sources.protocol(protocol).train) + 1
+    return [
+        read_learned_relation(runs[0], sources.store, scale, condition.task.title)
+        for condition, runs in sources.runs_of_size(protocol).items()
+        if condition.encoding in ENCODINGS
+    ]
 
 
+def _figure5(sources: Sources, *, encoding: str) -> Drawing:
+    """Draw the first run of each task of protocol fig4, from the runs or from their record."""
+    record = sources.record(PROTOCOL)
+    relations = read_relations(record / RELATIONS) if record else first_relations(sources, PROTOCOL)
+    return drawing([relation for relation in relations if relation.encoding == encoding], width=sources.width)
+
+
+ENCODINGS = ("lbpe", "lbpe-sh")
+"""Encodings that learn their labels."""
 FIGURES = tuple(
     Entry(
         place=140,
         name=name,
         title=f"Relations learned by {encoding} beside the ideal ones",
-        make=partial(_first_run_of_each_task, encoding=encoding),
-        needs=Needs(protocols=("fig4",)),
-        least_width=PAGE_WIDTH,
+        make=partial(_figure5, encoding=encoding),
+        needs=Needs(protocols=(PROTOCOL,), record=(RELATIONS,)),
     )
-    for name, encoding in (("figure5", "lbpe"), ("figure5-scale-hint", "lbpe-sh"))
+    for name, encoding in zip(("figure5", "figure5-scale-hint"), ENCODINGS, strict=True)
 )

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from paper_figs.declaration import Entry
+from paper_figs.names import count_text
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import page
 from paper_figs.sources import Needs
@@ -45,7 +46,8 @@ def drawing(claims: Sequence[Mapping[str, Any]], *, width: float) -> Drawing:
     of_verdict = Counter(claim["verdict"] for claim in claims)
     of_strength = Counter(claim["strength"] or "none" for claim in claims)
     caption = (
-        f"{len(claims)} claims of {len(papers)} papers, by the strength that their check reaches (from a proof for "
+        f"{count_text(len(claims), 'claim')} of {count_text(len(papers), 'paper')}, by the strength that their check "
+        "reaches (from a proof for "
         "every dimension, left, to statistics of runs) and verdict: "
         f"{', '.join(f'{of_verdict[verdict]} {verdict}' for verdict in VERDICTS if of_verdict[verdict])}. "
         "Corrected: the printed statement fails and ours holds. A paper with such a claim has a row of its own. By "

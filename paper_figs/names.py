@@ -1,4 +1,4 @@
-"""Safe names of figures: valid as file names on every file system, in LaTeX, and in LaTeX labels."""
+"""Safe names of figures: valid as file names on every file system, in LaTeX, and in LaTeX labels.  Counts in words."""
 
 import hashlib
 import re
@@ -20,6 +20,11 @@ def file_name(text: str) -> str:
     readable = re.sub(r"[^0-9A-Za-z_]+", "-", text)[:60].strip("-_")
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{readable}-{digest}".strip("-")
+
+
+def count_text(number: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 run" or "1,000 runs"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def short_task_names(tasks: Iterable[str]) -> dict[str, str]:

@@ -156,20 +156,25 @@ def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
     counts = rule["table"]
     literal = trial["rules"]["literal"]
     agreed, decided = agreement(cells)
-    share = "" if not decided else f", {agreed / decided:.0%}"
     permuted = ", ".join(f"by {name} p = {test['p']:.3g}" for name, test in rule["permutation"].items())
     tests = (
         "" if rule["fisher_p"] is None else f"; Fisher's exact test p = {rule['fisher_p']:.3g}, permutations {permuted}"
     )
+    as_predicted = (
+        f"As predicted: {agreed} of {decided} cells with both a prediction and an outcome, "
+        f"{agreed / decided:.0%}{tests}. "
+        if decided
+        else "No cell has both a prediction and an outcome. "
+    )
     return (
         f"Predicted against observed, protocol {protocol}: {judging_rule(trial)}. Left half: prediction of the cell, "
         f"{predicting_rule(trial)}; right half: runs that solve every scale, out of the runs that fit their "
-        "training scales (dark if most do). At the margins: cells as predicted. Predicted to generalize: "
-        f"{counts['yes_yes']} cells do, {counts['yes_no']} do not; predicted not to: {counts['no_yes']} do, "
-        f"{counts['no_no']} do not; {counts['not_observed']} have under {FEWEST} fitting runs or a tie, "
-        f"{counts['no_prediction']} no prediction. {agreed} of {decided} are as predicted{share}{tests}. "
-        f"The conjecture read literally, without coverage: "
-        f"{literal['table']['yes_yes'] + literal['table']['no_no']} as predicted. "
+        "training scales (dark if most do). At the margins: cells as predicted. Of the cells predicted to "
+        f"generalize {counts['yes_yes']} do and {counts['yes_no']} do not, of those predicted not to "
+        f"{counts['no_yes']} do "
+        f"and {counts['no_no']} do not; with under {FEWEST} fitting runs or a tie: {counts['not_observed']}; without a "
+        f"prediction: {counts['no_prediction']}. {as_predicted}As predicted by the conjecture read literally, without "
+        f"coverage: {literal['table']['yes_yes'] + literal['table']['no_no']}. "
         f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
     )
 

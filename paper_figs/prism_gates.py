@@ -54,8 +54,8 @@ def drawing(within: ByTask, beyond: ByTask, trained: Mapping[str, int], train: S
             for token, (kind, entropy) in enumerate(zip(positions.kinds, positions.gate_entropy, strict=True))
         ],
         caption=f"Entropy of the four gates of PRISM (2 bits if all are equal), mean over {SAMPLES} test samples; "
-        f"trained on scales {train[0]}-{train[-1]}. Left: by token at scale {last.scale}, a faint line for each of "
-        f"the {len(next(iter(beyond.values())))} runs and marks for their mean; the tokens of training are "
+        f"trained on scales {train[0]}-{train[-1]}. Left: by token at scale {last.scale}, a faint line for each run "
+        f"({len(next(iter(beyond.values())))} in all) and marks for their mean; the tokens of training are "
         f"shaded. Right: by kind of token at scale {first.scale}, the largest of training, and at scale {last.scale}, "
         "a mark for each run. Kinds: operand, digits of the prompt; fixed, '='; output, digits of the output.",
     )
@@ -126,7 +126,7 @@ FIGURES = (
         name="prism-gates",
         title="Entropy of the gates of PRISM by token and kind",
         make=partial(_sharpened_runs, protocol=PROTOCOL),
-        needs=Needs(protocols=(PROTOCOL,)),
+        needs=Needs(protocols=(PROTOCOL,), record=()),
         least_width=PAGE_WIDTH,
     ),
 )

@@ -122,7 +122,7 @@ FIGURES = (
         name="prism-histograms",
         title="Histograms of positions of PRISM beyond training",
         make=partial(_first_runs, protocol=PROTOCOL),
-        needs=Needs(protocols=(PROTOCOL,)),
+        needs=Needs(protocols=(PROTOCOL,), record=()),
         least_width=PAGE_WIDTH,
     ),
 )

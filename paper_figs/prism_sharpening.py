@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from paper_figs.declaration import Entry
+from paper_figs.names import count_text
 from paper_figs.prism_runs import PROTOCOL, SAMPLES, TokenPositions, over_runs, read_all, trained_tokens
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish, set_ticks
@@ -62,7 +63,8 @@ def drawing(
         shown=_draw(read, scores, trained, train),
         rows=rows,
         caption="PRISM with learned sharpening (gamma = 1 + softplus(r)) and without (gamma = 1), "
-        f"{len(last)} runs each, trained on scales {train[0]}-{train[-1]}. Above: exact match by scale at the last "
+        f"{count_text(len(last), 'run')} each, trained on scales {train[0]}-{train[-1]}. Above: exact match by scale "
+        "at the last "
         "checkpoint, a faint line for each run and a marked line for their median. Below: entropy of the histogram of "
         f"token t at scale {last[0].scale}, mean over {SAMPLES} test samples, a faint line for each run and a "
         "marked line for their mean. Marks of one place stand side by side. Shaded: scales of training, and tokens "
@@ -146,7 +148,7 @@ FIGURES = (
         name="prism-sharpening",
         title="PRISM with and without sharpening",
         make=partial(_both_arms, protocol=PROTOCOL),
-        needs=Needs(protocols=(PROTOCOL,)),
+        needs=Needs(protocols=(PROTOCOL,), record=()),
         least_width=PAGE_WIDTH,
     ),
 )

@@ -1,172 +1,103 @@
-"""Figure of the lattice of exact recoveries: which encoding contains which other as a special case.
+"""Figure of the exact recoveries: which encoding contains which other as a special case, as a matrix.
 
-Crossed edges are recoveries that may seem to hold and are proved impossible.
+Crosses are recoveries that may seem to hold and are proved impossible.
 """
 
 import pathlib
-from collections.abc import Mapping, Sequence
-from itertools import accumulate
-from statistics import mean
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping
+from typing import Literal
 
 import networkx as nx
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch, Rectangle
-from matplotlib.path import Path
 
 from paper_figs import saving
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import page
 from paper_figs.sources import Sources
-from paper_figs.style import PAGE_WIDTH, Dashes, context
+from paper_figs.style import SMALLEST_TEXT, WIDTHS, context
 
-LINES: Mapping[str, tuple[str, Dashes, str]] = {
-    # kind: colour, dashes, text of the legend
-    "exact": ("#000000", "-", "contains, exactly"),
-    "some": ("#3A6EA5", (0, (6, 1.2)), "at some of its parameters"),
-    "limit": ("#00696B", (0, (4, 1.5)), "in a limit"),
-    "within": ("#7A3E9D", (0, (4, 1.2, 1, 1.2)), "up to the trained length"),
-    "function": ("#B0568F", (0, (1, 1.6, 3, 1.6)), "the same, by some function, not the network"),
-    "complex": ("#806000", (0, (1, 1.2)), "with complex parameters"),
-    "impossible": ("#C04000", (0, (2, 1.5)), "does not contain"),
+MARKS: Mapping[str, tuple[str, Literal["full", "none", "left"], str, str]] = {
+    # kind: marker, fill, colour, text of the legend
+    "exact": ("o", "full", "#000000", "contains, exactly"),
+    "some": ("o", "left", "#3A6EA5", "at some of its parameters"),
+    "limit": ("o", "none", "#00696B", "in a limit"),
+    "within": ("^", "full", "#7A3E9D", "up to the trained length"),
+    "function": ("D", "none", "#B0568F", "by some function, not the network"),
+    "complex": ("s", "none", "#806000", "with complex parameters"),
+    "impossible": ("x", "full", "#C04000", "does not contain"),
 }
-"""Colour, dashes and legend of each kind of edge."""
+"""Look and legend of each kind of edge."""
 
-# Inches: height of a row, width and height of a box, margin, legend.
-_ROW, _WIDTH, _HEIGHT, _MARGIN, _LEGEND = 0.27, 1.5, 0.19, 0.1, 0.45
-_PASSAGE = 0.4
-"""Height of the gap between two boxes through which an edge passes a column, as a share of a row."""
-_SWEEPS = 8  # times that columns are sorted by the mean height of neighbours
-
-Point = tuple[float, float]
-Node = str | tuple[str, str, int]
-"""Encoding, or passage of an edge through a column: (container, special, number of the column)."""
-Passages = dict[tuple[str, str], tuple[tuple[str, str, int], ...]]
-"""Edge -> its passages, from the container to the special encoding."""
+# Inches: height of a row, widest column, a line of the legend, margin; a character of a name.
+_ROW, _WIDEST, _LEGEND, _MARGIN, _CHARACTER = 0.14, 0.26, 0.13, 0.06, 0.042
+_APART = 0.22
+"""Distance of two marks in one cell from its middle, as a share of its width."""
 
 
-def drawing(graph: nx.MultiDiGraph) -> Drawing:
-    """Draw the lattice of proofs_checks/lattice.py; the table has one row for each edge.
+def drawing(graph: nx.MultiDiGraph, *, width: float) -> Drawing:
+    """Draw the graph of proofs_checks/lattice.py; the table has one row for each edge.
 
-    A special encoding stands to the right of the encodings that contain it. An edge between columns that are not
-    neighbours passes the columns between them through gaps, not behind boxes. Encodings without an edge are left out.
+    Each row is an encoding that contains others or does not, each column one that is contained or is not.
+
+    Args:
+        graph: the graph.
+        width: largest width of the figure, in inches.
     """
-    return Drawing(shown=_draw(graph), rows=_rows(graph), caption=_caption(graph))
+    return Drawing(shown=_draw(graph, width), rows=_rows(graph), caption=_caption(graph))
 
 
-def _draw(graph: nx.MultiDiGraph) -> Figure:
-    connected = graph.subgraph([name for name in graph if graph.degree(name)])
-    columns, passages = _columns(connected)
-    tallest = max(sum(_share(name) for name in names) for names in columns)
-    height = tallest * _ROW + 2 * _MARGIN + _LEGEND
-    column_step = (PAGE_WIDTH - 2 * _MARGIN - _WIDTH) / max(len(columns) - 1, 1)
-    place_of: dict[Node, Point] = {
-        name: (PAGE_WIDTH - _MARGIN - _WIDTH / 2 - column * column_step, _LEGEND + _MARGIN + tallest * _ROW * share)
-        for column, names in enumerate(columns)
-        for name, share in _heights(names).items()
-    }
-    centre_of = {name: place_of[name] for name in connected}
+def _draw(graph: nx.MultiDiGraph, width: float) -> Figure:
+    title = dict(graph.nodes(data="title"))
+    special = [name for name, _ in Counter(sorted(of for _, of in graph.edges())).most_common()]
+    general = sorted({by for by, _ in graph.edges()}, key=lambda by: ([_order(graph, by, of) for of in special], by))
+    names, above = (_MARGIN + _CHARACTER * max(len(title[name]) for name in of_axis) for of_axis in (general, special))
+    cell = min(_WIDEST, (width - names - _MARGIN) / len(special))
+    used = [kind for kind in MARKS if kind in {kind for *_, kind in graph.edges(data="kind")}]
+    body, right = _ROW * len(general), cell * len(special)
+    below = _LEGEND * -(-len(used) // 2) + 2 * _MARGIN
     with context():
-        figure, axes = page(PAGE_WIDTH, height, top=height)
-        for container, special, kind in sorted(connected.edges(data="kind")):
-            _draw_edge(
-                axes,
-                centre_of[container],
-                centre_of[special],
-                kind,
-                through=[place_of[passage] for passage in passages.get((container, special), ())],
-                shift=connected.number_of_edges(container, special) > 1 and kind == "impossible",
-            )
-        for name, (x, y) in centre_of.items():
-            corner = x - _WIDTH / 2, y - _HEIGHT / 2
-            axes.add_patch(Rectangle(corner, _WIDTH, _HEIGHT, facecolor="white", edgecolor="#444444", linewidth=0.6))
-            axes.text(x, y, graph.nodes[name]["title"], ha="center", va="center", fontsize=7)
-        used = [kind for kind in LINES if kind in {kind for *_, kind in connected.edges(data="kind")}]
+        figure, axes = page(names + right + _MARGIN, above + body + below, left=names, top=body + above)
+        axes.text(-0.04, body + 0.04, "the row contains\nthe column", ha="right", va="bottom", fontsize=SMALLEST_TEXT,
+                  fontstyle="italic")  # fmt: skip
+        for row, by in enumerate(general):
+            y = body - _ROW * (row + 0.5)
+            axes.plot([0, right], [y, y], color="0.88", linewidth=0.5, zorder=0)
+            axes.text(-0.04, y, title[by], ha="right", va="center_baseline", fontsize=SMALLEST_TEXT, gid="general")
+        for column, of in enumerate(special):
+            x = cell * (column + 0.5)
+            axes.plot([x, x], [0, body], color="0.88", linewidth=0.5, zorder=0)
+            axes.text(x, body + 0.04, title[of], ha="center", va="bottom", rotation=90, fontsize=SMALLEST_TEXT,
+                      gid="special")  # fmt: skip
+        for by, of in sorted(set(graph.edges())):
+            kinds = sorted((edge["kind"] for edge in graph[by][of].values()), key=[*MARKS].index)
+            for place, kind in enumerate(kinds):
+                shift = cell * _APART * (2 * place - (len(kinds) - 1))
+                x, y = cell * (special.index(of) + 0.5) + shift, body - _ROW * (general.index(by) + 0.5)
+                axes.add_line(_mark(kind, [x], [y], gid=f"{kind}:{by}:{of}"))
         axes.legend(
-            handles=[Line2D([], [], color=LINES[kind][0], linestyle=LINES[kind][1], linewidth=0.9) for kind in used],
-            labels=[LINES[kind][2] for kind in used],
-            loc="lower center", ncols=(len(used) + 1) // 2, frameon=False, fontsize=7,
+            handles=[_mark(kind, [], []) for kind in used], labels=[MARKS[kind][3] for kind in used],
+            loc="lower left", bbox_to_anchor=(0, 0), ncols=2, frameon=False, fontsize=SMALLEST_TEXT, handlelength=1.0,
+            columnspacing=1.0, borderaxespad=0.2, labelspacing=0.3,
         )  # fmt: skip
     return figure
 
 
-def _draw_edge(axes: Axes, start: Point, end: Point, kind: str, *, through: Sequence[Point], shift: bool) -> None:
-    """Draw an arrow from the right side of one box to the left side of another, or within a column.
-
-    `through` are the middles of the gaps in the columns that it passes.
-    """
-    colour, dashes, _ = LINES[kind]
-    down = -0.05 if shift else 0.0
-    beside = start[0] == end[0]
-    # There is no room to the right of the last column.
-    side = -_WIDTH / 2 if beside and start[0] + _WIDTH > PAGE_WIDTH else _WIDTH / 2
-    tail = start[0] + side, start[1] + down
-    head = (end[0] + side, end[1]) if beside else (end[0] - _WIDTH / 2, end[1] + down)
-    bend = (0.5 if (end[1] > start[1]) == (side > 0) else -0.5) if beside else 0.0
-    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 6, "shrinkA": 0, "shrinkB": 0}
-    style |= {"color": colour, "linestyle": dashes, "linewidth": 0.7}
-    if through:
-        sides = [(x + aside * _WIDTH / 2, y + down) for x, y in through for aside in (-1, 1)]
-        axes.add_patch(FancyArrowPatch(path=Path([tail, *sides, head]), **style))
-        head = sides[0]
-    else:
-        axes.add_patch(FancyArrowPatch(tail, head, connectionstyle=f"arc3,rad={bend}", **style))
-    if kind == "impossible":
-        # A third of the way, where the arrows to one box are still apart; in the middle of a bent arrow.
-        share = 0.5 if beside else 0.3
-        x = tail[0] + share * (head[0] - tail[0]) + bend * (head[1] - tail[1]) / 2
-        y = tail[1] + share * (head[1] - tail[1])
-        axes.plot(x, y, marker="x", markersize=4.5, markeredgewidth=1.2, color=colour)
+def _order(graph: nx.MultiDiGraph, by: str, of: str) -> int:
+    """Sort key of a cell: encodings that contain the same ones stand together, those that do not contain them later."""
+    if not graph.has_edge(by, of):
+        return 2
+    return int(all(edge["kind"] == "impossible" for edge in graph[by][of].values()))
 
 
-def _share(name: Node) -> float:
-    """Height of a box with the space around it, or of a passage, in rows."""
-    return 1.0 if isinstance(name, str) else _PASSAGE
-
-
-def _heights(names: Sequence[Node]) -> dict[Node, float]:
-    """Middle of each box and passage of a column, as a share of its height from below."""
-    ends = list(accumulate(map(_share, names)))
-    return {name: (end - _share(name) / 2) / ends[-1] for name, end in zip(names, ends, strict=True)}
-
-
-def _columns(graph: nx.MultiDiGraph) -> tuple[list[list[Node]], Passages]:
-    """Sort encodings into columns, from right to left and bottom to top; each contains only ones in earlier columns.
-
-    Also returns the passages of each edge through the columns between its ends, which stand among the encodings there.
-    """
-    contains = nx.DiGraph(
-        (container, special)
-        for container, special, kind in graph.edges(data="kind")
-        if kind not in ("complex", "impossible")
-    )
-    contains.add_nodes_from(graph)
-    # Encodings that contain each other are a single point of the order.
-    order = nx.condensation(contains)
-    level: dict[int, int] = {}
-    for group in reversed(list(nx.topological_sort(order))):
-        level[group] = 1 + max((level[below] for below in order.successors(group)), default=-1)
-    columns: list[list[Node]] = [[] for _ in range(1 + max(level.values()))]
-    column_of = {name: level[order.graph["mapping"][name]] for name in sorted(graph)}
-    for name, column in column_of.items():
-        columns[column].append(name)
-    passages: Passages = {}
-    neighbours = nx.Graph()
-    for container, special in sorted(set(graph.edges())):
-        between = range(column_of[container] - 1, column_of[special], -1)
-        passages[container, special] = tuple((container, special, column) for column in between)
-        for passage in passages[container, special]:
-            columns[passage[2]].append(passage)
-        nx.add_path(neighbours, [container, *passages[container, special], special])
-    y = {name: height for names in columns for name, height in _heights(names).items()}
-    for _ in range(_SWEEPS):
-        for names in columns:
-            names.sort(key=lambda name: mean([y[other] for other in neighbours[name]]))
-            y |= _heights(names)
-    return columns, passages
+def _mark(kind: str, x: list[float], y: list[float], gid: str | None = None) -> Line2D:
+    marker, fill, colour, _ = MARKS[kind]
+    return Line2D(
+        x, y, linestyle="none", marker=marker, fillstyle=fill, color=colour, markersize=4.2, markeredgewidth=0.9,
+        markerfacecoloralt="white", gid=gid,
+    )  # fmt: skip
 
 
 def _rows(graph: nx.MultiDiGraph) -> list[dict[str, object]]:
@@ -180,30 +111,29 @@ def _caption(graph: nx.MultiDiGraph) -> str:
     kinds = [kind for *_, kind in graph.edges(data="kind")]
     impossible = kinds.count("impossible")
     return (
-        f"Exact recoveries: {len(kinds) - impossible} arrows lead from an encoding to a special case of it, each "
-        "decided from the formulas, and compared in torch where parameters can be set so; "
-        f"{impossible} crossed ones do not exist, each by a proof."
+        f"Exact recoveries: {len(kinds) - impossible} marks say that the encoding of the row has that of the column as "
+        "a special case, each decided from the formulas, and compared in torch where parameters can be set so; "
+        f"{impossible} crosses say that it does not, each by a proof. Where a cell is empty, nothing is claimed."
     )
 
 
 def write(graph: nx.MultiDiGraph, folder: pathlib.Path) -> list[str]:
-    """Draw the lattice, write its files into the folder, and return their paths."""
-    return [str(path) for path in saving.write(drawing(graph), folder, "recovery-lattice")]
+    """Draw the matrix, write its files into the folder, and return their paths."""
+    return [str(path) for path in saving.write(drawing(graph, width=WIDTHS["column"]), folder, "recovery-lattice")]
 
 
-def _catalogue_figure(_: Sources) -> Drawing:
+def _catalogue_figure(sources: Sources) -> Drawing:
     # Imported here because it imports every claim, which a list of figures does not need.
     from proofs_checks.lattice import lattice
 
-    return drawing(lattice())
+    return drawing(lattice(), width=sources.width)
 
 
 FIGURES = (
     Entry(
         place=380,
         name="recovery-lattice",
-        title="Lattice of recoveries: which encoding contains which",
+        title="Recoveries: which encoding contains which",
         make=_catalogue_figure,
-        least_width=PAGE_WIDTH,
     ),
 )

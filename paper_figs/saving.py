@@ -5,17 +5,19 @@ Each file is written completely or not at all, and the same drawing gives the sa
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
 
 from matplotlib.figure import Figure
 
 from paper_figs.names import file_name
-from paper_figs.style import context
+from paper_figs.pgf import as_pgf
+from paper_figs.style import PAGE_WIDTH, TALLEST, WIDEST_COLUMN, context
 from proofs_checks import latex
-from theory.system.errors import one_line
+from theory.system.errors import LengthgenError, one_line
 from theory.system.files import write_bytes
 
 Rows = Sequence[Mapping[str, object]]
@@ -25,7 +27,12 @@ _METADATA: Mapping[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
 }
-_TEXT_WIDTH = 120
+_TEXT_WIDTH, _CELL_WIDTH = 120, 60
+"""Largest number of characters of a line of text, and of a cell of a table in it."""
+
+
+class Undrawable(LengthgenError):
+    """Error for a figure that could not be read in print, or whose search was stopped; the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +64,36 @@ class Drawing:
     rows: Rows
     caption: str
 
+    @property
+    def width(self) -> float:
+        """Width of the figure in inches; 0 for a table, which LaTeX sets."""
+        return float(self.shown.get_figwidth()) if isinstance(self.shown, Figure) else 0.0
+
+    @property
+    def height(self) -> float:
+        """Height of the figure in inches; 0 for a table."""
+        return float(self.shown.get_figheight()) if isinstance(self.shown, Figure) else 0.0
+
+
+def at_width(make: Callable[[float], Drawing], width: float) -> Drawing:
+    """Draw a figure by its width in inches: `width`, or that of a page if it would be too tall or illegible.
+
+    Raises:
+        Undrawable: the figure does not fit a page either; the message says why.
+    """
+    if width < PAGE_WIDTH:
+        try:
+            drawing = make(width)
+        except Undrawable:
+            pass  # a page has more room
+        else:
+            if drawing.height <= TALLEST:
+                return drawing
+    drawing = make(max(width, PAGE_WIDTH))
+    if drawing.height > TALLEST:
+        raise Undrawable(f"it would be {drawing.height:.1f} inches high, and {TALLEST:g} fit a page")
+    return drawing
+
 
 def plain_table(rows: Rows, caption: str, columns: str) -> Drawing:
     """Make a table that shows its rows as they are; `columns` as in `Printed`."""
@@ -67,9 +104,10 @@ def plain_table(rows: Rows, caption: str, columns: str) -> Drawing:
 def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the files of a drawing and return their paths.
 
-    NAME.csv has the numbers. NAME.tex has a complete figure or table environment with caption and label. A figure also
-    has NAME.pdf, NAME.svg and NAME.png (300 dpi), and its caption in NAME.txt; a table has its text in NAME.txt. The
-    same drawing gives the same bytes, because files hold no time and no random identifier.
+    NAME.csv has the numbers. NAME.tex has a complete environment with caption and label: table, figure, or figure* if
+    the figure is wider than a column. A figure also has NAME.pdf, NAME.svg, NAME.png (300 dpi), NAME.pgf unless parts
+    of it are rasterized for their size, and its caption in NAME.txt; a table has its text in NAME.txt. The same drawing
+    gives the same bytes, because files hold no time and no random identifier.
 
     Args:
         drawing: the figure or table.
@@ -86,8 +124,11 @@ def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
     files = {"csv": _csv_bytes(drawing.rows)}
     if isinstance(shown, Figure):
         images = {ending: _image_bytes(shown, ending) for ending in _METADATA}
+        if not any(artist.get_rasterized() for artist in shown.findobj()):
+            with context():
+                images["pgf"] = as_pgf(shown).encode()
         files = images | files | {"txt": f"{caption}\n".encode()}
-        environment = latex.figure(name, caption, shown.get_figwidth())
+        environment = latex.figure(name, caption, drawing.width, across=drawing.width > WIDEST_COLUMN)
     else:
         files["txt"] = _table_text(shown, caption).encode()
         environment = latex.table(name, caption, shown.headings, shown.lines, shown.columns)
@@ -114,11 +155,14 @@ def _csv_bytes(rows: Rows) -> bytes:
 
 
 def _table_text(table: Printed, caption: str) -> str:
-    """Return the table as text in aligned columns, with the caption above."""
-    all_lines = [table.headings, *table.lines]
+    """Return the table as text in aligned columns, long cells on several lines, with the caption above."""
+    wrapped = [
+        [wrap(cell, _CELL_WIDTH, break_on_hyphens=False) for cell in line] for line in (table.headings, *table.lines)
+    ]
+    all_lines = [parts for cells in wrapped for parts in zip_longest(*cells, fillvalue="")]
     widths = [max(len(line[column]) for line in all_lines) for column in range(len(table.headings))]
     rule = "  ".join("-" * width for width in widths)
     lines = [
         "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in all_lines
     ]
-    return "\n".join([*wrap(caption, _TEXT_WIDTH), "", lines[0], rule, *lines[1:]]) + "\n"
+    return "\n".join([*wrap(caption, _TEXT_WIDTH, break_on_hyphens=False), "", lines[0], rule, *lines[1:]]) + "\n"

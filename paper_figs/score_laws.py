@@ -18,7 +18,7 @@ from matplotlib.patheffects import withStroke
 from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import finish, grid
-from paper_figs.style import SMALLEST_TEXT, context
+from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context
 from theory import points
 from theory.encodings import hope, wavelet
 from theory.encodings.catalogue import with_formulas
@@ -93,7 +93,7 @@ def _vectors() -> ScoreCurve:
     return ScoreCurve(
         name="wavelet",
         title="Wavelet, query (1, 1)",
-        parameters={str(symbol): str(value) for symbol, value in values.items()} | {"query": "(1, 1)"},
+        parameters={str(symbol): str(value) for symbol, value in values.items()},
         kernel=(1.0,) * (LARGEST + 1),
         bias=tuple(float(sum(vector)) for vector in vectors),
     )
@@ -149,7 +149,7 @@ def drawing(curves: Sequence[ScoreCurve], *, width: float) -> Drawing:
         "Effect of position encodings on a score by the distance j - i of query and key, computed from the formulas at "
         "an example point of the parameters, which stands under the name: the bias (solid) and the first entry of the "
         "kernel of one plane (dashed; not drawn where the plane is not rotated). Each curve is divided by its largest "
-        f"absolute value, which stands in the panel. {len(curves)} cases of encodings whose scores "
+        f"absolute value, which stands in the panel unless it is 1. {len(curves)} cases of encodings whose scores "
         "depend on distance alone by a law, without a free parameter for each distance. Content is held constant. The "
         f"HoPE case with a peak shows the score of a query and a key chosen so that it is largest at distance {PEAK}, "
         "relative to distance 0; the wavelet case shows what the vectors add to the score of the query (1, 1)."
@@ -188,7 +188,7 @@ def _draw(curves: Sequence[ScoreCurve], width: float) -> Figure:
             for kind, values, style in lines:
                 shares = [value / largest[kind] for value in values]
                 axes.plot(distances, shares, **style, gid=f"{kind}:{curve.name}", clip_on=False)
-            factors = "\n".join(f"{kind} / {value:.3g}" for kind, value in largest.items())
+            factors = "\n".join(f"{kind} / {value:.3g}" for kind, value in largest.items() if f"{value:.3g}" != "1")
             axes.text(0.03, 0.03, factors, transform=axes.transAxes, va="bottom", fontsize=SMALLEST_TEXT,
                       path_effects=[withStroke(linewidth=1.8, foreground="white")])  # fmt: skip
         labels = ((bias, "bias added to the score"), (kernel, "kernel of a plane"))
@@ -202,5 +202,6 @@ FIGURES = (
         name="score-laws",
         title="Bias and kernel of every relative encoding by distance",
         make=lambda sources: drawing(score_curves(), width=sources.width),
+        least_width=PAGE_WIDTH,
     ),
 )

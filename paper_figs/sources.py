@@ -1,4 +1,7 @@
-"""Sources of figures: stored runs of protocols, their predictions and verdicts, the court, and the ledger of claims."""
+"""Sources of figures: stored runs of protocols, their predictions and verdicts, the court, and the ledger of claims.
+
+What a folder of results lacks is read from a record, if there is one (`paper_figs.records`).
+"""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +26,8 @@ from empirical.verdict.preregistration import Preregistration, load_preregistrat
 from empirical.verdict.runs import PIECES, RUNS, load_runs
 from paper_figs.cells import CellScores
 from paper_figs.names import distinct_names
-from paper_figs.stored import read_claims, read_court, read_trial
+from paper_figs.records import find_record, scores_by_seed
+from paper_figs.stored import read_claims, read_court, read_record, read_trial
 from theory.system.cache import cached
 from theory.system.digests import file_digest, source_digest
 from theory.system.errors import LengthgenError
@@ -35,6 +39,10 @@ LEDGER = "claims.json"
 """File of the ledger of claims."""
 COURT = Path("court", "published.json")
 """File with the scores of theories by published results."""
+
+
+CELL_PARTS = ("task", "format", "encoding", "size")
+"""Values by which a trial names a cell."""
 
 
 class Missing(LengthgenError):
@@ -58,6 +66,7 @@ class Needs:
     Attributes:
         protocols: names or files of the protocols whose runs it reads.
         trial: True if it also reads the trials (conjecture.json) of these protocols.
+        record: files of a record that hold all that it reads of these runs; empty if no record holds that much.
         ledger: True if it reads the ledger of claims.
         text: True if it reads the language models of text (`lengthgen text`).
         court: True if it reads the scores of theories by published results (`lengthgen court`).
@@ -67,6 +76,7 @@ class Needs:
 
     protocols: tuple[str, ...] = ()
     trial: bool = False
+    record: tuple[str, ...] = (TRIAL,)
     ledger: bool = False
     text: bool = False
     court: bool = False
@@ -92,12 +102,14 @@ class Sources:
         out: output folder of `lengthgen sweep` and `lengthgen conjecture`.
         profile: profile of the runs.
         width: width of a figure, in inches.
+        records: folder of the records that stand in for what `out` lacks; None for none.
         cache: answers that were read already. One object keeps its first answer even if the store changes later.
     """
 
     out: Path
     profile: str
     width: float
+    records: Path | None = None
     cache: dict[tuple[str, str], Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -111,11 +123,31 @@ class Sources:
         return loaded
 
     def runs(self, name: str) -> dict[tuple[Condition, Model], list[Run]]:
-        """List the runs of a protocol by cell and model size. Raises the errors of `empirical.runs.run.plan`."""
-        planned: dict[tuple[Condition, Model], list[Run]] = self._cached(
-            "runs", name, partial(stored_runs, self.protocol(name), self.out)
-        )
-        return planned
+        """List the runs of a protocol, or those of its record, by cell and model size. Raises as `stored_runs`."""
+        folder = self.record(name)
+        return self._planned(name) if folder is None else self._planned(name, folder.parent)
+
+    def record(self, name: str) -> Path | None:
+        """Return the folder of the record that stands in for a protocol; None if there is none, or `out` has any run.
+
+        Raises:
+            DamagedFile: a record has changed since it was written.
+        """
+        if self.records is None or len(self._unfinished(name)) < sum(map(len, self._planned(name).values())):
+            return None
+        folder: Path | None = self._cached("record", name, partial(find_record, self.records, self.protocol(name)))
+        return folder
+
+    def origin(self, needs: Needs) -> str:
+        """Return the records that a figure is drawn from, joined by commas; empty if it is drawn from `out`."""
+        folders = [self.record(name) for name in needs.protocols]
+        folders += [self._court.parent] if needs.court else []
+        folders += [self._verdict(needs.verdict)] if needs.verdict else []
+        if self.records is None:
+            return ""
+        parts = self.records.parts[-2:]
+        recorded = [folder for folder in folders if folder is not None and self.records in folder.parents]
+        return ", ".join(str(Path(*parts, folder.relative_to(self.records))) for folder in recorded)
 
     def require(self, needs: Needs) -> None:
         """Check that all needed sources are there.
@@ -124,10 +156,12 @@ class Sources:
             Missing: a source is missing; the message names the first one and the command that makes it.
         """
         for name in needs.protocols:
-            unfinished = self._cached("lacking", name, partial(self._unfinished, name))
+            if self._in_record(name, needs):
+                continue
+            unfinished = self._unfinished(name)
             if unfinished:
                 example = unfinished[0] + (f" and {len(unfinished) - 1} more" if unfinished[1:] else "")
-                run_count = sum(map(len, self.runs(name).values()))
+                run_count = sum(map(len, self._planned(name).values()))
                 raise Missing(
                     f"{len(unfinished)} of the {run_count} runs of {name} are missing from {self.store.root} "
                     f"({example})",
@@ -154,6 +188,9 @@ class Sources:
         """
         hashes: list[Any] = []
         for name in needs.protocols:
+            if folder := self.record(name):
+                hashes += [str(folder), *(file_digest(folder / file) for file in needs.record)]
+                continue
             hashes.append(self._cached("digest", name, partial(self._digest, name)))
             if needs.trial:
                 hashes.append(file_digest(self._trial(name)))
@@ -193,10 +230,15 @@ class Sources:
         titles = distinct_names({condition.task.words: condition.task.title for condition in runs_of})
         cells_of_task: dict[str, list[CellScores]] = {}
         for condition, runs in runs_of.items():
-            pairs = zip(runs, self.metrics(runs), strict=True)
-            scores = [
-                outcome(run_and_rows, threshold=threshold, checkpoint=checkpoint).exact_match for run_and_rows in pairs
-            ]
+            if self.record(name):  # which has the last checkpoint alone
+                by_seed = scores_by_seed(_cells_of(self.trial(name), condition, str(model or self.models(name)[0])))
+                scores = [by_seed[run.seed] for run in runs]
+            else:
+                pairs = zip(runs, self.metrics(runs), strict=True)
+                scores = [
+                    outcome(run_and_rows, threshold=threshold, checkpoint=checkpoint).exact_match
+                    for run_and_rows in pairs
+                ]
             exact_match = {scale: tuple(run_and_rows[scale] for run_and_rows in scores) for scale in protocol.test}
             cell = CellScores(format=condition.task.format, encoding=condition.encoding, exact_match=exact_match)
             cells_of_task.setdefault(titles[condition.task.words], []).append(cell)
@@ -210,19 +252,14 @@ class Sources:
             StoreError: a run is broken.
             LengthgenError: the file was changed after it was written.
         """
+        if self.record(name):
+            path = self._trial(name)
+            recorded: dict[str, Any] = self._cached("trial", name, partial(read_record, path, f"git checkout {path}"))
+            return recorded
         stored = read_trial(self._trial(name), self._command("conjecture", name))
         for (condition, model), runs in self.runs(name).items():
-            judged = [
-                stored_cell
-                for stored_cell in stored["cells"]
-                if (*_cell_key(stored_cell), stored_cell["size"]) == (*_condition_key(condition), str(model))
-            ]
             scores = {run.seed: self.store.final_exact_match(run) for run in runs}
-            stored_scores = {
-                outcome_of["seed"]: {int(scale): value for scale, value in outcome_of["exact_match"].items()}
-                for stored_cell in judged
-                for outcome_of in stored_cell["outcomes"]
-            }
+            stored_scores = scores_by_seed(_cells_of(stored, condition, str(model)))
             if any(stored_scores.get(seed) != score for seed, score in scores.items()):  # it may hold added runs too
                 raise Missing(
                     f"{self._trial(name)} was not made of these runs ({condition})",
@@ -270,10 +307,16 @@ class Sources:
 
     @property
     def _court(self) -> Path:
-        return self.out / COURT
+        return self._found(COURT)
 
     def _verdict(self, name: str) -> Path:
-        return self.out / "verdict" / name
+        return self._found(Path("verdict", name))
+
+    def _found(self, part: Path) -> Path:
+        """Return a part of `out`, or that of the records where `out` lacks it and they have it."""
+        missing = self.records is not None and not (self.out / part).exists()
+        recorded = (self.records or self.out) / part
+        return recorded if missing and recorded.exists() else self.out / part
 
     def _require_verdict(self, name: str) -> None:
         folder = self._verdict(name)
@@ -292,8 +335,26 @@ class Sources:
         """Return hashes of the frozen answers and of the runs of a preregistration."""
         return [file_digest(path) for path in (self._verdict(name) / CELLS, *self._verdict_runs(name))]
 
+    def _planned(self, name: str, folder: Path | None = None) -> dict[tuple[Condition, Model], list[Run]]:
+        """List the runs of a protocol as they are stored in `folder`, or else in `out`."""
+        stored_in = folder or self.out
+        look = partial(stored_runs, self.protocol(name), stored_in)
+        planned: dict[tuple[Condition, Model], list[Run]] = self._cached(f"runs in {stored_in}", name, look)
+        return planned
+
     def _unfinished(self, name: str) -> list[str]:
-        return [run.id for runs in self.runs(name).values() for run in runs if not self.store.finished(run)]
+        """List the names of the runs of a protocol that `out` lacks."""
+
+        def look() -> list[str]:
+            return [run.id for runs in self._planned(name).values() for run in runs if not self.store.finished(run)]
+
+        unfinished: list[str] = self._cached("lacking", name, look)
+        return unfinished
+
+    def _in_record(self, name: str, needs: Needs) -> bool:
+        """True if a record stands in for a protocol, with all that the figure reads of it."""
+        folder = self.record(name) if needs.record else None
+        return folder is not None and all((folder / file).is_file() for file in needs.record)
 
     def _digest(self, name: str) -> list[Any]:
         """Return hashes of the runs of one protocol."""
@@ -309,7 +370,7 @@ class Sources:
         return self.cache[what, name]
 
     def _trial(self, name: str) -> Path:
-        return self.out / self.protocol(name).name / TRIAL
+        return (self.record(name) or self.out / self.protocol(name).name) / TRIAL
 
     def _command(self, *arguments: str) -> str:
         return shlex.join(["lengthgen", *arguments, "--profile", self.profile, "--out", str(self.out)])
@@ -320,10 +381,7 @@ def model_sizes(model: Model) -> str:
     return f"width {model.width}, layers {model.layers}, heads {model.heads}"
 
 
-def _condition_key(condition: Condition) -> tuple[str, str, str]:
-    """Key (task, format, encoding) by which a trial names a cell."""
-    return condition.task.words, condition.task.format, condition.encoding
-
-
-def _cell_key(cell: Mapping[str, Any]) -> tuple[str, str, str]:
-    return cell["task"], cell["format"], cell["encoding"]
+def _cells_of(trial: Mapping[str, Any], condition: Condition, size: str) -> list[Mapping[str, Any]]:
+    """Cells of a trial that judge a condition, for one model size."""
+    key = condition.task.words, condition.task.format, condition.encoding, size
+    return [cell for cell in trial["cells"] if tuple(cell[part] for part in CELL_PARTS) == key]

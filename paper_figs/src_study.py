@@ -1,4 +1,4 @@
-"""SRC by scale of every built-in task, computed once for the table and the figure of `paper_figs.src_by_scale`."""
+"""SRC by scale of every built-in task, for the table of `paper_figs.src_by_scale`."""
 
 from dataclasses import dataclass
 from functools import lru_cache

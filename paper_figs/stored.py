@@ -12,7 +12,6 @@ from typing import Any
 
 from theory.system.errors import LengthgenError
 from theory.system.files import SEAL, DamagedFile, read_json, read_sealed_json
-from theory.system.messages import tell
 
 Check = Callable[[Any, str], None]
 """Function that checks (value, name of its place) and raises _Wrong if the value does not fit."""
@@ -42,15 +41,19 @@ def read_trial(path: Path, again: str) -> dict[str, Any]:
 def read_record(path: Path, again: str) -> dict[str, Any]:
     """Read a conjecture.json of this or of an earlier version; e-values that it lacks are None.
 
-    Says so if the file has no seal, as those of the first version. Arguments and errors as `read_trial`.
+    Arguments and errors as `read_trial`, but a file without a seal is read, as those of the first version are.
     """
-    if path.is_file() and SEAL not in path.read_text(encoding="utf-8", errors="replace"):
-        tell(f"{path} has no seal, as records of the first version: changes of it would not be seen")
+    if not is_sealed(path):
         content = _checked(partial(read_json, path), path, _RECORD, "trial", again)
     else:
         content = _read(path, _RECORD, "trial", again)
     cells = [{"e_against": None, "e_for": None} | cell for cell in content["cells"]]
     return content | {"cells": cells}
+
+
+def is_sealed(path: Path) -> bool:
+    """True if a file has a seal; conjecture.json of the first version has none, so that changes of it are not seen."""
+    return not path.is_file() or SEAL in path.read_text(encoding="utf-8", errors="replace")
 
 
 def read_claims(path: Path, again: str) -> list[dict[str, Any]]:
@@ -190,11 +193,19 @@ _RULE = _record(
     misclassified=_list_of(_TEXT),
     refuted_by=_list_of(_TEXT),
 )
+
+
+def _rules(value: Any, where: str) -> None:
+    """Check the rules of a trial: two that every version has, and any others in the same form."""
+    _record(coverage=_RULE, literal=_RULE)(value, where)
+    _mapping_to(_RULE)(value, where)
+
+
 _RECORD = _record(
     main=_record(size=_TEXT, checkpoint=_TEXT, mode=_TEXT, threshold=_NUMBER),
     alpha=_NUMBER,
     confidence=_NUMBER,
-    rules=_record(coverage=_RULE, literal=_RULE),
+    rules=_rules,
     breaking=_record(**dict.fromkeys(("cells", "as_predicted", "earlier", "later", "never"), _COUNT)),
     cells=_list_of(_RECORDED_CELL),
 )

@@ -18,10 +18,11 @@ from paper_figs import accuracy_grid, breaking_scales, disagreements, prediction
 from paper_figs.cells import CellScores
 from paper_figs.names import short_task_names
 from paper_figs.saving import Drawing
-from paper_figs.stored import read_record
+from paper_figs.stored import is_sealed, read_record
 from paper_figs.trial_cells import StoredCell, Trial, main_cells, main_rule
 from theory.system.errors import LengthgenError, in_any_case, nearest
 from theory.system.files import read_sealed_json
+from theory.system.messages import tell
 
 FILE = "conjecture.json"
 """File of a trial in the folder of its protocol or task."""
@@ -111,6 +112,8 @@ def load_trial(path: Path) -> StoredTrial:
         raise LengthgenError(
             f"{file} does not exist: name a conjecture.json, or its folder, as `lengthgen conjecture` makes it"
         )
+    if not is_sealed(file):
+        tell(f"{file} has no seal, as records of the first version: changes of it would not be seen")
     content = read_record(file, "lengthgen conjecture")
     name = file.resolve().parent.name
     cells = main_cells(content)

@@ -34,6 +34,12 @@ WIDTHS = {
 }
 """Widths in inches of a page and of a column, and those of the style files of conferences."""
 
+WIDEST_COLUMN = 3.5
+"""Largest width in inches of a column of a page with two columns; a wider figure stands across both."""
+
+TALLEST = 9.0
+"""Largest height of a figure in inches: that of a page, with a caption below."""
+
 SMALLEST_TEXT = 6.0
 """Smallest font size, in points."""
 
@@ -68,6 +74,7 @@ _SETTINGS = {
     "axes.spines.right": False,
     "axes.unicode_minus": False,
     "pdf.fonttype": 42,
+    "pgf.rcfonts": False,  # PGF has the fonts of the document
     "svg.hashsalt": "lengthgen",  # without it, identifiers are random
     "savefig.bbox": None,
     "axes.titley": 1.0,  # a fixed place saves the search for labels above the axes, which no figure has

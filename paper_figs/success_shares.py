@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from paper_figs.cell_rows import CellRows
+from paper_figs.names import count_text
 from paper_figs.saving import Drawing
 from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
 from paper_figs.trial_cells import (
@@ -73,14 +74,15 @@ def _draw(cells: Sequence[StoredCell], width: float) -> Figure:
 
 
 def _caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -> str:
-    runs = sorted({cell["fit"]["trials"] for cell in cells})
+    *fewer, most = sorted({cell["fit"]["trials"] for cell in cells})
+    runs = " or ".join([*map(str, fewer), count_text(most, "run")])
     totals = {name: sum(cell[name]["successes"] for cell in cells) for name in ("fit", "generalizes")}
     run_count = sum(cell["fit"]["trials"] for cell in cells)
     return (
-        f"Shares of the {' or '.join(map(str, runs))} runs (seeds) of each cell, protocol {protocol}: "
+        f"Shares of the {runs} of each cell, protocol {protocol}: "
         f"{judging_rule(trial)}. Fit: all training scales solved; generalize: all scales. Bars are exact "
         f"(Clopper-Pearson) intervals of {trial['confidence']:.0%}; without a fitting run the second share is "
-        f"undefined. Of all {run_count} runs {totals['fit']} fit and {totals['generalizes']} generalize. "
+        f"undefined. Runs in all: {run_count}; that fit: {totals['fit']}; that generalize: {totals['generalizes']}. "
         f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
     )
 

@@ -13,8 +13,8 @@ from circuits.tasks import TaskSpec, load
 from circuits.trace import trace
 from empirical.runs.protocol import Protocol
 from paper_figs import label_matrices
-from paper_figs.declaration import Entry, Undrawable
-from paper_figs.saving import Drawing
+from paper_figs.declaration import Entry
+from paper_figs.saving import Drawing, Undrawable
 from paper_figs.sources import Needs, Sources
 from paper_figs.style import PAGE_WIDTH
 from theory.system.userfile import split_file

@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 
 from empirical.text.run import tests_by_name
 from paper_figs.declaration import Entry
+from paper_figs.names import count_text
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import page
 from paper_figs.sources import Needs
@@ -50,7 +51,8 @@ def drawing(results: Sequence[Mapping[str, Any]], *, width: float) -> Drawing:
     ]
     size = profile["model"]
     caption = (
-        f"Language models of {results[0]['corpus']['text']}, byte by byte, {profile['seeds']} seeds each (width "
+        f"Language models of {results[0]['corpus']['text']}, byte by byte, {count_text(profile['seeds'], 'seed')} "
+        "each (width "
         f"{size['width']}, layers {size['layers']}, heads {size['heads']}, {profile['steps']} steps), trained at "
         f"{trained} bytes. First column: loss of the same last bytes after {trained} bytes, nats per byte, mean over "
         "seeds. Others: by how much it rises (brown) or falls (blue) after longer contexts, the same colour from "

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from paper_figs.declaration import Family, each_protocol
 from paper_figs.names import short_task_names
 from paper_figs.saving import Drawing
-from paper_figs.sources import Sources
+from paper_figs.sources import Needs, Sources
 from paper_figs.style import look
 
 Trial = Mapping[str, Any]
@@ -46,7 +46,7 @@ def trial_figure(kind: str, title: str, drawing: TrialDrawing, *, place: int, le
     def make(sources: Sources, *, protocol: str) -> Drawing:
         return drawing(sources.trial(protocol), sources.protocol(protocol), sources.width)
 
-    return each_protocol(kind, title, make, place=place, trial=True, least_width=least_width)
+    return each_protocol(kind, title, make, place=place, needs=Needs(trial=True), least_width=least_width)
 
 
 def main_cells(trial: Trial) -> list[StoredCell]:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from empirical.verdict.preregistration import Preregistration
+from paper_figs.names import count_text
 from paper_figs.saving import Drawing
 from paper_figs.style import context
 from paper_figs.verdict_evidence import SWAPPED_ARGUMENTS, Judgement, evidence, verdict_entry
@@ -57,8 +58,10 @@ def drawing(
 def _summary(rule: str, of_rule: Mapping[str, Any]) -> str:
     """Return the counts of a rule as a sentence; those after the first scale beyond training, apart."""
     exact, late = of_rule["exact"], of_rule["later_than_first"]["exact"]
+    if not of_rule["cells"]:
+        return f"{rule.capitalize()}: no such cell."
     return (
-        f"{rule.capitalize()}: {of_rule['cells']:,} cells, {exact['successes']:,} break exactly there "
+        f"{rule.capitalize()}: {count_text(of_rule['cells'], 'cell')}, {exact['successes']:,} break exactly there "
         f"(95 % interval {exact['low']:.0%} to {exact['high']:.0%}), {of_rule['within_one']:,} within one scale; of "
         f"the {late['trials']:,} predicted after the first scale beyond training, {late['successes']:,} exactly."
     )

@@ -5,6 +5,7 @@ from typing import Any
 
 from empirical.verdict.preregistration import Preregistration
 from paper_figs.declaration import Entry
+from paper_figs.names import count_text
 from paper_figs.saving import Drawing
 from paper_figs.sources import Needs, Sources
 
@@ -31,9 +32,11 @@ def verdict_entry(name: str, title: str, draw: Draw, *, place: int, verdict: str
 def evidence(judgement: Judgement, preregistration: Preregistration) -> str:
     """Return the end of a caption: cells and runs, when a cell counts, the hash of the frozen answers, the label."""
     return (
-        f"Evidence: {judgement['runs']:,} runs of {judgement['seen']:,} of {judgement['cells']:,} cells (a random "
-        f"task, a format and an encoding), {judgement['fitting_runs']:,} runs fit; {judgement['counting']:,} cells "
-        f"have the {preregistration.stopping.fitting} fitting runs with which a cell counts. {_sample(judgement)} The "
+        f"Evidence: {count_text(judgement['runs'], 'run')} of {judgement['seen']:,} of "
+        f"{count_text(judgement['cells'], 'cell')} (a random "
+        f"task, a format and an encoding), of which {judgement['fitting_runs']:,} fit; cells with "
+        f"the {count_text(preregistration.stopping.fitting, 'fitting run')} with which a cell counts: "
+        f"{judgement['counting']:,}. {_sample(judgement)} The "
         f"answers of the rules were frozen before the first run: SHA-256 {judgement['frozen'][:12]}. Rules and tasks "
         "are our own [F]."
     )

@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from empirical.verdict.preregistration import Preregistration
+from paper_figs.names import count_text
 from paper_figs.saving import Drawing
 from paper_figs.small_panels import columns_of, finish, grid
 from paper_figs.style import SMALLEST_TEXT, context, looks
@@ -38,7 +39,8 @@ def drawing(judgement: Judgement, preregistration: Preregistration, width: float
     empty_rows: list[dict[str, object]] = [{"encoding": "no run fits"}]
     runs = sum(of_format["runs"] for of_encoding in formats.values() for of_format in of_encoding.values())
     caption = (
-        f"Effect of the format: mean exact match by scale of {runs:,} fitting runs of random circuits whose SRC stays "
+        f"Effect of the format: mean exact match by scale of {count_text(runs, 'fitting run')} of random circuits "
+        "whose SRC stays "
         "the same beyond training, with operands padded (aligned) and filled with random tokens (filled), by encoding; "
         "below each panel's name the number of runs, aligned and filled. Training scales are shaded. Scales that were "
         "not tested, after failed ones, count as 0. The runs of both formats are of the same tasks, but not every run "

@@ -22,7 +22,14 @@ _SPECIAL = {
     "≤": r"$\leq$",
     "×": r"$\times$",
     "·": r"$\cdot$",
+    "→": r"$\rightarrow$",
     "–": "--",
+    **{
+        letter: rf"$\{name}$"
+        for letter, name in zip(
+            "αβγελθω", ("alpha", "beta", "gamma", "epsilon", "lambda", "theta", "omega"), strict=True
+        )
+    },
     **{character: f"\\{character}" for character in "{}$&#%_"},
 }
 _COLUMNS = r"@{}p{0.20\linewidth}p{0.43\linewidth}p{0.12\linewidth}p{0.14\linewidth}@{}"
@@ -45,18 +52,23 @@ def mathematics(latex: str) -> str:
     return f"${formula}$" if balanced else text(formula)
 
 
-def figure(name: str, caption: str, width: float) -> str:
-    """Return the figure environment of NAME.pdf, `width` inches wide, labelled fig:NAME.
+def figure(name: str, caption: str, width: float, *, across: bool) -> str:
+    """Return the figure environment of NAME.pdf, labelled fig:NAME.
 
-    The name is not escaped, so LaTeX must be able to read it.
+    Args:
+        name: name of the files; it is not escaped, so LaTeX must be able to read it.
+        caption: caption as plain text.
+        width: width in inches.
+        across: True for figure*, which stands across both columns; in a document of one column it is figure.
     """
+    environment = "figure*" if across else "figure"
     lines = [
-        r"\begin{figure}",
+        rf"\begin{{{environment}}}",
         r"\centering",
         rf"\includegraphics[width={width:g}in]{{{name}.pdf}}",
         rf"\caption{{{text(caption)}}}",
         rf"\label{{fig:{name}}}",
-        r"\end{figure}",
+        rf"\end{{{environment}}}",
     ]
     return "\n".join(lines) + "\n"
 

@@ -58,10 +58,15 @@ def test_a_docstring_is_plain_text_but_for_its_backticks() -> None:
             "runs",
             ["verdict-x.png"],
             "",
-            ["\nlengthgen figures verdict-x --out docs/results --into figures\n"],
+            ["\nlengthgen figures verdict-x\n"],
         ),
         (
-            *("figure2", "runs of fig2", [], "make them with  lengthgen sweep fig2 --profile quick --out docs/results"),
+            *(
+                "figure2",
+                "runs of fig2",
+                [],
+                "make them with  lengthgen sweep fig2 --profile quick --out build/gallery",
+            ),
             ["(results/quick/figure2.png)", "\nlengthgen sweep fig2 --profile quick\nlengthgen figures figure2\n"],
         ),
         ("labels-x", "computed", [], "nine encodings are too many", ["cannot be drawn: nine encodings are too many."]),

@@ -68,8 +68,7 @@ def gallery(folder: Path) -> str:
     Raises:
         RuntimeError: a figure is broken.
     """
-    out, into = (str(path.relative_to(ROOT)) for path in (RESULTS, DRAWN))
-    answer = _lengthgen("figures", "--out", out, "--into", into)
+    answer = _lengthgen("figures", "--out", str(DRAWN.relative_to(ROOT)), "--into", str(DRAWN.relative_to(ROOT)))
     if answer["broken"]:
         raise RuntimeError(f"the gallery lacks figures: {answer['broken']}")
     entries = _lengthgen("figures", "--list")["figures"]
@@ -80,9 +79,9 @@ def figure_section(entry: dict[str, str], drawn: dict[str, list[str]], missing: 
     """Return one figure as Markdown: title, picture, and the commands that make it or the reason why none does."""
     name, reason = entry["name"], missing.get(entry["name"], "")
     computed = entry["reads"] == "computed"
-    command = f"lengthgen figures {name}" + ("" if computed or reason else " --out docs/results --into figures")
+    command = f"lengthgen figures {name}"
     if maker := re.search(r"lengthgen [a-z].*", reason):
-        command = f"{maker[0].replace(' --out docs/results', '')}\n{command}"
+        command = f"{maker[0].replace(f' --out {DRAWN.relative_to(ROOT)}', '')}\n{command}"
     elif reason:
         command = ""
     parts = [

@@ -2,7 +2,7 @@
 
 For each protocol, FOLDER/PROTOCOL/ gets its predictions, its trial and `runs.json`: every run by name, added ones too,
 with the hash of its content, where and when it was trained, and how long that took.  Files are copied unchanged;
-nothing is computed again.
+nothing is computed again.  If labels are learned, `relations.json` has those that the first run of each cell learned.
 """
 
 import shutil
@@ -12,6 +12,10 @@ from pathlib import Path
 from empirical.runs.protocol import load_protocol
 from empirical.runs.store import RunStore
 from empirical.trial.frozen import FILE, frozen_cells, stored_runs
+from paper_figs.learned_labels import ENCODINGS, first_relations, write_relations
+from paper_figs.records import RELATIONS, RUNS
+from paper_figs.sources import Sources
+from paper_figs.style import PAGE_WIDTH
 from theory.system.errors import LengthgenError
 from theory.system.files import read_sealed_json, write_json
 
@@ -51,7 +55,10 @@ def record(out: Path, profile: str, folder: Path, name: str) -> None:
     for file_name in COPIED:
         read_sealed_json(out / protocol.name / file_name)
         shutil.copyfile(out / protocol.name / file_name, folder / protocol.name / file_name)
-    write_json(folder / protocol.name / "runs.json", content)
+    write_json(folder / protocol.name / RUNS, content)
+    if any(cell.encoding in ENCODINGS for cell in protocol.cells):
+        relations = first_relations(Sources(out=out, profile=profile, width=PAGE_WIDTH), name)
+        write_relations(folder / protocol.name / RELATIONS, relations)
 
 
 if __name__ == "__main__":

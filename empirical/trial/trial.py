@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
+from statistics import median
 from typing import Any
 
 from circuits.prediction_record import RULES, VARIANTS
@@ -10,7 +11,8 @@ from empirical.trial.association import association
 from empirical.trial.breaking import breaking, breaking_summary
 from empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell, judge, unanimous_runs
 from empirical.trial.diagnosis import diagnose, disagreements
-from empirical.trial.outcomes import Checkpoint, outcome
+from empirical.trial.lacking import lacking_runs
+from empirical.trial.outcomes import Checkpoint, RunOutcome, outcome
 from empirical.trial.sensitivity import sensitivity
 
 
@@ -65,6 +67,7 @@ def _answers(cell: JudgedCell, rules: Iterable[str]) -> dict[str, bool | None]:
 
 def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[dict[str, Any]]:
     """Cells of one size, each with the counts that the published checkpoint rule would give."""
+    cells = judge(evidence, criteria)
     published = judge(evidence, replace(criteria, checkpoint=Checkpoint.BEST_ON_TEST))
     return [
         {
@@ -75,11 +78,13 @@ def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list
             **_answers(cell, ("coverage", "literal", *VARIANTS)),
             "observed": cell.observed,
             "verdict": cell.verdict,
+            "lacking_runs": lacking,
             **{name: asdict(getattr(cell, name)) for name in ("fit", "generalizes_given_fit", "generalizes")},
             "e_against": cell.e_against,
             "e_for": cell.e_for,
             "estimates": cell.estimates(),
             "best_on_test": {"fit": asdict(best.fit), "generalizes": asdict(best.generalizes)},
+            "curve": _curve(cell.outcomes),
             "breaking": breaking(cell),
             "disagrees_with": list(disagreements(cell)),
             "diagnosis": [asdict(finding) for finding in diagnose(cell, entry, criteria)],
@@ -88,8 +93,14 @@ def _cells_as_json(evidence: Sequence[CellEvidence], criteria: Criteria) -> list
             "post_hoc": cell.post_hoc,
             "not_frozen": _not_frozen(entry, criteria),
         }
-        for cell, best, entry in zip(judge(evidence, criteria), published, evidence, strict=True)
+        for cell, lacking, best, entry in zip(cells, lacking_runs(cells), published, evidence, strict=True)
     ]
+
+
+def _curve(outcomes: Sequence[RunOutcome]) -> list[tuple[int, float]]:
+    """Pairs (scale, median exact match) over the fitting runs, or over all runs if none fits."""
+    runs = [run for run in outcomes if run.fits] or outcomes
+    return [(scale, median(run.exact_match[scale] for run in runs)) for scale in sorted(runs[0].exact_match)]
 
 
 def _not_frozen(evidence: CellEvidence, criteria: Criteria) -> dict[str, int]:

@@ -18,6 +18,7 @@ from empirical.runs.limits import SCALE
 from lengthgen.commands.options import (
     NOT_PROVED,
     Base,
+    Details,
     Encodings,
     Format,
     Json,
@@ -33,9 +34,10 @@ from lengthgen.interrupts import INTERRUPTED
 from lengthgen.results import tasks_answer
 from lengthgen.scales import parse_scales
 from lengthgen.tables.circuits import (
-    all_scales_table,
+    all_scales_screen,
     certificate_table,
     grid_table,
+    src_screen,
     src_table,
     tasks_table,
 )
@@ -104,11 +106,13 @@ def src(
         Path | None,
         typer.Option(parser=nonempty_path, metavar="PATH", help="Folder to write with a drawing of the circuit."),
     ] = None,
+    details: Details = False,
     as_json: Json = False,
 ) -> None:
     """Compute the Sequential Representation Complexity (SRC) of a task, with a circuit that attains it."""
     from lengthgen import complexity, questions
 
+    table = src_table if details else src_screen
     scale_list = parse_scales(scales)
     more = (
         any((after, curve, bases, minima, within is not None, scratchpad, certificate, draw)) or format != "unaligned"
@@ -128,7 +132,7 @@ def src(
         machine = load_machine(task, base=base)
         with _narrower_if_interrupted():
             proof = questions.all_scales(machine, scale_list[-1], arity=arity, seconds=time_limit)
-        show(proof, all_scales_table(proof), as_json)
+        show(proof, all_scales_screen(proof), as_json)
         return
     if certificate:
         require_writable(certificate)
@@ -146,7 +150,8 @@ def src(
         with _narrower_if_interrupted():
             computed = complexity.compute(question)
     except Interrupted as stop:
-        show(stop.result.as_json(), src_table(stop.result.as_json()), as_json)
+        answer = stop.result.as_json()
+        show(answer, table(answer), as_json)
         raise typer.Exit(INTERRUPTED) from None
     answer = computed.as_json()
     try:
@@ -168,9 +173,9 @@ def src(
 
             answer["figure"] = circuit_diagram.write(computed.circuit(), draw, scale_list)
     except KeyboardInterrupt:
-        show(answer, src_table(answer), as_json)
+        show(answer, table(answer), as_json)
         raise typer.Exit(INTERRUPTED) from None
-    show(answer, src_table(answer), as_json)
+    show(answer, table(answer), as_json)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lengthgen.commands.options import THEORY_NAMES, Json, Out, show
+from lengthgen.commands.options import THEORY_NAMES, Details, Json, Out, show
 
 
 class Evidence(StrEnum):
@@ -29,19 +29,18 @@ def court(
             autocompletion=THEORY_NAMES.complete,
         ),
     ] = None,
-    disagreements: Annotated[
-        bool, typer.Option("--disagreements", help="Also list the cells on which theories disagree, with reasons.")
-    ] = False,
     out: Out = Path("out"),
+    details: Details = False,
     as_json: Json = False,
 ) -> None:
     """Score theories of length generalization: which of them predicts which result?
 
     All predictions are made and hashed before any outcome is read. A theory of your own joins after the results were
     known, and is marked so. The scores of the whole catalogue are stored in OUT/court, for the figures and the report.
+    --details also prints the controls, and the cells on which theories disagree, with their reasons.
     """
     from lengthgen.court import court_answer
-    from lengthgen.tables.court import court_table
+    from lengthgen.tables.court import court_screen, court_table
 
     answer = court_answer(evidence.value, theory or [], out)
-    show(answer, court_table(answer, disagreements=disagreements), as_json)
+    show(answer, court_table(answer) if details else court_screen(answer), as_json)

@@ -55,7 +55,7 @@ def figures(
     profile: ProfileName = "quick",
     width: Annotated[
         WidthName,
-        typer.Option(help="Printed width: a page or a column. A figure that would be illegible is drawn wider."),
+        typer.Option(help="Printed width: a page or a column. A figure that would be illegible or too tall is wider."),
     ] = WidthName.PAGE,
     out: Out = Path("out"),
     into: Annotated[
@@ -66,11 +66,13 @@ def figures(
 ) -> None:
     """Draw figures and tables from stored runs and computed theory.
 
-    Figures whose sources did not change are not redrawn. With --trial, the figures of one stored conjecture: accuracy,
-    predicted, success, breaking, disagreements.
+    Figures whose sources did not change are not redrawn. In a checkout, those of an experiment without runs in OUT are
+    drawn from its record in docs/results, and their captions say so. With --trial, the figures of one stored
+    conjecture: accuracy, predicted, success, breaking, disagreements.
 
     The exit code is 0 only if every named figure was drawn, and no run that a figure reads is broken.
     """
+    from paper_figs.records import RECORDS
     from paper_figs.sources import Sources
     from paper_figs.style import WIDTHS
 
@@ -79,7 +81,7 @@ def figures(
         raise LengthgenError("--task, --encoding and --format choose from a stored conjecture: name it with --trial")
     if listed and trial is not None:
         raise LengthgenError("--list is about the catalogue; what --trial draws is in --help: leave out one of the two")
-    sources = Sources(out=out, profile=profile, width=WIDTHS[width.value])
+    sources = Sources(out=out, profile=profile, width=WIDTHS[width.value], records=RECORDS)
     if listed:
         answer = _catalogue_listing(sources, protocol or [])
         lines = [
@@ -118,6 +120,8 @@ def _show_drawn(drawn: Any, folder: Path, *, named: bool, of_trial: bool, as_jso
 
     Of a trial, which has five figures, each missing one has its reason.
     """
+    from lengthgen.gallery import few
+
     failing = drawn.broken | (drawn.missing if named else {})
     reasons = [f"{name}: {reason}" for name, reason in failing.items()]
     if failing and not drawn.files:
@@ -126,14 +130,19 @@ def _show_drawn(drawn: Any, folder: Path, *, named: bool, of_trial: bool, as_jso
         "folder": str(folder),
         "figures": drawn.files,
         "unchanged": drawn.unchanged,
+        "recorded": drawn.recorded,
+        "widened": drawn.widened,
         "missing": drawn.missing,
         "broken": drawn.broken,
     }
     lines = [
         f"{name}{' (unchanged)' if name in drawn.unchanged else ''}: {', '.join(Path(p).suffix[1:] for p in files)}"
+        + (f"; from {drawn.recorded[name]}" if name in drawn.recorded else "")
         for name, files in drawn.files.items()
     ]
     lines.append(f"in {folder}")
+    if drawn.widened:
+        lines.append(f"wider than asked for, since they need it (figure* in LaTeX): {few(drawn.widened)}")
     show(answer, "\n".join(lines), as_json)
     if not named:
         reasons_of_trial = [f"not drawn: {name}: {reason}" for name, reason in drawn.missing.items()]

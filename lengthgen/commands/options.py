@@ -83,6 +83,7 @@ PROFILE_NAMES = Names(lambda: ("smoke", "quick", "paper"))
 DEVICE_NAMES = Names(lambda: DEVICES)
 
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON instead of a table.")]
+Details = Annotated[bool, typer.Option("--details", help="Print all that is known, not only the first screen.")]
 TaskArgument = Annotated[
     str,
     typer.Argument(

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Group
 
 from empirical.model.backend import Backend
 from empirical.runs.limits import AUDITED
-from lengthgen.commands.options import ENCODING_NAMES, Device, Json, Out, error_bound, nonempty_path, show
+from lengthgen.commands.options import ENCODING_NAMES, Details, Device, Json, Out, error_bound, nonempty_path, show
 from lengthgen.preconditions import require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.audits import audit_table
-from lengthgen.tables.encodings import encodings_table, lattice_table, own_table
+from lengthgen.tables.encodings import encodings_screen, encodings_table, lattice_screen, lattice_table
 from lengthgen.tables.formal import formal_table
 from lengthgen.tables.layout import Fitted
+from lengthgen.tables.ledger import ledger_screen, own_screen, own_table
 from lengthgen.tables.patterns import lrc_table
 from proofs_checks.runner import TIME_LIMIT
 from theory.system.files import require_folder
@@ -82,13 +82,14 @@ def encodings(
             autocompletion=ENCODING_NAMES.complete,
         ),
     ] = None,
+    details: Details = False,
     as_json: Json = False,
 ) -> None:
     """Print the properties of position encodings, computed from their formulas."""
     from lengthgen.encodings import full_matrix, matrix_answer, selected
 
     answer = matrix_answer(selected(names)) if names else full_matrix()
-    show(answer, encodings_table(answer), as_json)
+    show(answer, encodings_table(answer) if details else encodings_screen(answer), as_json)
 
 
 class Layout(StrEnum):
@@ -138,6 +139,7 @@ def verify(
     layout: Annotated[
         Layout, typer.Option("--format", help="Print format; `evidence` prints the facts of all.")
     ] = Layout.TABLE,
+    details: Details = False,
     as_json: Json = False,
 ) -> None:
     """Check claims of the field's papers. The exit code is 0 only if all selected claims hold.
@@ -147,8 +149,9 @@ def verify(
     from lengthgen import verification
     from proofs_checks import latex, markdown, registry, report
 
-    if as_json and layout is not Layout.TABLE:
-        raise typer.BadParameter(f"--json and --format {layout.value} exclude each other")
+    for option, given in (("--json", as_json), ("--details", details)):
+        if given and layout is not Layout.TABLE:
+            raise typer.BadParameter(f"{option} and --format {layout.value} exclude each other")
     strengths = registry.strengths(strength) if strength is not None else None
     if lattice and formal:
         raise typer.BadParameter("--lattice and --formal exclude each other")
@@ -194,12 +197,13 @@ def verify(
         print(latex.longtable(listed), end="")
     elif lattice:
         answer = verification.lattice_answer(results, out)
-        show(answer, lattice_table(answer), as_json)
+        show(answer, lattice_table(answer) if details else lattice_screen(answer), as_json)
     elif declared is None:
-        show(report.as_json(listed) | {"holds": holds}, Fitted(report.table(listed)), as_json)
+        ledger = Fitted(report.table(listed)) if details else ledger_screen(listed)
+        show(report.as_json(listed) | {"holds": holds}, ledger, as_json)
     else:
-        ledger, tables = (report.as_json(listed), [Fitted(report.table(listed))]) if results else ({}, [])
-        show(ledger | declared | {"holds": holds}, Group(*tables, own_table(declared)), as_json)
+        own = own_table(listed, declared) if details else own_screen(listed, declared)
+        show((report.as_json(listed) if results else {}) | declared | {"holds": holds}, own, as_json)
     if failing:
         tell(f"{len(failing)} of {len(results)} claims are not shown to hold: {', '.join(failing)}")
     if not holds:

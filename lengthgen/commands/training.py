@@ -17,6 +17,7 @@ from lengthgen.commands.options import (
     TRIAL_NAMES,
     Base,
     Compile,
+    Details,
     Device,
     Encodings,
     Format,
@@ -184,11 +185,16 @@ def conjecture(
     device: Device = "cpu",
     compile: Compile = False,
     engine: EngineOption = EngineName.LOCAL,
+    details: Details = False,
     as_json: Json = False,
 ) -> None:
-    """Store predictions, train every cell over several seeds, and judge each prediction."""
+    """Store predictions, train every cell over several seeds, and judge each prediction.
+
+    Printed are a line for each cell, what was found, and the command that draws it; --details prints all tables.
+    """
     from lengthgen.budget import BudgetError, parse_budget
     from lengthgen.experiment import chosen
+    from lengthgen.tables.trial_screen import trial_screen
     from lengthgen.tables.trials import conjecture_table, sensitivity_table
     from lengthgen.training import MOST, UntilDecided, run_conjecture
 
@@ -209,7 +215,8 @@ def conjecture(
     )
     require_ready(out, backend, engine=engine.value)
     trial = run_conjecture(experiment, backend, engine.value, until_decided=until)
-    show(trial, Group(conjecture_table(trial), sensitivity_table(trial)), as_json)
+    screen = trial_screen(trial, experiment.folder)
+    show(trial, Group(screen, conjecture_table(trial), sensitivity_table(trial)) if details else screen, as_json)
 
 
 def evaluate(

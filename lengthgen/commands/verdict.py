@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lengthgen.commands.options import Json, Out, show
+from lengthgen.commands.options import Details, Json, Out, show
 from theory.system.messages import tell
 
 
@@ -40,6 +40,7 @@ def verdict(
     layout: Annotated[
         Layout, typer.Option("--format", help="Print format of a judgement; `markdown` is the page docs/verdict.md.")
     ] = Layout.TABLE,
+    details: Details = False,
     as_json: Json = False,
 ) -> None:
     """Judge rules of prediction by runs on random tasks that were predicted first.
@@ -50,7 +51,7 @@ def verdict(
     """
     from lengthgen.budget import parse_budget
     from lengthgen.preconditions import require_training
-    from lengthgen.tables.verdict import gate_table, rerun_table, verdict_table
+    from lengthgen.tables.verdict import gate_table, rerun_table, verdict_screen, verdict_table
     from lengthgen.tables.verdict_page import verdict_page
     from lengthgen.verdict import freeze_answer, rerun_answer, stored_gate, train_answer, verdict_answer
 
@@ -62,8 +63,10 @@ def verdict(
         raise typer.BadParameter("--until-decided goes with --train")
     if seed is not None and rerun is None:
         raise typer.BadParameter("--seed goes with --rerun")
-    if layout is Layout.MARKDOWN and (as_json or freeze or rerun is not None):
-        raise typer.BadParameter("--format markdown is for a judgement: leave out --json, --freeze and --rerun")
+    if layout is Layout.MARKDOWN and (as_json or details or freeze or rerun is not None):
+        raise typer.BadParameter("--format markdown is for a judgement: leave out --json, --details, --freeze, --rerun")
+    if details and (freeze or rerun is not None):
+        raise typer.BadParameter(f"--details is about a judgement, and {chosen[0]} prints all it has: leave one out")
     require_training()
     if freeze:
         answer = freeze_answer(name, out)
@@ -85,4 +88,4 @@ def verdict(
         if layout is Layout.MARKDOWN:
             print(verdict_page(answer, stored_gate(name, out), out=str(out)), end="")
         else:
-            show(answer, verdict_table(answer), as_json)
+            show(answer, verdict_table(answer) if details else verdict_screen(answer), as_json)

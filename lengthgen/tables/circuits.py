@@ -1,12 +1,13 @@
 """Tasks and SRC as tables for people."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.tables.layout import columns, titled
+from lengthgen.tables.layout import Screen, columns, cut_to_screen, more, titled
 
 
 def tasks_table(answer: Mapping[str, Any]) -> Group:
@@ -24,20 +25,39 @@ def tasks_table(answer: Mapping[str, Any]) -> Group:
     )
 
 
+def src_screen(answer: Mapping[str, Any]) -> Screen:
+    """Return SRC with its status, by scale with equal values in one row, and what else was asked."""
+    rows = _runs_of_scales({scale: (value, answer["bounds"][scale]) for scale, value in answer["src"].items()})
+    lines = _findings(answer)
+
+    def form(shown: int) -> Group:
+        table = columns("scales", "SRC", "bounds")
+        for scales, (value, bounds) in rows[:shown]:
+            table.add_row(scales, "?" if value is None else str(value), "..".join(map(str, bounds)))
+        notes = [*more(len(rows), shown), *lines[:shown], *more(len(lines), shown)]
+        return titled(f"{answer['status']}: {answer['statement']}", table, *notes)
+
+    return cut_to_screen(max(len(rows), len(lines)), form)
+
+
 def src_table(answer: Mapping[str, Any]) -> Group:
-    """Return SRC by scale, with status, wiring and roles."""
+    """Return SRC by scale, with all that the search found."""
     table = columns("scale", "SRC", "bounds")
     for scale, value in answer["src"].items():
         table.add_row(scale, "?" if value is None else str(value), "..".join(map(str, answer["bounds"][scale])))
-    least = answer["minimal_arity"] or "not known"
     notes = [
         f"{answer['status']}: {answer['statement']}",
-        f"{answer['inputs']} prompts tried; the fewest slots possible: {least}",
+        f"{answer['inputs']} prompts tried; the fewest slots possible: {answer['minimal_arity'] or 'not known'}",
+        *([f"every table entry in use occurs up to scale {answer['coverage_scale']}"] * bool(answer["coverage_scale"])),
+        *_findings(answer),
+        "seconds: " + ", ".join(f"{phase} {time:.2f}" for phase, time in answer["seconds"].items()),
     ]
-    if answer["stopped"]:
-        notes.append(f"not finished: {answer['stopped']}; the bounds hold")
-    if answer["coverage_scale"]:
-        notes.append(f"every table entry in use occurs up to scale {answer['coverage_scale']}")
+    return titled(f"SRC of {answer['task']} at arity {answer['arity']}, {answer['mode']} wiring [F]", table, *notes)
+
+
+def _findings(answer: Mapping[str, Any]) -> list[str]:
+    """Return what the circuit is like, what it does not read, and the answers to further questions; a line each."""
+    notes = [f"not finished: {answer['stopped']}; the bounds hold"] if answer["stopped"] else []
     for combination in answer["wiring"]:
         notes.append("; ".join(f"slot {slot}: {where}" for slot, where in enumerate(combination, start=1)))
     if answer["roles"]:
@@ -64,22 +84,30 @@ def src_table(answer: Mapping[str, Any]) -> Group:
         )
     if "scratchpad" in answer:
         notes.append(_scratchpad(answer["scratchpad"]))
-    notes.append("seconds: " + ", ".join(f"{phase} {time:.2f}" for phase, time in answer["seconds"].items()))
-    notes += [f"written: {path}" for path in (answer.get("certificate"), *answer.get("figure", [])) if path]
-    return titled(f"SRC of {answer['task']} at arity {answer['arity']}, {answer['mode']} wiring [F]", table, *notes)
+    return notes + [f"written: {path}" for path in (answer.get("certificate"), *answer.get("figure", [])) if path]
 
 
-def all_scales_table(answer: Mapping[str, Any]) -> Group:
+def all_scales_screen(answer: Mapping[str, Any]) -> Screen:
     """Return SRC by scale, its value at all scales, and the reason."""
-    table = columns("scale", "SRC")
-    for scale, value in answer["src"].items():
-        table.add_row(scale, "?" if value is None else str(value))
+    table = columns("scales", "SRC")
+    for scales, value in _runs_of_scales(answer["src"]):
+        table.add_row(scales, "?" if value is None else str(value))
     proved = (
         f"SRC is {answer['value']} at all scales from {answer['constant_from']} on"
         if answer["value"] is not None
         else "no value is proved for all scales"
     )
-    return titled(f"SRC of {answer['task']} at arity {answer['arity']}, free wiring [F]", table, proved, answer["why"])
+    title = f"SRC of {answer['task']} at arity {answer['arity']}, free wiring [F]"
+    return Screen([titled(title, table, proved, answer["why"])])
+
+
+def _runs_of_scales(by_scale: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return (scales, value) for each run of successive scales with one value, such as ("1-4", 2)."""
+    runs = []
+    for (_, value), run in groupby(enumerate(by_scale), key=lambda at: (int(at[1]) - at[0], by_scale[at[1]])):
+        first, *others = [scale for _, scale in run]
+        runs.append((f"{first}-{others[-1]}" if others else first, value))
+    return runs
 
 
 def grid_table(answer: Mapping[str, Any]) -> Group:

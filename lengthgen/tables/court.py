@@ -7,13 +7,38 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.tables.layout import columns, titled
+from lengthgen.tables.layout import Screen, columns, cut_to_screen, more, titled
 
 KINDS = {"theories": "", "references": "base rate", "controls": "control"}
 """Part of the answer -> mark of its rows."""
 
 
-def court_table(answer: Mapping[str, Any], *, disagreements: bool = False) -> Group:
+def court_screen(answer: Mapping[str, Any]) -> Screen:
+    """Return the verdicts in a sentence, and the scores of each theory and base rate."""
+    named: dict[str, list[str]] = {"supported": [], "refuted": []}
+    for name, row in answer["theories"].items():
+        named.setdefault(row["verdict"], []).append(name)
+    verdicts = "; ".join(f"{verdict}: {', '.join(names)}" for verdict, names in named.items() if names)
+    rows = [(name, row) for part in ("theories", "references") for name, row in answer[part].items()]
+
+    def form(shown: int) -> Group:
+        table = columns("theory", "answers", "right", "wrong yes", "wrong no", "Brier", "verdict")
+        for name, row in rows[:shown]:
+            mark = " (post hoc)" if row.get("post_hoc") else ""
+            table.add_row(Text(f"{name}{mark}"), *_numbers(row)[:5], row["verdict"])
+        return titled(
+            verdicts,
+            table,
+            *more(len(rows), shown),
+            f"{len(answer['cells'])} {answer['evidence']} cells, {len(answer['did_not_fit'])} of them without fit; "
+            f"solved from {answer['threshold']:.0%} on. Supported, refuted: Brier score below, above that of the base "
+            "rate over the cells that it answers (95 % interval over tasks). An abstention counts as probability 1/2",
+        )
+
+    return cut_to_screen(len(rows), form)
+
+
+def court_table(answer: Mapping[str, Any]) -> Group:
     """Return a row for each theory, base rate and control, and below it the cells on which theories disagree."""
     table = columns(
         "theory", "", "answers", "right", "wrong yes", "wrong no", "Brier", "log", "to base rate", "verdict"
@@ -36,8 +61,7 @@ def court_table(answer: Mapping[str, Any], *, disagreements: bool = False) -> Gr
         *(f"not expressible: {', '.join(tasks)}: {why}" for why, tasks in _by_reason(missing).items()),
     ]
     title = f"Theories of length generalization judged by {answer['evidence']} results, solved from "
-    shown = titled(f"{title}{answer['threshold']:.0%} on", table, *notes)
-    return Group(shown, _disagreements(answer)) if disagreements else shown
+    return Group(titled(f"{title}{answer['threshold']:.0%} on", table, *notes), _disagreements(answer))
 
 
 def _numbers(row: Mapping[str, Any]) -> list[str]:

@@ -1,14 +1,17 @@
 """Layout shared by all tables."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+LINES, WIDEST = 25, 100
+"""Largest size of the first screen of an answer, in lines and columns."""
 UNLIMITED = 100_000
 """Width in which every table fits."""
 FOLDED = 24
@@ -27,6 +30,37 @@ def columns(*headings: str) -> Table:
 def titled(title: str, table: Table, *notes: str) -> Group:
     """Return a title, which may be wider than its table, the table, and notes below it."""
     return Group(Text(title, style="bold"), Fitted(table), *(Text(note) for note in notes))
+
+
+class Screen:
+    """First screen of an answer: the first of its forms, whole to short, that has at most LINES lines, or the last.
+
+    It is WIDEST columns wide at most.
+    """
+
+    def __init__(self, forms: Iterable[RenderableType]) -> None:
+        self.forms = forms
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        narrow = options.update(width=min(options.max_width, WIDEST))
+        lines: list[list[Segment]] = []
+        for form in self.forms:
+            lines = console.render_lines(form, narrow, pad=False)
+            if len(lines) <= LINES:
+                break
+        for line in lines:
+            yield from line
+            yield Segment.line()
+
+
+def cut_to_screen(count: int, form: Callable[[int], RenderableType]) -> Screen:
+    """Return the screen of an answer with `count` entries; `form(k)` shows the first k of them and calls `more`."""
+    return Screen(form(shown) for shown in range(min(count, LINES), -1, -1))
+
+
+def more(count: int, shown: int) -> list[str]:
+    """Return a line on the entries that are not shown, if there are any."""
+    return [f"and {count - shown} more: --details"] if shown < count else []
 
 
 class Fitted:

@@ -3,19 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.tables.layout import yes_no
-from lengthgen.tables.trials import found_sentence, larger_e_value, verdicts_table
-
-NAMES = 60
-"""Largest number of characters for the names of figures that are not drawn."""
-SHOWN = (("ipe", "aligned"), ("ape", "aligned"), ("rpe", "aligned"), ("rpe", "filled"))
-"""Encodings and formats whose verdicts end the summary: ideal, absolute, and relative in two formats."""
+from lengthgen.tables.trial_screen import trial_screen
 
 
 def summary(answers: Mapping[str, Any], out: Path) -> Group:
@@ -28,9 +21,8 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
     return Group(
         Text(f"LRC from scale 4 to 8:  {'; '.join(patterns)}"),
         Text(f"SRC at scales 1-6:      {'; '.join(complexities)}"),
-        verdicts_table(answers["conjecture"]),
-        *decisions(answers["conjecture"]),
-        *_not_drawn(answers["figures"]["missing"]),
+        trial_screen(answers["conjecture"], out / "fig1"),
+        *_figures(answers["figures"]),
         Text("Found", style="bold"),
         *(Text(f"  {line}") for line in found_lines(answers)),
         Text(
@@ -41,7 +33,7 @@ def summary(answers: Mapping[str, Any], out: Path) -> Group:
 
 
 def found_lines(answers: Mapping[str, Any]) -> list[str]:
-    """Return what was found: of papers, patterns, tasks, predictions, and theories if they were judged; a line each."""
+    """Return what was found: of papers, patterns, tasks, and theories if they were judged; a line each."""
     claims = answers["claims"]["claims"]
     verdicts = Counter(claim["verdict"] for claim in claims)
     rejected = [falsifier["rejected"] for claim in claims for falsifier in claim["falsifiers"]]
@@ -55,7 +47,6 @@ def found_lines(answers: Mapping[str, Any]) -> list[str]:
         f"{len(rejected)} falsifiers rejected",
         f"Patterns: some position encoding makes {_listed(yes)} generalize from scale 4 to 8, and none {_listed(no)}",
         f"Tasks: one operator serves every scale up to {last} for {flat} of {len(values)} tasks; the others need more",
-        f"Runs: {_lower_first(found_sentence(answers['conjecture']))}",
     ]
     if "theories" in answers:
         judged = answers["theories"]
@@ -72,30 +63,15 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) or "nothing"
 
 
-def _lower_first(sentence: str) -> str:
-    """Return a sentence for the middle of a line."""
-    return sentence[:1].lower() + sentence[1:]
-
-
-def decisions(trial: Mapping[str, Any]) -> list[Text]:
-    """Return a line on how many predictions are decided, and one on each cell of SHOWN."""
-    cells = [cell for cell in trial["cells"] if cell["size"] == trial["main"]["size"] and cell["predicted"] is not None]
-    decided = [cell for cell in cells if cell["verdict"] in ("consistent", "refuted")]
-    lines = [f"Decided: {len(decided)} of {len(cells)} predictions, frozen as {trial['frozen']}"]
-    for cell in cells:
-        if (cell["encoding"], cell["format"]) in SHOWN:
-            counts = cell["generalizes_given_fit"]
-            lines.append(
-                f"  {cell['task']} {cell['format']} {cell['encoding']}: predicted {yes_no(cell['predicted'])}, seen "
-                f"{counts['successes']} of {counts['trials']}, e-value {larger_e_value(cell)}, "
-                f"{cell['verdict']}"
-            )
+def _figures(answer: Mapping[str, Any]) -> list[Text]:
+    """Return a line on figures that come from records, and one on those not drawn, with the command that lists why."""
+    lines = []
+    if count := len(answer["recorded"]):
+        words = (
+            "figure shows" if count == 1 else "figures show",
+            "its caption says" if count == 1 else "their captions say",
+        )
+        lines.append(f"{count} {words[0]} recorded runs, not trained here, as {words[1]}")
+    if answer["missing"]:
+        lines.append(f"Not drawn: {len(answer['missing'])} (why, and how to make them: {answer['made_by']})")
     return [Text(line) for line in lines]
-
-
-def _not_drawn(missing: Mapping[str, str]) -> list[Text]:
-    """Return a line on the figures that are not drawn; the reasons are on stderr, a line each."""
-    if not missing:
-        return []
-    names = shorten(", ".join(missing), NAMES, placeholder="...")
-    return [Text(f"Not drawn: {len(missing)}, for {len(set(missing.values()))} reasons (on stderr): {names}")]

@@ -1,6 +1,6 @@
 """Trial of a conjecture as tables for people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Group
@@ -9,42 +9,10 @@ from rich.text import Text
 from circuits.prediction_record import RULES
 from lengthgen.tables.layout import columns, e_value_text, percent, share_text, titled, yes_no
 
-FEW_NAMES = 3
-"""Largest number of cells of one verdict that the first sentence names."""
-
 
 def conjecture_table(trial: Mapping[str, Any]) -> Group:
-    """Return what was found in a sentence, all verdicts, the 2x2 tables, and what may explain a disagreement."""
-    return Group(Text(found_sentence(trial), style="bold"), verdicts_table(trial), *map(Text, _diagnoses(trial)))
-
-
-def found_sentence(trial: Mapping[str, Any]) -> str:
-    """Return in one sentence how many predictions stand, and which are refuted or need more runs."""
-    cells = [cell for cell in trial["cells"] if cell["size"] == trial["main"]["size"] and cell["predicted"] is not None]
-    if not cells:
-        return "No cell has a prediction"
-    names: dict[str, list[str]] = {}
-    for cell in cells:
-        names.setdefault(cell["verdict"], []).append(f"{cell['task']} {cell['format']} {cell['encoding']}")
-    kinds = {
-        "consistent": "consistent with the runs",
-        "refuted": "refuted",
-        "mixed": "true of some runs and not of others",
-        "undecided (power)": "undecided for want of runs",
-        "not learnt": "learnt by no run",
-    }
-    parts = [
-        f"{len(names[verdict])} {words}" + ("" if verdict == "consistent" else f" ({_some(names[verdict])})")
-        for verdict, words in kinds.items()
-        if verdict in names
-    ]
-    return f"Of {len(cells)} predictions, {', '.join(parts)}"
-
-
-def _some(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = f" and {len(names) - FEW_NAMES} more" if len(names) > FEW_NAMES else ""
-    return f"{', '.join(names[:FEW_NAMES])}{more}"
+    """Return all verdicts, the 2x2 tables, and what may explain a disagreement."""
+    return Group(verdicts_table(trial), *map(Text, _diagnoses(trial)))
 
 
 def verdicts_table(trial: Mapping[str, Any]) -> Group:
@@ -127,7 +95,7 @@ def _rules_table(trial: Mapping[str, Any]) -> Group:
             *(str(counts[key]) for key in ("yes_yes", "yes_no", "no_yes", "no_no")),
             percent(result["agreement"]),
             f"{result['fisher_p']:.3f}",
-            *(f"{test['p']:.3f} (least {test['least_p']:.3f})" for test in tests.values()),
+            *(f"{test['p']:.3f}" if test["least_p"] <= trial["alpha"] else "-" for test in tests.values()),
         )
         if result["misclassified"]:
             notes.append(f"{rule}: misses {', '.join(result['misclassified'])}")
@@ -145,7 +113,8 @@ def _rules_table(trial: Mapping[str, Any]) -> Group:
         + f"observed {yes_no(cell['observed'])}"
         for cell in trial["rules_differ"]
     ]
-    return titled("Predicted, observed: cells by the majority of their fitting runs; p-values one-sided", table, *notes)
+    title = "Predicted, observed: cells by the majority of their fitting runs; one-sided p-values, -: none can be small"
+    return titled(title, table, *notes)
 
 
 def _differs(cell: Mapping[str, Any], rule: str) -> bool:
@@ -166,14 +135,18 @@ def _equal_results(results: Mapping[str, Any]) -> list[tuple[list[str], Any]]:
 
 
 def sensitivity_table(trial: Mapping[str, Any]) -> Group:
-    """Return the trial with one choice varied at a time, and the cells that change."""
+    """Return the trial with one choice varied at a time: the choices that change a cell, and how."""
     table = columns(
         "varied", "yes, yes", "yes, no", "no, yes", "no, no", "agree", "literal agrees", "cells that change"
     )
-    notes = []
+    cells: dict[str, list[str]] = {}
+    same = []
     for variant in trial["sensitivity"]:
         varied, rules = variant["varied"], variant["rules"]
         name = f"{varied} {variant['setting'][varied]}" if varied else "nothing"
+        if varied and not variant["changed"]:
+            same.append(name)
+            continue
         counts = rules["coverage"]["table"]
         table.add_row(
             name,
@@ -182,9 +155,11 @@ def sensitivity_table(trial: Mapping[str, Any]) -> Group:
             percent(rules["literal"]["agreement"]),
             str(len(variant["changed"])),
         )
-        notes += [f"{name}: {change['cell']}: {_change(change)}" for change in variant["changed"]]
+        for change in variant["changed"]:
+            cells.setdefault(f"{name}: {_change(change)}", []).append(change["cell"])
     title = f"The same runs with one choice varied at a time; main setting: {_setting_text(trial['main'])}"
-    return titled(title, table, *notes)
+    notes = [f"{change}: {', '.join(names)}" for change, names in cells.items()]
+    return titled(title, table, *notes, *([f"no cell changes: {', '.join(same)}"] if same else []))
 
 
 def _change(change: Mapping[str, Any]) -> str:
@@ -210,8 +185,14 @@ def _setting_text(setting: Mapping[str, Any]) -> str:
 def _cell_names(trial: Mapping[str, Any]) -> list[str]:
     """Return the names of all cells, with the model size if there are several sizes."""
     several = len({cell["size"] for cell in trial["cells"]}) > 1
-    parts = ("task", "format", "encoding", "size") if several else ("task", "format", "encoding")
-    return [" ".join(cell[part] for part in parts) for cell in trial["cells"]]
+    parts = ("format", "encoding", "size") if several else ("format", "encoding")
+    return [" ".join([task_name(cell), *(cell[part] for part in parts)]) for cell in trial["cells"]]
+
+
+def task_name(cell: Mapping[str, Any]) -> str:
+    """Return the name of a cell's task without its file."""
+    name: str = cell["task"]
+    return name.rpartition(":")[2]
 
 
 def _answer(estimate: Mapping[str, Any]) -> str:

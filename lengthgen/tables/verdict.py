@@ -6,7 +6,53 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.tables.layout import columns, e_value_text, percent, rounded, share_text, titled
+from lengthgen.tables.layout import (
+    Screen,
+    columns,
+    cut_to_screen,
+    e_value_text,
+    more,
+    percent,
+    rounded,
+    share_text,
+    titled,
+)
+
+JUDGING = "judgement"
+"""Part of the tasks that decides, in an answer."""
+
+
+def verdict_screen(answer: Mapping[str, Any]) -> Screen:
+    """Return which rules say better than which on the tasks kept for judgement, and the scores of all rules."""
+    pairs = [pair for pair in answer["pairs"] if pair["part"] == JUDGING]
+    scored = {name: parts[JUDGING]["brier"] for name, parts in answer["rules"].items()}
+    scores = sorted((score, name) for name, score in scored.items() if score is not None)
+    ranking = ", ".join(f"{name} {rounded(score, '.3f')}" for score, name in scores)
+    exact = [
+        f"{name} {percent(of_rule['exact']['successes'] / of_rule['exact']['trials'])}"
+        for name, of_rule in answer["breaking"].items()
+        if of_rule["exact"]["trials"]
+    ]
+    notes = [
+        "e-values: for the first rule : for the second; e-BH over all of them decides which says better",
+        *([f"Brier score: {ranking}"] if scores else []),
+        *([f"first failures at the expected scale: {', '.join(exact)}"] if exact else []),
+        *_gaps(answer),
+    ]
+
+    def form(shown: int) -> Group:
+        table = columns("rule", "against", "tasks won", "e-values", "says better")
+        for pair in pairs[:shown]:
+            table.add_row(
+                pair["first"],
+                pair["second"],
+                f"{pair['wins_first']} : {pair['wins_second']}",
+                _e_values(pair),
+                pair["better"],
+            )
+        return titled(_head(answer), table, *more(len(pairs), shown), *notes)
+
+    return cut_to_screen(len(pairs), form)
 
 
 def verdict_table(answer: Mapping[str, Any]) -> Group:
@@ -20,12 +66,12 @@ def verdict_table(answer: Mapping[str, Any]) -> Group:
             str(pair["tasks"]),
             str(pair["cells"]),
             f"{pair['wins_first']}:{pair['wins_second']}",
-            f"{e_value_text(pair['against_second'])} : {e_value_text(pair['against_first'])}",
+            _e_values(pair),
             pair["better"],
         )
     rules = columns("rule", "right yes", "wrong yes", "right no", "wrong no", "abstains", "Brier score")
     for name, parts in answer["rules"].items():
-        score = parts["judgement"]
+        score = parts[JUDGING]
         numbers = (str(score[key]) for key in ("right_yes", "wrong_yes", "right_no", "wrong_no", "abstains"))
         rules.add_row(name, *numbers, rounded(score["brier"], ".3f"))
     cells = columns("share of runs that generalize", "yes", "no", "undecided", "by e-BH")
@@ -41,14 +87,10 @@ def verdict_table(answer: Mapping[str, Any]) -> Group:
             share_text(of_rule["later_than_first"]["exact"]),
         )
     null = answer["null_rate"]
-    lacking = f"{answer['gaps']} cells lack runs before their last one: were some removed?"
-    gaps = [Text(lacking)] if answer["gaps"] else []
-    head = (
-        f"{answer['title']}: {answer['runs']:,} runs of {answer['seen']:,} of {answer['cells']:,} cells, "
-        f"{answer['counting']:,} with enough fitting runs"
-    )
     return Group(
-        titled(head, pairs, "e-values: for the first rule : for the second; 20 decides alone, e-BH over each part"),
+        titled(
+            _head(answer), pairs, "e-values: for the first rule : for the second; 20 decides alone, e-BH over each part"
+        ),
         titled("Rules on the half kept for judgement, cells with a majority", rules),
         titled("Cells decided", cells),
         titled("Predicted and observed first failures", breaking),
@@ -56,10 +98,28 @@ def verdict_table(answer: Mapping[str, Any]) -> Group:
             "labels permuted by task: "
             + ("no cell" if null is None else f"{percent(null['rate'])} of {null['simulations']:,} decide anything")
         ),
-        *gaps,
+        *map(Text, _gaps(answer)),
         Text(f"frozen answers: {answer['frozen']}"),
         Text(f"preregistration: {answer['preregistration']}"),
     )
+
+
+def _head(answer: Mapping[str, Any]) -> str:
+    """Return the question of the preregistration, and how much of it has been trained."""
+    return (
+        f"{answer['title']}: {answer['runs']:,} runs of {answer['seen']:,} of {answer['cells']:,} cells, "
+        f"{answer['counting']:,} with enough fitting runs"
+    )
+
+
+def _e_values(pair: Mapping[str, Any]) -> str:
+    """Return the e-values for the first and for the second rule of a pair."""
+    return f"{e_value_text(pair['against_second'])} : {e_value_text(pair['against_first'])}"
+
+
+def _gaps(answer: Mapping[str, Any]) -> list[str]:
+    """Return a line on runs that are missing between others, if there are any."""
+    return [f"{answer['gaps']} cells lack runs before their last one: were some removed?"] if answer["gaps"] else []
 
 
 def gate_table(answer: Mapping[str, Any]) -> Group:

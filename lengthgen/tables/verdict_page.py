@@ -5,8 +5,8 @@ from typing import Any
 
 from empirical.verdict.comparisons import UNDECIDED
 from lengthgen.tables.layout import e_value_text, rounded
+from lengthgen.tables.verdict import JUDGING
 
-JUDGING = "judgement"
 PAIR_HEADINGS = ("rule", "against", "cells with runs", "tasks that count", "wins", "e-values", "better")
 RULE_HEADINGS = ("rule", "right yes", "wrong yes", "right no", "wrong no", "abstains", "Brier score")
 BREAKING_HEADINGS = (

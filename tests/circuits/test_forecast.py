@@ -186,11 +186,10 @@ CLOCK = Task(
 
 
 @pytest.mark.parametrize("operands", ["aligned", "unaligned"])
-@pytest.mark.parametrize(
-    "task", [load("permutation", base=2), load("log-shift", base=2), CLOCK], ids=lambda task: task.name
-)
+@pytest.mark.parametrize("task", ["permutation", "log-shift", "clock"])
 def test_steps_that_do_not_select_their_operator_are_forecast_to_fail(task, operands):
-    forecasts = forecast(task, "rpe,nope", train=range(1, 4), test=range(1, 9), format=operands)
+    chosen = CLOCK if task == "clock" else load(task, base=2)
+    forecasts = forecast(chosen, "rpe,nope", train=range(1, 4), test=range(1, 9), format=operands)
     assert all(forecasts[encoding].share < 0.5 for encoding in ("rpe", "nope"))
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from circuits.theories.catalogue import THEORIES
 from empirical.court.published.load import published_cells
+from lengthgen.tables.layout import LINES
 from tests.lengthgen.refusal import refused
 from tests.pool_here import pool_here
 
@@ -42,8 +43,11 @@ def test_a_theory_of_ones_own_joins_as_post_hoc(few_cells, answer, run, mine):
     own = got["theories"]["mine.py:guess"]
     assert own["post_hoc"] and not got["theories"]["src"]["post_hoc"]
     assert own["answered"] == len(few_cells) - len(got["did_not_fit"])
-    code, table, _ = run("court", "--theory", "mine.py:guess", "--disagreements")
+    code, table, _ = run("court", "--theory", "mine.py:guess", "--details")
     assert code == 0 and "post hoc" in table and "as its function says" in table
+    code, screen, _ = run("court", "--theory", "mine.py:guess")
+    assert code == 0 and len(screen.splitlines()) <= LINES
+    assert "mine.py:guess (post hoc)" in screen and "as its function says" not in screen and "control" not in screen
 
 
 def test_stored_runs_judge_too(answer, run, tmp_path):

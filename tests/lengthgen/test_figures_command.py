@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from circuits.sat import SolverFailed
 from empirical.runs.run import FORMAT_VERSION, one_run
 from lengthgen.commands.figures import WidthName
 from paper_figs import style, task_labels
 from paper_figs.catalogue import catalogue
+from paper_figs.saving import Drawing
 from paper_figs.sources import Sources
 from tests.lengthgen.refusal import refused
 from tests.paper_figs.made_up import fill, protocol_file, sources
@@ -98,9 +100,37 @@ def test_another_width_is_another_figure(made_up, run):
         assert f"[width={inches:g}in]" in tex
 
 
+def test_a_figure_without_runs_is_drawn_from_its_record_if_there_is_one(tmp_path, run):
+    code, out, err = run("figures", "results-fig3", "--out", str(tmp_path))
+    assert code == 0, err
+    record = "docs/results/quick-until-decided/fig3"
+    assert f"results-fig3: csv, txt, tex; from {record}" in out
+    caption = (tmp_path / "figures" / "results-fig3.txt").read_text().partition("\n\n")[0].replace("\n", " ")
+    assert caption.endswith(f"From the planned runs of the record {record}: not trained here.")
+
+
+def test_a_figure_that_needs_the_page_says_so_and_stands_across_both_columns(made_up, run, monkeypatch):
+    given, options = made_up
+    entry = catalogue(given, [options[1]])["accuracy-made-up"]
+
+    def tall(sources):
+        return Drawing(shown=Figure(figsize=(sources.width, 30 / sources.width)), rows=[{"a": 1}], caption="Tall.")
+
+    makers = {"tall": tall, "flat": entry.make}
+    entries = {name: replace(entry, name=name, make=make) for name, make in makers.items()}
+    monkeypatch.setattr("lengthgen.gallery.catalogue", lambda *_: entries)
+    code, out, _ = run("figures", *options, "--width", "column")
+    assert code == 0 and out.splitlines()[-1] == "wider than asked for, since they need it (figure* in LaTeX): tall"
+    tex = {name: (given.out / "figures" / f"{name}.tex").read_text() for name in entries}
+    assert "[width=7in]" in tex["tall"] and tex["tall"].startswith("\\begin{figure*}")
+    assert "[width=3.25in]" in tex["flat"] and tex["flat"].startswith("\\begin{figure}")
+    code, out, _ = run("figures", *options, "--width", "column", "--json")
+    assert json.loads(out)["widened"] == {"tall": 7.0} and json.loads(out)["unchanged"] == [*entries]
+
+
 def test_a_figure_that_lacks_its_runs_is_an_error_if_named(tmp_path, run):
-    err = refused(run("figures", "figure2", "--out", str(tmp_path)))
-    assert err.startswith("error: figure2: 396 of the 396 runs of fig2 are missing from ")
+    err = refused(run("figures", "figure2-best-on-test", "--out", str(tmp_path)))
+    assert err.startswith("error: figure2-best-on-test: 396 of the 396 runs of fig2 are missing from ")
     assert f"make it with lengthgen conjecture fig2 --profile quick --out {tmp_path}" in err
     assert not [*tmp_path.iterdir()], "nothing is left behind"
 

@@ -3,9 +3,21 @@
 import io
 
 import pytest
-from rich.console import Console
+from rich.console import Console, Group
+from rich.text import Text
 
-from lengthgen.tables.layout import Fitted, columns, e_value_text, rounded, titled
+from lengthgen.tables.layout import (
+    LINES,
+    WIDEST,
+    Fitted,
+    Screen,
+    columns,
+    cut_to_screen,
+    e_value_text,
+    more,
+    rounded,
+    titled,
+)
 
 HEADINGS = ("encoding", "generalizes", "breaks at", "distractors", "why")
 
@@ -83,3 +95,29 @@ def test_a_number_in_the_middle_of_two_is_shown_alike_whatever_its_last_digits()
     assert rounded(below, ".3g") == rounded(above, ".3g") == e_value_text(below) == f"{0.4125:.3g}"
     assert rounded(2 / 3, ".3f") == "0.667" and rounded(None, ".3f") == "-"
     assert e_value_text(999_999) == "1e+06" and e_value_text(2.34e7) == "2.3e+07"
+
+
+def test_a_screen_is_the_first_form_that_fits_or_the_last():
+    forms = [Group(*map(Text, [str(count)] * count)) for count in (LINES + 2, LINES, 3)]
+    assert lines(Screen(forms), 140) == [str(LINES)] * LINES
+    assert lines(Screen(forms[:1]), 140) == [str(LINES + 2)] * (LINES + 2)
+    assert max(map(len, lines(Screen([Text("word " * 100)]), 140))) <= WIDEST
+
+
+@pytest.mark.parametrize("width", [60, 100, 140])
+@pytest.mark.parametrize("count", [0, 3, 19, 20, 200])
+def test_a_screen_shows_all_or_says_how_many_more_there_are(count, width):
+    def form(shown):
+        table = columns("number", "what")
+        for number in range(shown):
+            table.add_row(
+                f"no{number}", "a few words that are wrapped where there is little room for them " * (width < 100)
+            )
+        return titled("title", table, *more(count, shown))
+
+    shown = lines(cut_to_screen(count, form), width)
+    assert len(shown) <= LINES
+    numbers = sum(line.strip().startswith("no") for line in shown)
+    left = [int(line.split()[1]) for line in shown if line.startswith("and ")]
+    assert numbers + sum(left) == count
+    assert (left == []) == (numbers == count)

@@ -11,7 +11,7 @@ from circuits.sat import SolverFailed
 from empirical.model.backend import Backend
 from lengthgen import gallery, pipeline
 from lengthgen.gallery import Drawn
-from lengthgen.tables.summary import _not_drawn
+from lengthgen.tables.summary import _figures
 from paper_figs.sources import Sources
 from theory.system.files import DamagedFile, locked, read_sealed_json, write_bytes
 
@@ -125,25 +125,26 @@ MISSING = {
 }
 
 
-def test_figures_not_drawn_are_on_stderr_and_in_the_answer_with_the_reason(tmp_path, monkeypatch, capsys):
+def test_the_reasons_of_figures_not_drawn_are_in_the_answer_with_the_command_that_lists_them(
+    tmp_path, monkeypatch, capsys
+):
     made_by = {"lengthgen conjecture fig2": ["figure2", "results-fig2"]}
-    drawn = Drawn(files={"figure1": ["a"]}, missing=MISSING, made_by=made_by)
+    drawn = Drawn(
+        files={"figure1": ["a"], "figure4": ["b"]}, recorded={"figure4": "docs"}, missing=MISSING, made_by=made_by
+    )
     monkeypatch.setattr(pipeline, "draw_catalogue", lambda *_: drawn)
     answer = pipeline._figures(tmp_path, "smoke")
-    assert answer == {"drawn": ["figure1"], "missing": MISSING, "broken": {}}
-    err = capsys.readouterr().err.splitlines()
-    assert err[0].startswith("not drawn: 3;")
-    assert err[1].split() == ["2", "of", "figure2,", "results-fig2:", "lengthgen", "conjecture", "fig2"]
-    assert "labels-x" in err[2] and not err[3:]
-
-
-def test_the_summary_says_how_many_are_not_drawn_and_where_the_reasons_are():
-    [line] = _not_drawn(MISSING)
-    assert line.plain == "Not drawn: 3, for 2 reasons (on stderr): figure2, results-fig2, labels-x"
-    [line] = _not_drawn({f"figure{number}": "why" for number in range(99)})
-    assert line.plain.startswith("Not drawn: 99, for 1 reasons (on stderr): figure0, figure1, ")
-    assert len(line.plain) < 120
-    assert _not_drawn({}) == []
+    command = f"lengthgen figures --profile smoke --out {tmp_path}"
+    assert answer == {
+        "drawn": ["figure1", "figure4"], "recorded": {"figure4": "docs"}, "missing": MISSING, "made_by": command,
+        "broken": {},
+    }  # fmt: skip
+    assert capsys.readouterr().err == ""
+    assert [line.plain for line in _figures(answer)] == [
+        "1 figure shows recorded runs, not trained here, as its caption says",
+        f"Not drawn: 3 (why, and how to make them: {command})",
+    ]
+    assert _figures(answer | {"recorded": {}, "missing": {}}) == []
 
 
 def test_an_answer_that_a_dead_solver_left_open_is_not_stored(tmp_path, monkeypatch):

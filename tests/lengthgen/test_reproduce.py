@@ -99,10 +99,9 @@ def test_everything_is_there_and_named_by_the_manifest(clean):
     assert "verify: " in stderr + other and " claims to do" in stderr + other, "long work says how much it is"
     assert "falsifiers rejected" in stdout
     lines = stdout.splitlines()
-    papers, patterns, tasks, runs, *rest = lines[lines.index("Found") + 1 :]
-    assert [line.split(":")[0].strip() for line in (papers, patterns, tasks, runs)] == [
-        "Papers", "Patterns", "Tasks", "Runs"
-    ]  # fmt: skip
+    papers, patterns, tasks, *rest = lines[lines.index("Found") + 1 :]
+    assert [line.split(":")[0].strip() for line in (papers, patterns, tasks)] == ["Papers", "Patterns", "Tasks"]
+    assert f"to draw it: lengthgen figures --trial {out / 'fig1'}" in " ".join(stdout.split())
     where = " ".join(rest)  # a long path is wrapped
     assert where.startswith("To explore it all: ") and "manifest.json names every file" in where
     assert len(stdout.splitlines()) <= 50, "the summary fits one screen"
@@ -115,17 +114,13 @@ def test_derived_files_are_sealed(clean):
         assert read_sealed_json(path), path
 
 
-def test_what_is_not_drawn_is_named_with_the_reason(clean):
+def test_what_is_not_drawn_is_a_number_and_one_command(clean):
     out, [(_, stdout, stderr), _], *_ = clean
-    lines = stderr.splitlines()
-    missing = lines[next(at for at, line in enumerate(lines) if line.startswith("not drawn: ")) :]
-    assert any("of figure2, " in line and ": lengthgen conjecture fig2 " in line for line in missing)
-    [unreadable] = [line for line in missing if "cannot be read in print (why: lengthgen figures NAME): " in line]
-    names = {"figure2", *unreadable.partition("NAME): ")[2].split(", ")}
-    assert "labels-fig2-addition" in names
-    assert names.isdisjoint(path.stem for path in out.glob("figures/*"))
-    [line] = [line for line in stdout.splitlines() if line.startswith("Not drawn: ")]
-    assert "(on stderr): figure2, " in line
+    assert "not drawn" not in stderr
+    command = f"lengthgen figures --profile smoke --out {out}"
+    summary = " ".join(stdout.split())  # a long path is wrapped
+    assert f"Not drawn: 3 (why, and how to make them: {command})" in summary
+    assert {"figure2", "results-fig2", "labels-fig2-addition"}.isdisjoint(path.stem for path in out.glob("figures/*"))
 
 
 def test_predictions_were_stored_before_training(clean):

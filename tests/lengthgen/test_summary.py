@@ -1,11 +1,24 @@
-"""The summary of `reproduce`: the verdicts on four cells, and what was found in five lines."""
+"""The summary of `reproduce`: the screen of its trial, and what was found in a line each."""
 
 import pytest
+from rich.console import Console
 
 from empirical.trial.trial import as_json
-from lengthgen.tables.summary import decisions, found_lines
+from lengthgen.tables.summary import found_lines, summary
 from tests.empirical.conftest import smoke_run
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNFIT, YES, evidence, histories
+
+CLAIMS = [
+    {"verdict": "verified", "holds": True, "falsifiers": [{"rejected": True}]},
+    {"verdict": "corrected", "holds": True, "falsifiers": [{"rejected": True}]},
+    {"verdict": "refuted", "holds": False, "falsifiers": [{"rejected": False}]},
+]
+WINDOW, SRC = {"name": "window", "generalizes": True}, {"src": {"1": 1, "6": 1}}
+ANSWERS = {
+    "claims": {"claims": CLAIMS},
+    "lrc": [WINDOW, {"name": "decay", "generalizes": False}],
+    "src": [SRC, {"src": {"1": 1, "6": 4}}, {"src": {"1": 1, "6": None}}],
+}
 
 
 @pytest.fixture
@@ -23,37 +36,24 @@ def trial():
     return as_json(cells, MAIN, "abc")
 
 
-def test_four_cells_say_what_was_predicted_seen_and_decided(trial):
-    lines = [line.plain for line in decisions(trial)]
-    assert lines == [
-        "Decided: 4 of 5 predictions, frozen as abc",
-        "  parity aligned ipe: predicted yes, seen 6 of 6, e-value 45, consistent",
-        "  parity aligned rpe: predicted yes, seen 0 of 9, e-value 326, refuted",
-        "  parity aligned ape: predicted no, seen 0 of 6, e-value 45, consistent",
-        "  parity filled rpe: predicted yes, seen 1 of 2, e-value -, undecided (power)",
-    ]
+def test_the_screen_of_the_trial_stands_in_the_summary(trial, tmp_path):
+    answers = ANSWERS | {"conjecture": trial, "src": [SRC | {"task": "parity"}]}
+    answers |= {"lrc": [WINDOW | {"lrc": {"4": 1}}], "figures": {"missing": {}, "drawn": []}, "report": {"page": "p"}}
+    console = Console(width=140)
+    with console.capture() as capture:
+        console.print(summary(answers, tmp_path))
+    text = " ".join(capture.get().split())
+    assert "3 of 4 decided cells did as predicted; not so: rpe on padded operands (0 of 9 fitting" in text
+    assert f"lengthgen figures --trial {tmp_path / 'fig1'}" in text
 
 
-def test_five_lines_say_what_was_found(trial):
-    claims = [
-        {"verdict": "verified", "holds": True, "falsifiers": [{"rejected": True}]},
-        {"verdict": "corrected", "holds": True, "falsifiers": [{"rejected": True}]},
-        {"verdict": "refuted", "holds": False, "falsifiers": [{"rejected": False}]},
-    ]
-    answers = {
-        "claims": {"claims": claims},
-        "lrc": [{"name": "window", "generalizes": True}, {"name": "decay", "generalizes": False}],
-        "src": [{"src": {"1": 1, "6": 1}}, {"src": {"1": 1, "6": 4}}, {"src": {"1": 1, "6": None}}],
-        "conjecture": trial,
-    }
-    assert found_lines(answers) == [
+def test_a_line_each_says_what_was_found():
+    assert found_lines(ANSWERS) == [
         "Papers: 2 of 3 claims hold (1 as corrected here), 1 refuted, 0 unsettled; 2 of 3 falsifiers rejected",
         "Patterns: some position encoding makes window generalize from scale 4 to 8, and none decay",
         "Tasks: one operator serves every scale up to 6 for 1 of 3 tasks; the others need more",
-        "Runs: of 5 predictions, 3 consistent with the runs, 1 refuted (parity aligned rpe), 1 undecided for want of "
-        "runs (parity filled rpe)",
     ]
     theories = {"theories": {"a": "supported", "b": "refuted", "c": "undecided"}}
-    assert found_lines(answers | theories)[4:] == [
+    assert found_lines(ANSWERS | theories)[3:] == [
         "Theories, by published results: supported a; refuted b; 3 were judged"
     ]

@@ -245,7 +245,7 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
         )
         for build in ("one", "two")
     ]
-    assert len(builds[0]) == 6
+    assert len(builds[0]) == 7
     for first, second in zip(*builds, strict=True):
         assert first.read_bytes() == second.read_bytes()
 

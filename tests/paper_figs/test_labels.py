@@ -7,8 +7,7 @@ import pytest
 
 from paper_figs import task_labels
 from paper_figs.catalogue import catalogue
-from paper_figs.declaration import Undrawable
-from paper_figs.saving import Drawing
+from paper_figs.saving import Drawing, Undrawable
 from paper_figs.sources import Sources
 from tests.paper_figs.made_up import protocol_file
 

@@ -44,7 +44,7 @@ def test_different_texts_have_different_names_and_a_name_is_its_own(first: str, 
 def test_labels_and_file_names_have_no_special_character_of_latex(tmp_path: Path) -> None:
     for text in HOSTILE:
         name = file_name(text)
-        environment = latex.figure(name, "Caption.", 3)
+        environment = latex.figure(name, "Caption.", 3, across=False)
         [label] = re.findall(r"\\label\{(.*)\}", environment)
         [file] = re.findall(r"\\includegraphics\[.*\]\{(.*)\}", environment)
         assert not {*label, *file} - {*string.ascii_letters, *string.digits, *":._-"}

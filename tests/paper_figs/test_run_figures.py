@@ -1,6 +1,7 @@
 """Figures and tables of runs: every number is read back and compared with the store."""
 
 import json
+import re
 from itertools import combinations, pairwise, product
 from pathlib import Path
 from statistics import fmean, median
@@ -29,7 +30,7 @@ from paper_figs import (
 )
 from paper_figs.catalogue import catalogue
 from paper_figs.cells import CellScores, interval
-from paper_figs.declaration import Undrawable
+from paper_figs.saving import Undrawable
 from paper_figs.sources import Missing, Needs, Sources
 from paper_figs.stored_trial import StoredTrial
 from tests.paper_figs.made_up import EPOCHS, PROTOCOL, fill, score, seen, sources
@@ -186,8 +187,11 @@ def test_halves_of_a_cell_are_the_prediction_and_the_runs(made_up: tuple[Sources
         bottom, height = bottoms[f"predicted:{task}:aligned:ipe"]
         assert label.get_position()[1] == pytest.approx(bottom + height / 2), "a task stands beside its cells"
     assert texts["row:copy"] == "2/3" and texts["column:rpe"] == "0/2" and texts["column:ape"] == "2/2"
-    assert "4 of 6 are as predicted, 67%" in drawing.caption
-    assert "Predicted to generalize: 2 cells do, 2 do not; predicted not to: 0 do, 2 do not" in drawing.caption
+    assert "As predicted: 4 of 6 cells with both a prediction and an outcome, 67%" in drawing.caption
+    assert (
+        "Of the cells predicted to generalize 2 do and 2 do not, of those predicted not to 0 do and 2 do not"
+        in drawing.caption
+    )
 
 
 def test_shares_of_runs_have_exact_intervals(made_up: tuple[Sources, str]) -> None:
@@ -201,7 +205,7 @@ def test_shares_of_runs_have_exact_intervals(made_up: tuple[Sources, str]) -> No
             [bar] = [artist for artist in axes.collections if artist.get_gid() == f"bar:copy:aligned:{encoding}"]
             assert [*line.get_xdata()] == [count / 5]
             assert bar.get_segments()[0][:, 0].tolist() == pytest.approx(interval(count, 5))
-    assert "Of all 30 runs 30 fit and 10 generalize" in drawing.caption
+    assert "Runs in all: 30; that fit: 30; that generalize: 10" in drawing.caption
 
 
 def test_dash_and_mark_are_where_cells_were_to_break_and_do(made_up: tuple[Sources, str]) -> None:
@@ -219,7 +223,7 @@ def test_dash_and_mark_are_where_cells_were_to_break_and_do(made_up: tuple[Sourc
         [stroke] = [line for line in axes.lines if line.get_gid() == f"predicted:{gid}"]
         assert [*mark.get_xdata()] == [observed]
         assert [*stroke.get_xdata()] == [predicted] and [*stroke.get_ydata()] == [*mark.get_ydata()]
-    assert "Of 2 cells predicted to break, 2 break exactly at the predicted scale" in drawing.caption
+    assert "Of 2 cells predicted to break, at just that scale: 2, earlier: 0" in drawing.caption
     assert "copy, aligned, RPE (predicted never, median 3)" in drawing.caption
 
 
@@ -411,17 +415,58 @@ training.epochs = 1
             )
     assert relation.queries == (4,), "at `=`; after a digit there is always $"
     assert relation.ideal[2, 3] != relation.ideal[1, 3] == relation.ideal[0, 3]
-    drawing = learned_labels.drawing([relation])
-    assert isinstance(drawing.shown, Figure)
-    on_the_page(drawing.shown)
-    for rank in (1, 2, 3):
-        axes = panel(drawing.shown, f"select-last:{rank}")
-        shown = {(text.get_position()[1], text.get_position()[0]): text.get_text() for text in axes.texts}
-        shades = next(artist for artist in axes.collections if artist.get_gid() == "weights").get_array()
-        for row in drawing.rows:
-            assert shown[row["key"], row["query"]] == str(row[f"label_{rank}"])
-            assert shades[row["key"] - 1, row["query"] - 1] == row[f"weight_{rank}"]
+    learned_labels.write_relations(tmp_path / "relations.json", [relation])
+    [read] = learned_labels.read_relations(tmp_path / "relations.json")
+    assert (read.labels == relation.labels).all() and (read.ideal == relation.ideal).all()
+    assert read.weights == pytest.approx(relation.weights, abs=1e-4) and read.meaning == relation.meaning
+    for width in (3.25, 7.0):
+        drawing = learned_labels.drawing([read], width=width)
+        assert isinstance(drawing.shown, Figure)
+        on_the_page(drawing.shown)
+    axes = panel(drawing.shown, "select-last:learned")
+    shown = {(text.get_position()[1], text.get_position()[0]): text.get_text() for text in axes.texts}
+    for row in drawing.rows:
+        key, query = row["key"], row["query"]
+        assert shown[key, query] == str(row["label_1"])
+        for rank in (1, 2, 3):
+            assert row[f"label_{rank}"] == relation.labels[key - 1, query - 1, rank - 1]
+            assert row[f"weight_{rank}"] == pytest.approx(relation.weights[key - 1, query - 1, rank - 1], abs=1e-4)
+    boxes = [patch for patch in axes.patches if patch.get_gid() == "wrong"]
+    assert len(boxes) == relation.pairs - relation.agreeing, "a box for each pair that is read otherwise"
     assert relation.pairs == 4 and f"select-last: {relation.agreeing} of 4" in drawing.caption
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [
+        ([1], "A curve is one run (seed)"),
+        ([2], "the median of 2 runs (seeds). A bar, from the smallest to the largest value, holds the median of such "
+              "runs with probability 50.0%"),
+        ([1, 6], "the median of 1 to 6 runs (seeds). A bar, from the smallest to the largest value, holds the median "
+                 "of such runs with probability 96.9%; one run has no bar"),
+        ([6, 10], "value 1 or 2 from below to the same from above, holds the median of such runs with probability at "
+                  "least 96.9%"),
+    ],
+)  # fmt: skip
+def test_a_caption_claims_no_more_of_a_median_than_its_runs_show(counts: list[int], sentence: str) -> None:
+    assert sentence in accuracy_grid.median_text("curve", counts)
+
+
+NONSENSE = re.compile(r"\b1 (runs|seeds|cells|claims)\b|\b0\.0%|\b[Oo]f 0 |\b0 of 0\b")
+
+
+@pytest.mark.parametrize("encodings", ['"ipe"', '"ipe", "rpe", "ape"'])
+def test_captions_of_one_run_a_cell_make_sense(tmp_path: Path, encodings: str) -> None:
+    text = PROTOCOL.replace("seeds = 5", "seeds = 1").replace('"ipe", "rpe", "ape"', encodings)
+    given, name = sources(tmp_path, text)
+    drawn = [
+        entry.make(given)
+        for key, entry in catalogue(given, [name]).items()
+        if key.endswith("-made-up") and not key.startswith("labels")
+    ]
+    assert len(drawn) == 7
+    for drawing in drawn:
+        assert not NONSENSE.search(drawing.caption), drawing.caption
 
 
 def test_every_model_size_has_its_accuracy(tmp_path):

@@ -5,8 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from matplotlib.backends import backend_pgf
+from matplotlib.figure import Figure
 
-from paper_figs.saving import Drawing, Printed, write
+from paper_figs.saving import Drawing, Printed, Undrawable, at_width, write
+from paper_figs.style import PAGE_WIDTH, TALLEST, context
 from proofs_checks import latex
 
 TABLE = Drawing(
@@ -63,3 +66,51 @@ def test_a_caption_is_one_line_whatever_names_it_repeats(tmp_path: Path) -> None
     for path in write(replace(TABLE, caption="of 'a\nb\x1b[2J'"), tmp_path, "table-x"):
         if path.suffix != ".csv":
             assert "\x1b" not in path.read_text() and "a b" in path.read_text()
+
+
+def made(width: float, area: float) -> Drawing:
+    return replace(TABLE, shown=Figure(figsize=(width, area / width)))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "area", "drawn"),
+    [(3.25, 20.0, 3.25), (3.25, 3.25 * TALLEST, 3.25), (3.25, 30.0, PAGE_WIDTH), (PAGE_WIDTH, 30.0, PAGE_WIDTH)],
+)
+def test_a_figure_that_is_too_tall_at_its_width_has_that_of_a_page(wanted: float, area: float, drawn: float) -> None:
+    assert at_width(lambda width: made(width, area), wanted).width == drawn
+
+
+def test_a_figure_that_does_not_fit_a_column_is_tried_on_a_page() -> None:
+    def of_a_page(width: float) -> Drawing:
+        if width < PAGE_WIDTH:
+            raise Undrawable("too many panels")
+        return made(width, 7.0)
+
+    assert at_width(of_a_page, 3.25).width == PAGE_WIDTH
+    with pytest.raises(Undrawable, match=r"it would be 10\.0 inches high, and 9 fit a page"):
+        at_width(lambda width: made(width, 70.0), 3.25)
+
+
+def test_pgf_is_written_without_latex_and_escapes_what_latex_would_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend_pgf, "LatexManager", None)
+    with context():
+        figure = Figure(figsize=(3, 2))
+        for y, text in enumerate(("50% of a_b & θ", "$x_1^2$", "{on the line}")):
+            figure.text(0.5, y / 3, text, va="center_baseline" if y == 2 else "bottom", ha="right")
+    write(replace(TABLE, shown=figure), tmp_path, "texts")
+    written = (tmp_path / "texts.pgf").read_text()
+    for text in (r"50\% of a\_b \& $\theta$", "$x_1^2$", r"\{on the line\}"):
+        [line] = [line for line in written.splitlines() if line.endswith(f"{text}}}}}%")]
+        assert line.startswith(r"\pgftext[x=1.500000in,y=") and ",right,b" in line, "a text stands at its anchor"
+    assert written.isascii() and "setmainfont" not in written, "the fonts are those of the document"
+
+
+def test_a_figure_that_is_rasterized_for_its_size_has_no_pgf(tmp_path: Path) -> None:
+    for rasterized in (False, True):
+        with context():
+            figure = Figure(figsize=(3, 2))
+            figure.add_subplot().pcolormesh([[1, 2], [3, 4]], rasterized=rasterized)
+        paths = write(replace(TABLE, shown=figure), tmp_path / str(rasterized), "mesh")
+        assert (tmp_path / str(rasterized) / "mesh.pgf" in paths) != rasterized

@@ -20,6 +20,7 @@ CELL = "cells.0"
 OF_TRIAL = (
     "main", "main.size", "main.checkpoint", "main.threshold", "alpha", "confidence", "unanimous_runs", "rules",
     "rules.coverage.table", "rules.coverage.table.yes_no", "rules.literal.fisher_p", "rules.literal.misclassified",
+    "rules.selection.fisher_p",
     "rules.coverage.permutation", "rules.coverage.permutation.task.p", "breaking", "breaking.cells", "cells", CELL,
     *(f"{CELL}.{key}" for key in ("task", "format", "encoding", "size", "verdict", "fit", "generalizes", "outcomes")),
     *(f"{CELL}.fit.{key}" for key in ("successes", "trials", "low", "high")), f"{CELL}.prediction.why",

@@ -49,7 +49,9 @@ def test_a_choice_is_counted_anew_and_keeps_its_order(folder: Path) -> None:
     }  # fmt: skip
     assert chosen.content["breaking"] == {"cells": 1, "as_predicted": 1, "earlier": 0, "later": 0, "never": 0}
     caption = chosen.figures()["predicted-mine"](7.0).caption
-    assert "1 of 2 are as predicted, 50%." in caption and "Fisher" not in caption, "no test of all cells is quoted"
+    assert (
+        "As predicted: 1 of 2 cells with both a prediction and an outcome, 50%." in caption and "Fisher" not in caption
+    ), "no test of all cells is quoted"
 
 
 def test_the_whole_trial_counts_as_it_was_judged(folder: Path) -> None:

@@ -217,7 +217,7 @@ def test_names_without_a_look_are_refused() -> None:
 
 
 def test_files_are_whole_vector_and_raster(drawing: saving.Drawing, written: tuple[Path, ...]) -> None:
-    pdf, svg, png, table, caption, environment = written
+    pdf, svg, png, pgf, table, caption, environment = written
     assert {path.suffix for path in (pdf, svg, png, table)} == {".pdf", ".svg", ".png", ".csv"}
     assert caption.read_text() == f"{drawing.caption}\n"
     assert (
@@ -229,13 +229,14 @@ def test_files_are_whole_vector_and_raster(drawing: saving.Drawing, written: tup
     assert content.startswith(b"%PDF") and content.rstrip().endswith(b"%%EOF") and len(content) > 10_000
     assert b"/CIDFontType2" in content and b"/Type3" not in content, "TrueType fonts are embedded as such"
     assert b"CreationDate" not in content and b"ModDate" not in content
+    assert pgf.read_text().count(r"\begin{pgfpicture}") == pgf.read_text().count(r"\end{pgfpicture}") == 1
     image = imread(png)
     assert image.shape[1] == style.PAGE_WIDTH * 300
     assert image[..., :3].min() < 0.2 and image[..., :3].std() > 0.02
     assert b"Software" not in png.read_bytes()
     with table.open(newline="") as file:
         assert list(csv.DictReader(file)) == [{key: str(value) for key, value in row.items()} for row in drawing.rows]
-    assert len(list(table.parent.iterdir())) == 6, "nothing else is left behind"
+    assert len(list(table.parent.iterdir())) == 7, "nothing else is left behind"
 
 
 def test_names_of_files_are_drawn_on_one_line_and_not_read_as_mathematics() -> None:
@@ -285,4 +286,4 @@ def test_another_process_lists_all_figures_and_writes_the_same_bytes_without_tor
     assert (tmp_path / "pattern.txt").read_text() == repr((pattern.rows, pattern.caption))
     contents = {path.name: path.read_bytes() for path in (tmp_path / "labels").iterdir()}
     assert contents == {path.name: path.read_bytes() for path in written}
-    assert sorted(name.rpartition(".")[2] for name in contents) == ["csv", "pdf", "png", "svg", "tex", "txt"]
+    assert sorted(name.rpartition(".")[2] for name in contents) == ["csv", "pdf", "pgf", "png", "svg", "tex", "txt"]

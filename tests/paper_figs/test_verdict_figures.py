@@ -44,7 +44,7 @@ def test_captions_name_the_evidence_and_all_text_is_on_the_page(
     assert isinstance(drawn.shown, Figure)
     on_the_page(drawn.shown)
     # 24 tasks, two formats, three of four encodings, four runs each, of which one does not fit.
-    assert "576 runs of 144 of 192 cells" in drawn.caption and "432 runs fit" in drawn.caption
+    assert "576 runs of 144 of 192 cells" in drawn.caption and "of which 432 fit" in drawn.caption
     assert judgement["frozen"][:12] in drawn.caption and "[F]" in drawn.caption
 
 

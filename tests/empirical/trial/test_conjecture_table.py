@@ -74,8 +74,13 @@ def test_sensitivity_names_the_cells_that_change(small_run):
     near = evidence(histories(small_run(), {(1, 1, 0.92, 0.92): 9}), YES, "parity/aligned/ipe", declared=NO)
     text = rendered(sensitivity_table(trial_of(near)))
     assert line(text, "threshold 0.9  ") == "1 0 0 0 100% 100% 1"
-    assert line(text, "threshold 1.0  ") == "0 1 0 0 0% 0% 0"
     assert (
-        line(text, "threshold 0.9: parity/aligned/ipe/small: ") == "observed no -> yes, verdict refuted -> consistent"
+        line(text, "threshold 0.9: observed no -> yes, verdict refuted -> consistent: ") == "parity/aligned/ipe/small"
     )
-    assert line(text, "mode declared: parity/aligned/ipe/small: ").startswith("predicted yes -> no, ")
+    assert line(text, "mode declared: predicted yes -> no, ").endswith(": parity/aligned/ipe/small")
+    assert "threshold 1.0" in line(text, "no cell changes: ")
+
+
+def test_p_values_that_cannot_be_small_are_left_out(cells):
+    text = rendered(conjecture_table(trial_of(*cells)))
+    assert line(text, "literal  ") == "1 1 0 0 50% 1.000 - - -"

@@ -1,0 +1,142 @@
+"""Records: figures of an experiment without runs show those of its record, and say so; nothing else stands in."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from empirical.runs.protocol import names as protocol_names
+from lengthgen.gallery import draw_catalogue
+from paper_figs.catalogue import catalogue
+from paper_figs.records import RECORDS
+from paper_figs.sources import Missing, Needs, Sources
+from paper_figs.style import TALLEST, WIDTHS
+from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file, sources
+from tests.paper_figs.test_run_figures import on_the_page
+from theory.system.files import write_json
+
+OF_THE_PAPER = ("figure2", "figure3", "figure4", "figure5", "figure5-scale-hint")
+NARROW, PAGE = WIDTHS["column"], WIDTHS["page"]
+ROUNDING = 0.01
+
+
+@pytest.fixture
+def made_up(tmp_path: Path) -> tuple[Sources, Sources, str]:
+    """Sources with runs, and sources without any whose records have these runs; and the name of the protocol."""
+    trained, name = sources(tmp_path)
+    record = tmp_path / "docs" / "results" / "some" / "made-up"
+    record.mkdir(parents=True)
+    shutil.copy(trained.out / "made-up" / "conjecture.json", record)
+    runs = [run.id for runs in trained.runs(name).values() for run in runs]
+    write_json(record / "runs.json", {"runs": dict.fromkeys(runs)})
+    return (
+        trained,
+        Sources(out=tmp_path / "new", profile="smoke", width=7.0, records=tmp_path / "docs" / "results"),
+        name,
+    )
+
+
+def test_a_record_gives_the_numbers_of_its_runs(made_up: tuple[Sources, Sources, str]) -> None:
+    trained, recorded, name = made_up
+    recorded.require(Needs(protocols=(name,), trial=True))
+    assert recorded.cells(name) == trained.cells(name)
+    assert recorded.trial(name)["cells"] == trained.trial(name)["cells"]
+
+
+def test_a_figure_of_a_record_says_so_in_its_caption(made_up: tuple[Sources, Sources, str], tmp_path: Path) -> None:
+    trained, recorded, name = made_up
+    of_runs, of_record = (
+        draw_catalogue(its, tmp_path / folder, ["accuracy-made-up", "predicted-made-up"], [name])
+        for its, folder in ((trained, "one"), (recorded, "two"))
+    )
+    record = "docs/results/some/made-up"
+    assert not of_runs.recorded
+    assert of_record.recorded == dict.fromkeys(("accuracy-made-up", "predicted-made-up"), record)
+    captions = [(tmp_path / folder / "accuracy-made-up.txt").read_text() for folder in ("one", "two")]
+    assert captions[1] == f"{captions[0][:-1]} From the planned runs of the record {record}: not trained here.\n"
+    assert f"From the record {record}" in (tmp_path / "two" / "predicted-made-up.txt").read_text()
+    tables = [(tmp_path / folder / "accuracy-made-up.csv").read_bytes() for folder in ("one", "two")]
+    assert tables[0] == tables[1]
+
+
+def test_runs_of_ones_own_are_never_mixed_with_a_record(made_up: tuple[Sources, Sources, str]) -> None:
+    _, recorded, name = made_up
+    fill(recorded.store, next(iter(recorded.runs(name).values()))[0])
+    fresh = replace(recorded, cache={})
+    assert fresh.record(name) is None
+    with pytest.raises(Missing, match="29 of the 30 runs"):
+        fresh.require(Needs(protocols=(name,)))
+
+
+def test_a_record_of_other_settings_or_with_too_few_runs_does_not_stand_in(
+    made_up: tuple[Sources, Sources, str], tmp_path: Path
+) -> None:
+    _, recorded, name = made_up
+    protocol_file(tmp_path, PROTOCOL + "training.epochs = 9\n")
+    assert replace(recorded, cache={}).record(name) is None
+    protocol_file(tmp_path)
+    assert replace(recorded, cache={}).record(name) is not None
+    path = tmp_path / "docs" / "results" / "some" / "made-up" / "runs.json"
+    stored = json.loads(path.read_text())
+    del stored["runs"][next(iter(stored["runs"]))]
+    write_json(path, stored)
+    assert replace(recorded, cache={}).record(name) is None
+
+
+def test_a_figure_that_reads_more_than_a_record_holds_is_missing(made_up: tuple[Sources, Sources, str]) -> None:
+    _, recorded, name = made_up
+    entries = catalogue(recorded, [name])
+    with pytest.raises(Missing, match="30 of the 30 runs"):
+        recorded.require(entries["coverage-made-up"].needs)
+
+
+def test_without_a_checkout_figures_without_runs_are_missing(made_up: tuple[Sources, Sources, str]) -> None:
+    _, recorded, name = made_up
+    installed = replace(recorded, records=recorded.out / "docs" / "results", cache={})
+    for needs in (Needs(protocols=(name,)), Needs(court=True), Needs(verdict="random-tasks")):
+        with pytest.raises(Missing):
+            installed.require(needs)
+
+
+def test_a_changed_record_is_not_drawn(made_up: tuple[Sources, Sources, str], tmp_path: Path) -> None:
+    _, recorded, name = made_up
+    path = tmp_path / "docs" / "results" / "some" / "made-up" / "conjecture.json"
+    path.write_text(path.read_text().replace('"seed": 0', '"seed": 7', 1))
+    drawn = draw_catalogue(recorded, tmp_path / "figures", ["accuracy-made-up"], [name])
+    assert "conjecture.json" in drawn.broken["accuracy-made-up"] and "git checkout" in drawn.broken["accuracy-made-up"]
+
+
+@pytest.fixture(scope="module")
+def of_this_project(tmp_path_factory: pytest.TempPathFactory) -> Sources:
+    return Sources(out=tmp_path_factory.mktemp("new"), profile="quick", width=PAGE, records=RECORDS)
+
+
+def test_every_protocol_but_the_one_that_reproduce_trains_has_its_record(of_this_project: Sources) -> None:
+    assert {name for name in protocol_names() if of_this_project.record(name) is None} == {"fig1"}
+
+
+@pytest.mark.parametrize("width", [NARROW, PAGE])
+@pytest.mark.parametrize("name", OF_THE_PAPER)
+def test_the_figures_of_the_paper_are_drawn_from_records_and_fit(
+    of_this_project: Sources, name: str, width: float
+) -> None:
+    entry = catalogue(of_this_project)[name]
+    of_this_project.require(entry.needs)
+    shown = entry.make(replace(of_this_project, width=width)).shown
+    assert isinstance(shown, Figure)
+    assert shown.get_figwidth() <= width + ROUNDING and shown.get_figheight() <= TALLEST
+    on_the_page(shown)
+
+
+def test_figure_4_shows_the_recorded_scores(of_this_project: Sources) -> None:
+    trial = json.loads((RECORDS / "quick-until-decided" / "fig4" / "conjecture.json").read_text())
+    rows = catalogue(of_this_project)["figure4"].make(of_this_project).rows
+    assert len(rows) == 6 * 20
+    for cell in trial["cells"]:
+        for row in rows:
+            if (row["task"], row["encoding"]) == (cell["task"], cell["encoding"]):
+                recorded = [outcome["exact_match"][str(row["scale"])] for outcome in cell["outcomes"][: row["seeds"]]]
+                assert [row[f"seed_{at}"] for at in range(1, row["seeds"] + 1)] == recorded
