@@ -3,37 +3,36 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from lengthgen.tables.layout import Screen, cut_to_screen
 from proofs_checks.claim import Strength
 from proofs_checks.report import LEGEND, MARKS
 
-WIDEST = 100
-"""Largest width of a list or page, in characters."""
 _LABELS = {"P": "the paper says it", "F": "our formalisation"}
 
 
-class _Within:
-    """Renderable in at most `WIDEST` columns."""
-
-    def __init__(self, content: RenderableType) -> None:
-        self.content = content
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from console.render(self.content, options.update(width=min(WIDEST, options.max_width)))
+def claims_screen(answer: Mapping[str, Any]) -> Screen:
+    """Return as many of the claims as fit a screen, a line each."""
+    return cut_to_screen(len(answer["claims"]), lambda shown: _listed(answer, shown))
 
 
-def claims_table(answer: Mapping[str, Any]) -> RenderableType:
-    """Return a line for each claim: id, verdict if one is stored, and the beginning of the statement."""
-    total, shown = answer["found"], len(answer["claims"])
+def claims_table(answer: Mapping[str, Any]) -> Screen:
+    """Return all claims of the answer, a line each."""
+    return Screen([_listed(answer, len(answer["claims"]))])
+
+
+def _listed(answer: Mapping[str, Any], shown: int) -> RenderableType:
+    """Return a line for each of the first claims: id, verdict if one is stored, and the beginning of the statement."""
+    total, claims = answer["found"], answer["claims"][:shown]
     table = Table.grid(padding=(0, 2), expand=True)
     table.add_column(no_wrap=True)
-    if settled := any(claim["verdict"] for claim in answer["claims"]):
+    if settled := any(claim["verdict"] for claim in claims):
         table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    for claim in answer["claims"]:
+    for claim in claims:
         verdict = [Text(claim["verdict"] or "-")] if settled else []
         table.add_row(Text(claim["id"]), *verdict, Text(" ".join(claim["statement"].split())))
     notes = [
@@ -43,13 +42,13 @@ def claims_table(answer: Mapping[str, Any]) -> RenderableType:
     if answer["missing"]:
         notes.append(f"no claim has all the words; {'these lack' if total > 1 else 'this lacks'} {answer['missing']}")
     if shown < total:
-        notes.append(f"{total - shown} more: add words, or --all")
+        notes.append(f"{total - shown} more: add words, or --details")
     notes.append("`lengthgen claims ID` shows one whole; `lengthgen verify ID ...` checks them")
     title = f"{total} claim{'' if total == 1 else 's'}"
-    return _Within(Group(Text(title, style="bold"), table, *map(Text, notes)))
+    return Group(Text(title, style="bold"), table, *map(Text, notes))
 
 
-def claim_page(answer: Mapping[str, Any]) -> RenderableType:
+def claim_page(answer: Mapping[str, Any]) -> Screen:
     """Return a claim whole: statement, what the paper prints, proof, falsifiers, TeX, source."""
     source, strength = answer["source"], answer["strength"]
     page = Table.grid(padding=(0, 2))
@@ -71,7 +70,8 @@ def claim_page(answer: Mapping[str, Any]) -> RenderableType:
     ):
         for at, line in enumerate(filter(None, lines)):
             page.add_row(Text("" if at else heading, style="bold"), Text(" ".join(line.split())))
-    return _Within(Group(Text(answer["id"], style="bold"), Text(" ".join(answer["statement"].split())), Text(), page))
+    statement = Text(" ".join(answer["statement"].split()))
+    return Screen([Group(Text(answer["id"], style="bold"), statement, Text(), page)])
 
 
 def _source_lines(source: Mapping[str, str], title: str) -> list[str]:

@@ -99,4 +99,4 @@ def _names(results: Sequence[Result], shown: int) -> list[Text]:
         f"{verdict}: {', '.join([*names[:shown], *more(len(names), shown)])}"
         for verdict, names in _not_verified(results).items()
     ]
-    return [Text(line) for line in [*lines, "a claim with its reason: lengthgen verify NAME; all of them: --details"]]
+    return [Text(line) for line in [*lines, "a claim whole: lengthgen claims ID; all of them: --details"]]

@@ -1,6 +1,7 @@
 """`lengthgen claims`: the list fits a screen, and the page of one claim has all that is known of it."""
 
 import json
+import re
 
 import pytest
 
@@ -26,10 +27,12 @@ def test_a_list_fits_a_screen_and_says_how_many_are_left(run, words):
     code, out, _ = run("claims", *words)
     lines = out.splitlines()
     assert (code, len(lines) <= 25, max(map(len, lines)) <= 100) == (0, True, True)
-    total = int(lines[0].split()[0])
-    assert (f"{total - 20} more: add words, or --all" in out) == (total > 20)
-    complete = run("claims", *words, "--all")[1].splitlines()
-    assert len(complete) == len(lines) + max(0, total - 20 - 1), "the rest, without the line that says so"
+    total, left = int(lines[0].split()[0]), re.search(r"(\d+) more: add words, or --details", out)
+    ids = {claim.id for claim in registry.CLAIMS}
+    assert sum(line.split()[0] in ids for line in lines) == total - (int(left[1]) if left else 0)
+    complete = run("claims", *words, "--details")[1].splitlines()
+    assert sum(line.split()[0] in ids for line in complete) == total
+    assert bool(left) == (len(complete) > 25)
 
 
 def test_a_misspelt_word_and_lacking_words_are_named(run):
