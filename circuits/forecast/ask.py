@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from circuits.encodings import EncodingSpec
-from circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_share
+from circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
 from circuits.forecast.record import OnRecord, digest_of, on_record, version
 from circuits.forecast.table import Table, fitted_table, middle
 from circuits.other_circuits import SeveralCircuits
@@ -32,9 +32,13 @@ def with_forecast(
     """
     analysis, train, test = several.analysis, several.train[-1], several.later[-1]
     prediction = several.with_own_token(spec, prediction)
-    own_token = analysis.remembered(("own token's share", train), lambda: own_token_share(analysis.traces, train))
+    decides = analysis.remembered(("own token decides", train), lambda: own_token_decides(analysis.traces, train))
     features = features_of(
-        spec, prediction, operands=analysis.format, length=analysis.traces[-1].length, own_token=own_token
+        spec,
+        prediction,
+        operands=analysis.format,
+        length=analysis.traces[-1].length,
+        own_token_decides=decides,
     )
     named = task if task and not task.is_own else None
     seen = on_record(

@@ -23,9 +23,10 @@ Probability = Callable[[RecordedCell], float]
 
 @dataclass(frozen=True, kw_only=True)
 class Tenth:
-    """Forecasts in one tenth of [0, 1]: number of runs, mean forecast, and share of runs that generalized."""
+    """Forecasts in one tenth of [0, 1]: number of tasks and runs, mean forecast, share of runs that generalized."""
 
     low: float
+    tasks: int
     runs: int
     forecast: float
     observed: float
@@ -133,6 +134,7 @@ def calibration(cells: Sequence[RecordedCell], probability: Probability) -> list
         tenths.append(
             Tenth(
                 low=tenth / 10,
+                tasks=len({(cell.task, cell.base) for cell in members}),
                 runs=runs,
                 forecast=sum(cell.fit * probability(cell) for cell in members) / runs,
                 observed=sum(cell.generalize for cell in members) / runs,

@@ -113,7 +113,7 @@ def details_table(answer: Mapping[str, Any], counted: Table) -> Group:
 
 COUNTS = ("what training shows", "labels", "operands", "tasks", "runs", "generalize", "share")
 """Headings of the counts."""
-CALIBRATION = ("forecast from", "runs", "said", "seen")
+CALIBRATION = ("forecast from", "tasks", "runs", "said", "seen")
 """Headings of the calibration."""
 WORST = ("task", "operands", "encoding", "said", "seen", "generalize")
 """Headings of the cells where forecasts are wrong."""
@@ -131,7 +131,8 @@ def count_rows(counted: Table) -> Iterator[tuple[str, ...]]:
 def calibration_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield the tenths of the calibration."""
     for tenth in answer["calibration"]:
-        yield f"{tenth['low']:.1f}", f"{tenth['runs']:,}", f"{tenth['forecast']:.3f}", f"{tenth['observed']:.3f}"
+        said, seen = f"{tenth['forecast']:.3f}", f"{tenth['observed']:.3f}"
+        yield f"{tenth['low']:.1f}", str(tenth["tasks"]), f"{tenth['runs']:,}", said, seen
 
 
 def worst_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
