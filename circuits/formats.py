@@ -42,7 +42,7 @@ def aligned(task: Task, largest_scale: int) -> Task:
             f"task '{task.name}': prompt tokens after outputs cannot be aligned yet, as an operand is then no piece of "
             "the prompt; use the unaligned format"
         )
-    return _padded(task, f"{task.name}-aligned-{largest_scale}", _aligned_prompt(task, largest_scale, to_width=True))
+    return _padded(task, _aligned_prompt(task, largest_scale, to_width=True))
 
 
 Prompt = Callable[[int], list[Sequence[str] | EllipsisType]]
@@ -73,7 +73,7 @@ def _aligned_prompt(task: Task, largest_scale: int, *, to_width: bool) -> Prompt
     return prompt
 
 
-def _padded(task: Task, name: str, prompt: Prompt) -> Task:
+def _padded(task: Task, prompt: Prompt) -> Task:
     """Return the task with PADs where a prompt has them beyond those of the task.
 
     Raises:
@@ -116,7 +116,6 @@ def _padded(task: Task, name: str, prompt: Prompt) -> Task:
 
     return replace(
         task,
-        name=name,
         alphabet=(*task.alphabet, PAD),
         prompt=prompt,
         generate=lambda symbols: task.generate(plain_prompt(symbols)),
@@ -212,7 +211,7 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
     """
     between = None in task.layout(largest_scale)
     closed = task.prompt if between else _aligned_prompt(task, largest_scale, to_width=False)
-    core = _padded(task, f"{task.name}-closed-{largest_scale}", lambda scale: [(PAD,), *closed(scale)])
+    core = _padded(task, lambda scale: [(PAD,), *closed(scale)])
     last_cut = segments(task, largest_scale)
     widths = [segment.width + CLOSING * segment.operand for segment in last_cut]
     filler = _filler(core)
@@ -295,7 +294,6 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
 
     shared = {field.name: getattr(core, field.name) for field in fields(core)}
     changed = {
-        "name": f"{task.name}-filled-{largest_scale}",
         "prompt": prompt,
         "generate": lambda symbols: core.generate(core_prompt(symbols)),
         "vectorised": vectorised if core_vectorised else None,

@@ -64,8 +64,8 @@ class Counted:
     unfit: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Forecast:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Forecast(Brief):
     """Share of fitting runs that should generalize, from comparable runs on record ([F]).
 
     Attributes:
@@ -105,6 +105,14 @@ class Forecast:
         counted = {key: Counted(**content[key]) for key in ("comparable", "recorded")}
         within = content["breaks_within"]
         return cls(**(dict(content) | counted | {"breaks_within": within and (within[0], within[1])}))
+
+    def _brief(self) -> str:
+        where = "" if self.breaks_at is None else f", the others break at {self.breaks_at}"
+        return f"{self.share:.2f} of fitting runs should generalize ({self.low:.2f}-{self.high:.2f}){where}: {self.why}"
+
+    def _details(self) -> dict[str, str]:
+        counts = {"comparable runs": self.comparable, "on record": self.recorded}
+        return {name: f"{counted.generalize} of {counted.runs} generalize" for name, counted in counts.items()}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -214,24 +222,24 @@ class Prediction(Brief):
 
     def _brief(self) -> str:
         if self.forecast:
-            return f"{self.encoding}: {self.forecast.share:.2f} of fitting runs should generalize, {self.forecast.why}"
-        return f"{self.encoding}, coverage: {self._answer('coverage')}, {self.why}"
+            return f"{self.encoding}: {self.forecast._brief()}"
+        if self.generalizes is None:
+            return f"{self.encoding}: no rule answers, {self.why}"
+        answer = "generalizes" if self.generalizes else f"breaks at scale {self.breaks_at}"
+        return f"{self.encoding} {answer} by coverage: {self.why}"
 
     def _details(self) -> dict[str, str]:
         complexity = f"{self.complexity_train} in training, {self.complexity_test} in all"
+        variants = {name.replace("_", " "): getattr(self, name) for name in VARIANTS}
         return {
             "relation": self.relation or "",
             "induced complexity": complexity if self.relation else "",
-            **{name: self._answer(rule) for rule, name in RULES.items() if self.says(rule) is not None},
+            **{
+                name: "generalizes" if variant.generalizes else f"breaks at scale {variant.breaks_at}: {variant.why}"
+                for name, variant in variants.items()
+                if variant
+            },
         }
-
-    def _answer(self, rule: str) -> str:
-        """Return the answer of a rule of RULES in words."""
-        if self.says(rule) is None:
-            return "no answer"
-        scale = self.expects_failure_at(rule)
-        failure = "fails" if scale is None else f"breaks at scale {scale}"
-        return "generalizes" if self.says(rule) else failure
 
 
 VARIANTS = ("selection", "selection_with_token", "distractors", "distractors_with_token", "own_token")

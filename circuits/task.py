@@ -68,7 +68,8 @@ class Task(Brief):
     answer becomes a TaskError.
 
     Attributes:
-        name: name on the command line and in tables; up to 100 printable characters.
+        name: name in tables and messages; up to 100 printable characters. A task of a file that a command loads gets
+            the name of its variable there.
         alphabet: all symbols of prompts and outputs; the token number of a symbol is its index. A symbol has 1 to 50
             printable characters. A single text stands for the tuple of its characters.
         prompt: function from n to the symbols allowed at each prompt position of scale n. Every combination of them is

@@ -44,14 +44,34 @@ def _public() -> dict[str, tuple[str, str]]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used."""
+    """Import a public name when it is first used; `__all__` leaves out those whose extra is not installed."""
     if name == "__all__":
-        return sorted(_public())
+        return [public for public in sorted(_public()) if _is_installed(public)]
     if name.startswith("_") or name not in _public():
         raise AttributeError(f"module 'lengthgen' has no public name '{name}'")
     module, attribute = _public()[name]
-    value = globals()[name] = getattr(import_module(module), attribute)
+    try:
+        value = globals()[name] = getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        from lengthgen.preconditions import TRAINING, missing_training
+
+        if error.name not in TRAINING:
+            raise
+        raise ModuleNotFoundError(missing_training(error.name), name=error.name) from None
     return value
+
+
+def _is_installed(name: str) -> bool:
+    """True unless the public name needs an extra that is not installed."""
+    try:
+        __getattr__(name)
+    except ModuleNotFoundError as error:
+        from lengthgen.preconditions import TRAINING
+
+        if error.name not in TRAINING:
+            raise
+        return False
+    return True
 
 
 def __dir__() -> list[str]:

@@ -1,30 +1,31 @@
-# Public names by subject; `lengthgen/__init__.py` reads this list, and imports a name when it is first used.
+# Public names by subject; `lengthgen/__init__.py` reads this list, and imports a name when it is first used. A name
+# is public in a stub for jedi by `X as X`, and for pyright and mypy by `__all__`.
 # isort: skip_file
 
 # Relations between positions, and their order
-from theory.lattice import coarsen, equivalent, join, meet, refines
+from theory.lattice import coarsen as coarsen, equivalent as equivalent, join as join, meet as meet, refines as refines
 from theory.relation import (
-    Relation,
-    absolute,
-    clipped_relative,
-    constant,
+    Relation as Relation,
+    absolute as absolute,
+    clipped_relative as clipped_relative,
+    constant as constant,
     from_function as relation_from_function,
     from_labels as relation_from_labels,
-    key_position,
-    query_position,
-    relative,
-    t5_buckets,
+    key_position as key_position,
+    query_position as query_position,
+    relative as relative,
+    t5_buckets as t5_buckets,
 )
 
 # Attention patterns, their LRC, and what generalizes them
-from theory.generalization import judge as judge_relation, judge_standard_encodings
-from theory.growth import Growth, growth
-from theory.growth_within import growth_within
-from theory.lrc import level_sets, lrc, lrc_profile
+from theory.generalization import judge as judge_relation, judge_standard_encodings as judge_standard_encodings
+from theory.growth import Growth as Growth, growth as growth
+from theory.growth_within import growth_within as growth_within
+from theory.lrc import level_sets as level_sets, lrc as lrc, lrc_profile as lrc_profile
 from theory.lrc_within import bounds_within as lrc_bounds_within
-from theory.outcome import learn, levels_of
+from theory.outcome import learn as learn, levels_of as levels_of
 from theory.pattern import (
-    Pattern,
+    Pattern as Pattern,
     from_array as pattern_from_array,
     from_formula as pattern_from_formula,
     from_function as pattern_from_function,
@@ -32,46 +33,72 @@ from theory.pattern import (
 )
 
 # Position encodings as formulas
-from theory.encodings.catalogue import ENCODINGS, named as encoding_named
-from theory.encodings.encoding import DISTANCE_LAWS, HEADS, ONE_LAW, Encoding, Law, Parameter, Recovery
-from theory.laws import decide_law
+from theory.encodings.catalogue import ENCODINGS as ENCODINGS, named as encoding_named
+from theory.encodings.encoding import (
+    DISTANCE_LAWS as DISTANCE_LAWS,
+    HEADS as HEADS,
+    ONE_LAW as ONE_LAW,
+    Encoding as Encoding,
+    Law as Law,
+    Parameter as Parameter,
+    Recovery as Recovery,
+)
+from theory.laws import decide_law as decide_law
 
 # Tasks, circuits, SRC, predictions
-from circuits.analysis import Analysis, analyse
-from circuits.certificate import certificate
+from circuits.analysis import Analysis as Analysis, analyse as analyse
+from circuits.certificate import certificate as certificate
 from circuits.checker import check as check_certificate
-from circuits.encodings import parse_encoding, parse_encodings
-from circuits.induced import induced_complexity
+from circuits.encodings import parse_encoding as parse_encoding, parse_encodings as parse_encodings
+from circuits.induced import induced_complexity as induced_complexity
 from circuits.languages.c_rasp import decide as decide_c_rasp
-from circuits.languages.regular import minimal_automaton
-from circuits.other_circuits import LatestBreaks, SeveralCircuits
-from circuits.prediction import predict
-from circuits.prediction_record import Forecast, Prediction
-from circuits.src import SRCResult, minimal_arity, src, traces_up_to
-from circuits.task import Reference, Task, TaskError
-from circuits.tasks import TASKS, load as load_task
-from circuits.transducer import Transducer
-from circuits.two_scales import TwoScaleTask
+from circuits.languages.regular import minimal_automaton as minimal_automaton
+from circuits.other_circuits import LatestBreaks as LatestBreaks, SeveralCircuits as SeveralCircuits
+from circuits.prediction import predict as predict
+from circuits.prediction_record import Forecast as Forecast, Prediction as Prediction
+from circuits.src import (
+    SRCResult as SRCResult,
+    minimal_arity as minimal_arity,
+    src as src,
+    traces_up_to as traces_up_to,
+)
+from circuits.task import Reference as Reference, Task as Task, TaskError as TaskError
+from circuits.tasks import TASKS as TASKS, load as load_task
+from circuits.transducer import Transducer as Transducer
+from circuits.two_scales import TwoScaleTask as TwoScaleTask
 
 # Forecasts from recorded runs
-from lengthgen.predicting import Forecasts, forecast
+from lengthgen.predicting import Forecasts as Forecasts, forecast as forecast
 
 # Theories of length generalization
-from circuits.theories.catalogue import THEORIES
-from circuits.theories.theory import Guess, Question, abstain, no, yes
+from circuits.theories.catalogue import THEORIES as THEORIES
+from circuits.theories.theory import Guess as Guess, Question as Question, abstain as abstain, no as no, yes as yes
 
 # Claims
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
-from proofs_checks.identity import require_equal
+from proofs_checks.claim import (
+    Claim as Claim,
+    Evidence as Evidence,
+    Refuted as Refuted,
+    Source as Source,
+    Strength as Strength,
+    Unsettled as Unsettled,
+)
+from proofs_checks.identity import require_equal as require_equal
 from proofs_checks.registry import select as select_claims
 from proofs_checks.runner import run as run_claims
 
-# Torch (needs the extra `train`)
-from empirical.encodings.base import PairBias, PositionEncoding
-from empirical.runs.store import RunStore
+# Training, verdicts, figures: as the commands of these names
+from lengthgen.gallery import figure as figure
+from lengthgen.interface import conjecture as conjecture, train as train
+
+# Audit, encodings in torch, stored runs (need the extra `train`)
+from empirical.audit.lawful import assert_lawful as assert_lawful
+from empirical.encodings.base import PairBias as PairBias, PositionEncoding as PositionEncoding
+from empirical.runs.store import RunStore as RunStore
+from lengthgen.auditing import audit as audit
 
 # Errors that the user of a command or function can correct
-from theory.system.errors import LengthgenError
+from theory.system.errors import LengthgenError as LengthgenError
 
 __all__ = [
     "DISTANCE_LAWS",
@@ -114,15 +141,19 @@ __all__ = [
     "absolute",
     "abstain",
     "analyse",
+    "assert_lawful",
+    "audit",
     "certificate",
     "check_certificate",
     "clipped_relative",
     "coarsen",
+    "conjecture",
     "constant",
     "decide_c_rasp",
     "decide_law",
     "encoding_named",
     "equivalent",
+    "figure",
     "forecast",
     "growth",
     "growth_within",
@@ -160,5 +191,6 @@ __all__ = [
     "src",
     "t5_buckets",
     "traces_up_to",
+    "train",
     "yes",
 ]

@@ -1,22 +1,25 @@
-"""Precision audit of an encoding as plain data."""
+"""Precision audit of an encoding or a whole model as plain data."""
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from circuits.encodings import NUMBER, read_value
+from empirical.audit import report
 from empirical.audit.lawful import findings_from
-from empirical.audit.loading import load
+from empirical.audit.loading import HEAD_DIM, HEADS, load, subjects
 from empirical.audit.models.audit import STEPS, audit_model
 from empirical.audit.models.configs import PREFIX, load_model
 from empirical.audit.models.own import own_model
 from empirical.audit.models.runner import Subject as Model
-from empirical.audit.report import DTYPES, audit, settings
+from empirical.audit.report import DTYPES, settings
 from empirical.audit.rules import ORDER
 from empirical.audit.subject import AuditError
 from empirical.model.backend import Backend
 from empirical.runs.limits import AUDITED, Range
+from lengthgen.answer import Answer
 from lengthgen.progress import Progress
 from theory.encodings.own import is_file
 from theory.system.userfile import load_object
@@ -38,42 +41,50 @@ SIZES = {
 """Ranges of those parameters of the project's encodings that set the size of a table."""
 
 
-def audit_answer(
-    encoding: str,
+def audit(
+    encoding: Any,
     *,
-    dtypes: Sequence[str],
-    claims: Sequence[str] | None,
-    parameters: str,
-    other: str,
-    to: int,
-    budget: float | None,
-    heads: int,
-    head_dim: int,
-    device: str,
-    fields: Sequence[str] = (),
+    dtypes: Sequence[str] = ("float64", "float32", "bfloat16", "float16"),
+    claims: Iterable[str] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    other: Mapping[str, Any] | None = None,
+    to: int = 1_000_000,
+    budget: float | None = None,
+    heads: int = HEADS,
+    head_dim: int = HEAD_DIM,
+    device: str = "cpu",
+    fields: Mapping[str, Any] | None = None,
     fail_on: str = "warning",
-) -> dict[str, Any]:
-    """Return one audit for each way in which the encoding acts; `holds` is True if no finding is severe enough.
+) -> Answer:
+    """Test the laws of a position encoding, or of a whole model, by dtype, position and call pattern.
+
+        audit("rotary", parameters={"base": 500_000.0}, to=100_000)["holds"]
 
     Args:
-        encoding: a name; path/to/file.py:object (the file is run), an encoding or a whole model; or hf:MODEL, a model
-            of transformers by its type, its class or its config.json.
+        encoding: a module, function, factory or model, as in `assert_lawful`; or the name of an encoding;
+            path/to/file.py:object (the file is run); hf:MODEL, a model of transformers by its type, its class or its
+            config.json.
         dtypes: dtypes of inputs.
         claims: claims to test instead of those that the encoding makes.
-        parameters: parameters of the encoding, for example "base=500000,factor=4".
-        other: parameters of the second instance, in the same form.
+        parameters: parameters of the encoding.
+        other: parameters of the second instance, with which it is compared.
         to: last position, at most FARTHEST.
         budget: largest error of the relative law, instead of the derived one.
         heads: number of heads of queries and keys.
         head_dim: width of each head; heads x head_dim is in WIDTH.
         device: cpu or cuda; whole models are audited on the CPU.
-        fields: changed fields of the configuration of an hf: model, each FIELD=VALUE with the value as JSON or text.
-        fail_on: least severity of a finding with which `holds` is False.
+        fields: changed fields of the configuration of an hf: model.
+        fail_on: least severity of a finding with which `holds` is False: error, warning or note.
+
+    Returns:
+        encoding, device, fail_on, holds, and audits: one for each way in which the encoding acts, with `findings`.
 
     Raises:
         AuditError, EncodingError: the request cannot be audited.
         BackendError: the device does not exist.
     """
+    named = isinstance(encoding, str)
+    text = encoding if named else str(getattr(encoding, "__name__", type(encoding).__name__))
     unknown = [name for name in dtypes if name not in DTYPES]
     if unknown:
         raise AuditError(f"unknown dtype '{unknown[0]}': choose among {', '.join(DTYPES)}")
@@ -86,33 +97,38 @@ def audit_answer(
     if fail_on not in ORDER:
         raise AuditError(f"unknown severity '{fail_on}': choose among {', '.join(ORDER)}")
     Backend(device).require()
-    requested = parse_fields(fields)
-    if requested and not encoding.startswith(PREFIX):
+    requested, instance, second = (dict(given or {}) for given in (fields, parameters, other))
+    if requested and not text.startswith(PREFIX):
         raise AuditError("--set changes fields of the configuration of an hf: model; use --parameters for an encoding")
-    instance, second = parse_parameters(parameters), parse_parameters(other)
     for given in (instance, second):
-        _require_sizes({"heads": heads, "head_dim": head_dim} | ({} if is_file(encoding) else given))
-    model = _model(encoding, requested)
+        _require_sizes({"heads": heads, "head_dim": head_dim} | (given if named and not is_file(text) else {}))
+    model = _model(text, requested) if named else own_model(encoding, text)
     if model is not None:
         if instance or second or claims is not None or device != "cpu":
             raise AuditError(
-                f"'{encoding}' is a whole model: --parameters, --other, --claims and --device are for encodings"
+                f"'{text}' is a whole model: --parameters, --other, --claims and --device are for encodings"
             )
         progress = Progress(f"audit of {model.name}", len(STEPS) + 1, "parts")
         audits = audit_model(model, requested=requested, dtypes=dtypes, to=to, budget=budget, on_step=progress.step)
     else:
         audits = []
-        options = {"claims": claims, "parameters": instance, "other": second or None, "heads": heads}
-        for subject in load(encoding, **options, head_dim=head_dim):
+        options: dict[str, Any] = {
+            "claims": claims,
+            "parameters": instance,
+            "other": second or None,
+            "heads": heads,
+            "head_dim": head_dim,
+        }
+        for subject in load(text, **options) if named else subjects(encoding, name=text, **options):
             progress = Progress(f"audit of {subject.name}", 1 + len(settings(subject, dtypes)), "parts")
-            audits.append(audit(subject, dtypes=dtypes, to=to, budget=budget, device=device, on_step=progress.step))
-    return {
-        "encoding": encoding,
-        "device": device,
-        "audits": audits,
-        "fail_on": fail_on,
-        "holds": not any(findings_from(result, fail_on) for result in audits),
-    }
+            audits.append(
+                report.audit(subject, dtypes=dtypes, to=to, budget=budget, device=device, on_step=progress.step)
+            )
+    holds = not any(findings_from(result, fail_on) for result in audits)
+    counts = Counter(finding["severity"] for result in audits for finding in result["findings"])
+    says = ", ".join(f"{counts[severity]} of severity {severity}" for severity in ORDER if counts[severity])
+    answer = {"encoding": text, "device": device, "audits": audits, "fail_on": fail_on, "holds": holds}
+    return Answer(answer, f"{text} {'holds' if holds else 'fails'}; findings: {says or 'none'}")
 
 
 def _model(encoding: str, requested: Mapping[str, Any]) -> Model | None:

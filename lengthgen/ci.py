@@ -27,7 +27,7 @@ def require_report(path: Path) -> None:
 
 
 def write_report(answer: Mapping[str, Any], path: Path) -> None:
-    """Write all findings of an answer of `auditing.audit_answer` in the format that the ending of the path names."""
+    """Write all findings of an answer of `auditing.audit` in the format that the ending of the path names."""
     require_report(path)
     write_bytes(path, (sarif(answer) if path.suffix == ".sarif" else junit(answer)).encode())
 

@@ -5,11 +5,10 @@ from typing import Any
 
 from lengthgen.verification import ClaimRunner
 from proofs_checks import ledger, registry, report
-from proofs_checks.claim import Claim
+from proofs_checks.claim import TIME_LIMIT, Claim
 from proofs_checks.formal import recorded
 from proofs_checks.markdown import as_printed
 from proofs_checks.reading import decided_at
-from proofs_checks.runner import TIME_LIMIT
 from proofs_checks.search import search
 from proofs_checks.titles import title
 from theory.system.files import user_cache

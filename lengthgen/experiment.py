@@ -2,24 +2,27 @@
 
 OUT/runs/                                          runs of all experiments
 OUT/PROTOCOL/predictions.json, conjecture.json     predictions and verdicts of one protocol
+OUT/PROTOCOL/circuits.json                         circuits on which the predictions are based, for the report
 OUT/PROTOCOL/frozen.json                           answers from which the seeds of its runs derive
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from circuits.encodings import EncodingSpec, parse_encodings
 from circuits.tasks import TaskSpec
-from empirical.runs.limits import SCALE
+from circuits.tasks.catalogue import TWO_SCALE_TASKS
+from circuits.tasks.families import is_of_family
+from circuits.tasks.spec import NAMED
 from empirical.runs.profile import ProfileError, load_profile
 from empirical.runs.protocol import Cell, Protocol, checked_protocol, load_protocol
 from empirical.runs.protocol import names as protocol_names
 from empirical.runs.store import RunStore
 from lengthgen.defaults import usual_encodings
-from lengthgen.scales import parse_scales
-from theory.system.errors import in_any_case
+from theory.system.errors import in_any_case, nearest
+from theory.system.userfile import split_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +48,8 @@ def task_experiment(
     pairs: Sequence[tuple[str, EncodingSpec]],
     *,
     base: int | None,
-    train: str,
-    test: str,
+    train: Iterable[int],
+    test: Iterable[int],
     profile: str,
     out: Path,
     seeds: int | None = None,
@@ -57,7 +60,7 @@ def task_experiment(
 
     Raises:
         TaskError: the task does not exist, or does not have this base.
-        ProfileError, ScalesError: an option has a wrong value.
+        ProfileError: an option has a wrong value.
     """
     cells = tuple(
         Cell(task=TaskSpec(name=task, base=base, format=format_name), encoding=str(encoding))
@@ -71,11 +74,11 @@ def task_experiment(
     protocol = checked_protocol(
         name=name,
         cli_name=cells[0].task.name,
-        title=f"Encodings on '{task:.200}'",
+        title=f"Encodings on '{name:.200}'",
         source="",
         cells=cells,
-        train=tuple(parse_scales(train, largest=SCALE.most)),
-        test=tuple(parse_scales(test, largest=SCALE.most)),
+        train=tuple(sorted({*train})),
+        test=tuple(sorted({*test})),
         profile_name=profile,
         profile=loaded,
     )
@@ -86,7 +89,7 @@ def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
     """Return the experiment of a protocol's name or file, or else of a task with options.
 
     Raises:
-        ProfileError: options are given beside a protocol, which has its own.
+        ProfileError: there is no such protocol or task, or options are given beside a protocol, which has its own.
     """
     if in_any_case(name, protocol_names()) in protocol_names() or name.endswith(".toml"):
         set_options = [key for key, value in options.items() if value is not None]
@@ -95,6 +98,13 @@ def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
                 f"protocol '{name}' sets its own {set_options[0]}: leave that option out, or name a task"
             )
         return Experiment(protocol=load_protocol(name, profile), out=out)
+    if split_file(name) is None and not is_of_family(name):
+        protocols_and_tasks = [*protocol_names(), *NAMED, *TWO_SCALE_TASKS]
+        if in_any_case(name, protocols_and_tasks) not in protocols_and_tasks:
+            listed = "`lengthgen protocols` and `lengthgen tasks` list all; your own: path/to/file.toml or .py:name"
+            raise ProfileError(
+                f"unknown protocol or task '{name:.60}': {nearest(name, protocols_and_tasks, listed=listed)}"
+            )
     formats = _or_default(options["formats"], "aligned").split(",")
     pairs = [
         (format_name, spec)
@@ -105,12 +115,37 @@ def chosen(name: str, *, profile: str, out: Path, **options: Any) -> Experiment:
         name,
         pairs,
         base=options["base"],
-        train=_or_default(options["train"], "1-5"),
-        test=_or_default(options["test"], "1-20"),
+        train=range(1, 6) if options["train"] is None else options["train"],
+        test=range(1, 21) if options["test"] is None else options["test"],
         seeds=options["seeds"],
         profile=profile,
         out=out,
     )
+
+
+def protocols_answer(profile: str) -> dict[str, Any]:
+    """Return the protocols of the project under a profile: title, source, tasks, number of cells, scales, runs.
+
+    Raises:
+        ProfileError: there is no such profile.
+    """
+    protocols = [load_protocol(name, profile) for name in protocol_names()]
+    return {
+        "profile": profile,
+        "protocols": [
+            {
+                "protocol": protocol.name,
+                "title": protocol.title,
+                "source": protocol.source,
+                "tasks": list(dict.fromkeys(cell.task.words for cell in protocol.cells)),
+                "cells": len(protocol.cells),
+                "train": [protocol.train[0], protocol.train[-1]],
+                "test": [protocol.test[0], protocol.test[-1]],
+                "runs": len(protocol.cells) * len(protocol.profile.models) * protocol.profile.seeds,
+            }
+            for protocol in protocols
+        ],
+    }
 
 
 def _or_default(option: str | None, usual: str) -> str:

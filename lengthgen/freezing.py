@@ -13,13 +13,16 @@ from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import predict
 from circuits.prediction_record import Prediction
 from circuits.task import TaskError
+from circuits.tasks import TaskSpec
 from empirical.runs.profile import ProfileError
 from empirical.runs.protocol import Cell, Protocol
 from empirical.runs.run import plan
 from empirical.trial.frozen import FILE, Frozen, frozen_tasks
 from lengthgen.experiment import Experiment
 from lengthgen.progress import Progress
-from theory.system.cache import cached
+from paper_figs.report.relations import explored, pool_labels
+from paper_figs.report.trial_circuits import CIRCUITS
+from theory.system.cache import keep, recalled
 from theory.system.digests import source_digest
 from theory.system.messages import tell
 from theory.system.userfile import split_file
@@ -31,27 +34,22 @@ Predictions = Mapping[Cell, Mapping[str, Prediction | None]]
 
 
 def stored_predictions(experiment: Experiment) -> Predictions:
-    """Return the predictions for every cell, computed and stored before anything is trained."""
+    """Return the predictions for every cell, computed and stored before anything is trained.
+
+    The circuits are stored beside them, so that the report page shows those of a user's task without its file.
+    """
     protocol = experiment.protocol
-
-    def compute() -> list[dict[str, Any]]:
-        task_specs = list(dict.fromkeys(cell.task for cell in protocol.cells))
-        progress = Progress("predictions", len(task_specs), "tasks")
-        records = []
-        for task in task_specs:
-            cells = [cell for cell in protocol.cells if cell.task == task]
-            for mode in Mode:
-                records += [
-                    {"cell": cell.as_json(), "mode": mode.value, "prediction": answer}
-                    for cell, answer in _predictions_of_mode(protocol, cells, mode)
-                ]
-            progress.step(f"{task.words}, {task.format}")
-        return records
-
     digests = [run.digest for [run] in plan(protocol, count=1).values()]
     cells_json = [cell.as_json() for cell in protocol.cells]
     key = [source_digest("theory", "circuits"), cells_json, protocol.train, protocol.test, digests]
-    answer = cached(experiment.folder / "predictions.json", key, compute)
+
+    predictions_file, circuits_file = experiment.folder / "predictions.json", experiment.folder / CIRCUITS
+    if recalled(predictions_file, key) is None or recalled(circuits_file, key) is None:
+        records, circuits = _computed_predictions(protocol)
+        explorations, pool = pool_labels(circuits)
+        keep(circuits_file, key, {"explorations": explorations, "pool": pool})
+        keep(predictions_file, key, records)
+    answer = recalled(predictions_file, key) or []
     predictions: dict[Cell, dict[str, Prediction | None]] = {cell: {} for cell in protocol.cells}
     for record in answer:
         content = record["prediction"]
@@ -61,21 +59,47 @@ def stored_predictions(experiment: Experiment) -> Predictions:
     return predictions
 
 
-def _predictions_of_mode(
-    protocol: Protocol, cells: Sequence[Cell], mode: Mode
-) -> list[tuple[Cell, dict[str, Any] | None]]:
-    """Return the predictions for cells of one task and format; None if a mode does not apply to the task."""
-    task, steps = cells[0].task, None if mode is Mode.FREE else MODE_STEPS
+def _computed_predictions(protocol: Protocol) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the predictions of every cell in every mode, and the circuit of each task and format for the report."""
+    task_specs = list(dict.fromkeys(cell.task for cell in protocol.cells))
+    progress = Progress("predictions", len(task_specs), "tasks")
+    records, circuits = [], []
+    for task in task_specs:
+        cells = [cell for cell in protocol.cells if cell.task == task]
+        for mode in Mode:
+            analysis = _analysis(protocol, task, mode)
+            answers = _predictions_of_mode(protocol, cells, analysis)
+            records += [
+                {"cell": cell.as_json(), "mode": mode.value, "prediction": answer} for cell, answer in answers.items()
+            ]
+            if mode is Mode.FREE and analysis:
+                by_encoding = {cell.encoding: answer for cell, answer in answers.items()}
+                circuits.append(explored(task, analysis, by_encoding, protocol.train))
+        progress.step(f"{task.words}, {task.format}")
+    return records, circuits
+
+
+def _analysis(protocol: Protocol, task: TaskSpec, mode: Mode) -> Analysis | None:
+    """Return the analysis of a task up to the largest scale; None if a mode that is only compared does not apply."""
+    steps = None if mode is Mode.FREE else MODE_STEPS
     try:
-        analysis = analyse(task.plain(), task.format, protocol.test[-1], mode=mode, clock=Clock(steps=steps))
+        return analyse(task.plain(), task.format, protocol.test[-1], mode=mode, clock=Clock(steps=steps))
     except TaskError as error:
         if mode is Mode.FREE:
             raise
         if isinstance(error, SearchStopped):
             tell(f"predictions of mode {mode} are left out: {error}")
-        return [(cell, None) for cell in cells]
-    several = SeveralCircuits(analysis, protocol.train, protocol.test) if mode is Mode.FREE else None
-    return [(cell, _prediction(analysis, several, cell, protocol)) for cell in cells]
+        return None
+
+
+def _predictions_of_mode(
+    protocol: Protocol, cells: Sequence[Cell], analysis: Analysis | None
+) -> dict[Cell, dict[str, Any] | None]:
+    """Return the predictions for cells of one task and format; None without an analysis."""
+    if analysis is None:
+        return dict.fromkeys(cells)
+    several = SeveralCircuits(analysis, protocol.train, protocol.test) if analysis.mode == Mode.FREE else None
+    return {cell: _prediction(analysis, several, cell, protocol) for cell in cells}
 
 
 def _prediction(

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -25,8 +25,8 @@ from paper_figs.declaration import Entry
 from paper_figs.names import file_name
 from paper_figs.saving import Drawing, Undrawable, at_width, write
 from paper_figs.sources import Missing, Needs, Sources
-from paper_figs.stored_trial import StoredTrial
-from paper_figs.style import StyleError
+from paper_figs.stored_trial import StoredTrial, load_trial
+from paper_figs.style import WIDTHS, StyleError
 from theory.system.cache import keep, recalled
 from theory.system.digests import source_digest
 from theory.system.errors import LengthgenError, in_any_case, in_words, nearest
@@ -159,14 +159,8 @@ def draw_trial(trial: StoredTrial, folder: Path, names: Sequence[str] = (), *, w
         UnknownFigure: a name is unknown.
         OSError: the folder cannot be written.
     """
-    figures = trial.figures()
-    full = {name.removesuffix(f"-{trial.name}"): name for name in figures}
-    names = [in_any_case(name, [*figures, *full]) for name in names]
-    for name in names:
-        if name not in figures and name not in full:
-            raise UnknownFigure(f"no figure of a stored conjecture is named '{name}': {nearest(name, full)}")
-    drawn = Drawn()
-    for name in dict.fromkeys(full.get(name, name) for name in names) or figures:
+    figures, drawn = trial.figures(), Drawn()
+    for name in dict.fromkeys(_figure_of(trial, name) for name in names) or figures:
         safe = file_name(name)
         try:
             drawing = at_width(figures[name], width)
@@ -176,6 +170,48 @@ def draw_trial(trial: StoredTrial, folder: Path, names: Sequence[str] = (), *, w
         except (Undrawable, StyleError) as reason:
             drawn.missing[safe] = str(reason)
     return drawn
+
+
+def figure(
+    name: str, *, trial: str | Path | None = None, out: str | Path = "out", profile: str = "quick", width: str = "page"
+) -> Drawing:
+    """Draw one figure or table, of the catalogue or of a stored conjecture, without writing it.
+
+        figure("lrc-growth").shown.savefig("growth.pdf")
+
+    Args:
+        name: name of the figure, as `lengthgen figures --list` has them; of a conjecture: accuracy, predicted, success,
+            breaking or disagreements.
+        trial: stored conjecture, a conjecture.json or its folder; None for the catalogue.
+        out: folder of the stored runs and answers that a figure of the catalogue reads.
+        profile: profile of these runs: smoke, quick or paper.
+        width: printed width, a name of `paper_figs.style.WIDTHS`.
+
+    Returns:
+        shown (a figure of matplotlib, or a table), rows (its numbers) and caption.
+
+    Raises:
+        LengthgenError: there is no such figure or width, what it reads is not stored, or it would not be legible.
+    """
+    if width not in WIDTHS:
+        raise LengthgenError(f"unknown width '{width:.60}': {nearest(width, WIDTHS)}")
+    if trial is not None:
+        stored = load_trial(Path(trial))
+        return at_width(stored.figures()[_figure_of(stored, name)], WIDTHS[width])
+    sources = Sources(out=Path(out), profile=profile, width=WIDTHS[width])
+    [entry] = select_entries(catalogue(sources), [name])
+    sources.require(entry.needs)
+    return entry.drawing(sources)
+
+
+def _figure_of(trial: StoredTrial, name: str) -> str:
+    """Return the full name of a figure of a stored conjecture, which may be given without the trial's."""
+    figures = trial.figures()
+    full = {name.removesuffix(f"-{trial.name}"): name for name in figures}
+    name = in_any_case(name, [*figures, *full])
+    if name not in figures and name not in full:
+        raise UnknownFigure(f"no figure of a stored conjecture is named '{name}': {nearest(name, full)}")
+    return full.get(name, name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,15 +299,8 @@ def _draw_one(sources: Sources, folder: Path, own: Sequence[str], name: str, key
 
 def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) -> tuple[_Outcome, _Contents]:
     """Draw a figure, and store the digest of its sources."""
-
-    def make(width: float) -> Drawing:
-        return entry.make(replace(sources, width=max(width, entry.least_width)))
-
     try:
-        drawing = at_width(make, sources.width)
-        if origin := sources.origin(entry.needs):
-            runs = "" if entry.needs.trial or not entry.needs.protocols else "the planned runs of "
-            drawing = replace(drawing, caption=f"{drawing.caption} From {runs}the record {origin}: not trained here.")
+        drawing = entry.drawing(sources)
         paths = write(drawing, folder, entry.name)
         outcome = _Outcome(files=[path.name for path in paths], width=drawing.width)
         contents = {path.name: read_bytes(path) for path in paths}

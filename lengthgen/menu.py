@@ -50,6 +50,7 @@ GROUPS: Mapping[str, Mapping[str, Listed]] = {
     "Train (models and verdicts)": {
         "train": Listed(module="training", line="Train one model and test it at every scale"),
         "sweep": Listed(module="training", line="Predict, then train all runs of a protocol"),
+        "protocols": Listed(module="training", line="List the protocols: their cells, scales and runs"),
         "conjecture": Listed(module="training", line="Predict, train over seeds, and judge each prediction"),
         "verdict": Listed(module="verdict", line="Judge rules of prediction by runs on random tasks"),
         "evaluate": Listed(module="training", line="Test a finished run at other scales"),

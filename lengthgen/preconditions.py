@@ -5,6 +5,7 @@ from pathlib import Path
 
 from empirical.model.backend import Backend
 from theory.system.errors import LengthgenError
+from theory.system.extras import how_to_install
 from theory.system.files import require_folder
 
 TRAINING = ("torch", "safetensors", "pyarrow")
@@ -24,7 +25,7 @@ def require_training() -> None:
 
 def missing_training(name: str) -> str:
     """Return the error line for a missing package of the extra `train`."""
-    return f"this needs {name}: install the extra with pip install 'lengthgen[train]'"
+    return f"this needs {name}: {how_to_install('train')}"
 
 
 def require_ready(out: Path, backend: Backend, *, engine: str = "local", log: bool = False) -> None:
@@ -37,9 +38,9 @@ def require_ready(out: Path, backend: Backend, *, engine: str = "local", log: bo
     """
     require_training()
     if log and not _installed("tensorboard"):
-        raise PreconditionError("--log tensorboard needs TensorBoard: pip install 'lengthgen[curves]'")
+        raise PreconditionError(f"--log tensorboard needs TensorBoard: {how_to_install('curves')}")
     if engine == "ray" and not _installed("ray"):
-        raise PreconditionError("--engine ray needs Ray: pip install 'lengthgen[cluster]'")
+        raise PreconditionError(f"--engine ray needs Ray: {how_to_install('cluster')}")
     if engine == "local":
         backend.require()
     require_folder(out)

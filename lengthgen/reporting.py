@@ -4,7 +4,7 @@ import hashlib
 import os
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
@@ -22,7 +22,8 @@ from lengthgen.progress import Progress
 from lengthgen.results import tasks_answer
 from paper_figs import instance
 from paper_figs.report import claims, court, looks, mathematics, page, relations, runs, trials, verdict
-from paper_figs.report.plain import text
+from paper_figs.report.plain import task_name, text
+from paper_figs.report.trial_circuits import trial_circuits
 from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH
 from proofs_checks.reading import versions
@@ -37,13 +38,9 @@ from theory.system.processes import interrupts_left, pool
 PAGE = "report.html"
 """File name of the page."""
 BOUNDS = {"smoke": relations.Bounds(largest=(2,), steps=4_000_000_000, train=range(1, 2))}
-"""Profile -> limits of the exploration of tasks, for profiles that must be quick."""
-FIRST_STEPS = 30_000_000
-"""Budget of counted steps for each task and format of a page that is not complete: about a second."""
-FIRST_FORMATS = ("unaligned", "aligned")
-"""Formats that such a page explores; exploring filled operands takes as long as both."""
-LATER = "not explored yet: lengthgen report --complete does it, which takes minutes"
-"""Reason that such a page gives for the other tasks and formats."""
+"""Profile -> limits of the exploration of tasks on a complete page, for profiles that must be quick."""
+FIRST_TASKS = ("parity", "addition")
+"""Tasks that come first after those of the runs and trials."""
 MEMORY = "report"
 """Folder in OUT with intermediate data of the page that need not be computed again."""
 
@@ -51,63 +48,68 @@ MEMORY = "report"
 def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
     """Write OUT/report.html from the results in `out`; return the answer of the command.
 
-    Nothing is trained, and only claims on trained runs are run. Circuits and predictions of the tasks are computed if
-    they are not stored yet: all of them, which takes minutes and is done once, or only those that take a second each.
+    Nothing is trained, only claims on trained runs are run, and no file of a user is run. Circuits of the named tasks
+    are computed if they are not stored yet: at small scales, or with `complete` at larger ones.
 
     Args:
         out: folder of results.
         profile: profile of the runs.
-        complete: True to compute all circuits and predictions.
+        complete: True to compute larger scales and the predictions of all encodings, which takes minutes, once.
     """
     out.mkdir(parents=True, exist_ok=True)
-    bounds = BOUNDS.get(profile, relations.Bounds())
-    explorations = _explorations(bounds) if complete else _first_explorations(bounds)
-    relation_data, label_pool = relations.pool_labels(explorations)
-    stored, broken = _stored_claims(out, profile)
-    ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
     of_runs = _runs_data(out)
     of_trials = trials.trials_data(out, profile)
+    of_circuits = trial_circuits(out, of_trials.commands)
+    specs = _specs(of_runs.tasks)
+    explorations, incomplete = _explorations(specs, BOUNDS.get(profile, relations.Bounds()), complete=complete)
+    relation_data, label_pool = relations.pool_labels(relations.merged([*of_circuits.explorations, *explorations]))
+    stored, broken = _stored_claims(out, profile)
+    ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
     of_court = court.court_data(out)
     of_verdict = verdict.verdict_data(Sources(out=out, profile=profile, width=PAGE_WIDTH))
     verdicts = Counter(claim["verdict"] for claim in ledger)
+    missing = [
+        *_missing_claims(verdicts, claims.NOT_RUN, out),
+        *_missing_formulas(),
+        *_missing_explorations(incomplete, len(explorations), out, profile),
+        *of_trials.missing,
+        *of_court.missing,
+        *of_verdict.missing,
+    ]
+    in_trials = [cell["task"] for trial in of_trials.trials for cell in trial["cells"]]
+    tasks = _tasks([*in_trials, *(exploration["task"] for exploration in of_circuits.explorations)], of_runs.tasks)
     summary = page.Summary(
         counts=[
+            (str(len(of_trials.trials)), "judged trials", "verdicts"),
+            (str(len(of_runs.content["runs"])), "runs", "runs"),
+            (str(len(tasks)), "tasks", "tasks"),
             (str(len(ledger)), "claims", "claims"),
             *(
                 (str(count), f"claims {verdict}", f"claims?verdict={quote_plus(verdict)}")
                 for verdict, count in verdicts.most_common()
             ),
-            (str(len(TASKS)), "tasks", "tasks"),
-            (str(len(of_runs.content["runs"])), "runs", "runs"),
-            (str(len(of_trials.trials)), "protocols with verdicts", "verdicts"),
         ],
-        broken=broken | of_runs.broken | of_trials.broken | of_court.broken | of_verdict.broken,
-        missing=[
-            *_missing_claims(verdicts, claims.NOT_RUN, out),
-            *_missing_formulas(),
-            *_missing_explorations(explorations, out, profile),
-            *of_trials.missing,
-            *of_court.missing,
-            *of_verdict.missing,
-        ],
+        broken=broken | of_runs.broken | of_trials.broken | of_circuits.broken | of_court.broken | of_verdict.broken,
+        missing=len(missing),
+        missing_listed_by=shlex.join(["lengthgen", "report", "--profile", profile, "--out", str(out), "--json"]),
     )
     trial_encodings = {cell["encoding"] for trial in of_trials.trials for cell in trial["cells"]}
     encoding_looks = looks.encoding_looks(
         sorted({group["encoding"] for group in of_runs.content["groups"]} | trial_encodings)
     )
+    related = [*ENCODINGS, *(name for exploration in relation_data for name in exploration.get("encodings", ()))]
     content = page.page(
         summary,
         {
             "claims": ledger,
-            "tasks": {"tasks": tasks_answer()["tasks"], "slots": looks.slot_looks()},
-            "relations": {
-                "found": relation_data,
-                "pool": label_pool,
-                "encodings": looks.encoding_looks(ENCODINGS),
-                "train": [bounds.train[0], bounds.train[-1]],
-            },
+            "tasks": {"tasks": tasks, "slots": looks.slot_looks()},
+            "relations": {"found": relation_data, "pool": label_pool, "encodings": looks.encoding_looks(related)},
             "runs": of_runs.content | {"looks": encoding_looks},
-            "trials": {"trials": of_trials.trials, "looks": encoding_looks},
+            "trials": {
+                "trials": of_trials.trials,
+                "unjudged": [[text(part) for part in pair] for pair in of_trials.unjudged],
+                "looks": encoding_looks,
+            },
             "court": of_court.content,
             "verdict": of_verdict.content,
             "provenance": {
@@ -115,7 +117,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
                 "profile": profile,
                 "revision": revision(),
                 "versions": versions(),
-                "files": _files(out, of_trials.hashes | of_court.hashes),
+                "files": _files(out, of_trials.hashes | of_circuits.hashes | of_court.hashes),
             },
         },
     )
@@ -124,7 +126,8 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
         "page": str(out / PAGE),
         "bytes": len(content),
         "counts": [{"count": int(count), "of": subject} for count, subject, _ in summary.counts],
-        "missing": [{"what": what, "made_by": command} for what, command in summary.missing],
+        "unjudged": [{"what": name, "made_by": command} for name, command in of_trials.unjudged],
+        "missing": [{"what": what, "made_by": command} for what, command in missing],
         "broken": dict(summary.broken),
     }
 
@@ -163,12 +166,11 @@ def _missing_formulas() -> list[tuple[str, str]]:
     return [] if mathematics.available() else [("formulas: they are shown as LaTeX", "pip install latex2mathml")]
 
 
-def _missing_explorations(explorations: Sequence[dict[str, Any]], out: Path, profile: str) -> list[tuple[str, str]]:
-    """Return the number of tasks and formats that are not explored yet, with the command that explores them."""
-    count = sum(exploration.get("why") == LATER for exploration in explorations)
+def _missing_explorations(incomplete: int, count: int, out: Path, profile: str) -> list[tuple[str, str]]:
+    """Return the number of tasks and formats without predictions of all encodings, with the command that adds them."""
     command = shlex.join(["lengthgen", "report", "--complete", "--profile", profile, "--out", str(out)])
-    what = f"circuits and predictions of {count} of {len(explorations)} tasks and formats"
-    return [(what, command)] if count else []
+    what = f"larger scales and predictions of all encodings for {incomplete} of {count} tasks and formats"
+    return [(what, command)] if incomplete else []
 
 
 def _files(out: Path, hashes: dict[str, str]) -> list[tuple[str, str]]:
@@ -178,53 +180,57 @@ def _files(out: Path, hashes: dict[str, str]) -> list[tuple[str, str]]:
     return [(text(name), digest) for name, digest in sorted((read | hashes).items())]
 
 
-def _explorations(bounds: relations.Bounds) -> list[dict[str, Any]]:
-    """Return the exploration of every task in every format, computed in parallel once.
-
-    An interrupt keeps finished ones.
-    """
-    explorations = _every_exploration(bounds)
-    answers: dict[_Exploration, Any] = {
-        exploration: recalled(exploration.path, exploration.key) for exploration in explorations
-    }
-    absent = [exploration for exploration, answer in answers.items() if answer is None]
-    if absent:
-        answers |= _explore(absent)
-    return [answers[exploration] for exploration in explorations]
-
-
-def _first_explorations(bounds: relations.Bounds) -> list[dict[str, Any]]:
-    """Return the explorations that are stored or take few steps, and for the others the reason LATER.
-
-    An exploration that ends at its first scale within few steps is that of a complete page, and is stored as such.
-    """
-    quick = relations.Bounds(largest=bounds.largest[:1], steps=FIRST_STEPS, train=bounds.train)
-    explorations = _every_exploration(bounds)
-    stored = {exploration: recalled(exploration.path, exploration.key) for exploration in explorations}
-    attempts = {
-        exploration: exploration._replace(bounds=quick)
-        for exploration, answer in stored.items()
-        if answer is None and exploration.task.format in FIRST_FORMATS
-    }
-    tried: dict[_Exploration, Any] = {attempt: recalled(attempt.path, attempt.key) for attempt in attempts.values()}
-    absent = [attempt for attempt, answer in tried.items() if answer is None]
-    if absent:
-        tried |= _explore(absent)
-    for exploration, attempt in attempts.items():
-        if "encodings" in tried[attempt]:
-            stored[exploration] = tried[attempt]
-            keep(exploration.path, exploration.key, tried[attempt])
+def _tasks(of_trials: Iterable[str], of_runs: Iterable[TaskSpec]) -> list[dict[str, Any]]:
+    """Return the tasks of the page: those of trials, those of runs, FIRST_TASKS, and all others with a name."""
+    named = {task["task"]: task for task in tasks_answer()["tasks"]}
+    trained = sorted(of_runs, key=lambda task: not task.is_own)
+    files = {_shown_name(task): task.name for task in trained if task.is_own}
+    described = {_shown_name(task): named[task.name] | {"base": task.base} for task in trained if task.name in named}
+    mine = dict.fromkeys([*of_trials, *map(_shown_name, trained)])
+    order = dict.fromkeys([*mine, *(name for name in FIRST_TASKS if name in TASKS), *TASKS])
+    unknown = {"layout": "", "base": None, "reference_arity": None}
     return [
-        answer or {"task": exploration.task.name, "format": exploration.task.format, "why": LATER}
-        for exploration, answer in stored.items()
+        {
+            **unknown,
+            **described.get(name, {}),
+            **({} if name in files else named.get(name, {})),
+            "task": name,
+            "file": text(files.get(name, "")),
+            "mine": name in mine,
+        }
+        for name in order
     ]
 
 
-def _every_exploration(bounds: relations.Bounds) -> list["_Exploration"]:
-    """Return the explorations of all tasks in all formats, in the order of the page."""
+def _shown_name(task: TaskSpec) -> str:
+    """Return the name of a task as the page shows it."""
+    return task_name(task.words)
+
+
+def _specs(of_runs: Sequence[TaskSpec]) -> list[TaskSpec]:
+    """Return the tasks to explore: all named ones and those of the runs, in each format; never a user's file."""
+    others = dict.fromkeys((task.name, task.base) for task in of_runs if not task.is_own)
+    pairs = dict.fromkeys([*((name, None) for name in TASKS), *others])
+    return [TaskSpec(name=name, base=base, format=form) for name, base in pairs for form in reversed(FORMATS)]
+
+
+def _explorations(
+    specs: Sequence[TaskSpec], bounds: relations.Bounds, *, complete: bool
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the exploration of every task within the bounds, and how many have no predictions of all encodings.
+
+    Without `complete` only those that were computed before are within the bounds; the others are within
+    `relations.QUICK`. All that is absent is computed in parallel once; an interrupt keeps what is finished.
+    """
     code = _exploring_code()
-    tasks = (TaskSpec(name=name, format=form) for name in TASKS for form in reversed(FORMATS))
-    return [_Exploration(task, bounds, code) for task in tasks]
+    chosen = [_Exploration(spec, bounds, code) for spec in specs]
+    answers: dict[_Exploration, Any] = {each: recalled(each.path, each.key) for each in chosen}
+    if not complete:
+        chosen = [each if answers[each] else each._replace(bounds=relations.QUICK) for each in chosen]
+        answers |= {each: recalled(each.path, each.key) for each in chosen if each not in answers}
+    if absent := [exploration for exploration in chosen if answers[exploration] is None]:
+        answers |= _explore(absent)
+    return [answers[each] for each in chosen], sum(each.bounds is relations.QUICK for each in chosen)
 
 
 class _Exploration(NamedTuple):
@@ -238,8 +244,6 @@ class _Exploration(NamedTuple):
     def path(self) -> Path:
         """File of the cache."""
         name = f"{self.task.identifier()}-{self.task.format}-{self.bounds.largest[0]}"  # profiles share the folder
-        if self.bounds.steps == FIRST_STEPS:
-            name += "-first"
         return user_cache("explorations") / f"{name}.json"
 
     @property
@@ -252,7 +256,7 @@ class _Exploration(NamedTuple):
         try:
             answer: dict[str, Any] = cached(self.path, self.key, partial(relations.explore, self.task, self.bounds))
         except SolverFailed as reason:  # not cached: the next report tries it again
-            return {"task": self.task.name, "format": self.task.format, "why": str(reason)}
+            return {"task": _shown_name(self.task), "format": self.task.format, "why": text(str(reason))}
         return answer
 
 

@@ -6,11 +6,15 @@ from typing import Any
 
 from circuits.tasks import TASKS
 from circuits.tasks.catalogue import TWO_SCALE_TASKS
+from circuits.tasks.families import PUBLISHED_TASKS
 from circuits.templates import Template
 
 
 def tasks_answer() -> dict[str, Any]:
-    """Return the named tasks: layout, default base, arity of the reference circuit; and the tasks of two scales."""
+    """Return the named tasks: layout, default base, arity of the reference circuit.
+
+    Beside them the tasks of two scales, and the names of the tasks of published experiments.
+    """
     tasks = []
     for name, make in TASKS.items():
         reference = make().reference
@@ -27,7 +31,7 @@ def tasks_answer() -> dict[str, Any]:
         {"task": name, "layout": (inspect.getdoc(make) or "").partition("\n")[0]}
         for name, make in TWO_SCALE_TASKS.items()
     ]
-    return {"tasks": tasks, "two_scale_tasks": two_scales}
+    return {"tasks": tasks, "two_scale_tasks": two_scales, "published_tasks": [*PUBLISHED_TASKS]}
 
 
 def number(value: float | None) -> int | str | None:

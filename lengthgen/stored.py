@@ -37,7 +37,7 @@ def runs_answer(
 ) -> dict[str, Any]:
     """Return the runs in OUT/runs that match the filters: each run's state, and its results if it is finished.
 
-    Filters are read in any case.
+    Filters are read in any case; a task of a user's file is meant with and without the file.
 
     A number is None if it is unknown: the run's environment lacks it, or no scale is of that kind. "stored" counts all
     runs in the folder, and those that are not broken by task and by encoding, whatever the filters are.
@@ -54,7 +54,7 @@ def runs_answer(
         row
         for row in rows
         if (names is None or row["name"] in names)
-        and (task is None or (row["task"] or "").casefold() == task.casefold())
+        and (task is None or _is_named(row["task"] or "", task))
         and (encoding is None or (row["encoding"] or "").casefold() == encoding.casefold())
         and (state is None or row["state"] == state)
     ]
@@ -65,6 +65,11 @@ def runs_answer(
         "stored": {"runs": len(rows)}
         | {key: dict(Counter(row[key] for row in readable)) for key in ("task", "encoding")},
     }
+
+
+def _is_named(task: str, text: str) -> bool:
+    """True if a text means this task: by its whole name, or without the file."""
+    return text.casefold() in (task.casefold(), task.rpartition(":")[2].casefold())
 
 
 def remove_runs(out: Path, names: Sequence[str]) -> None:

@@ -195,7 +195,7 @@ def _evidence(
         store.digest(run)  # reads all its files, so that a damaged checkpoint is noticed here
     expected = {mode: p if p and (p.forecast or p.generalizes is not None) else None for mode, p in predictions.items()}
     return CellEvidence(
-        key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(model)),
+        key=CellKey(task=cell.task.key, format=cell.task.format, encoding=cell.encoding, size=str(model)),
         predictions=expected,
         runs=[(run, store.metrics(run)) for run in runs],
         predicted_before_training=all(run.seed == frozen.cells[key].seed(index) for index, run in enumerate(runs)),

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from empirical.runs.protocol import Protocol
-from paper_figs.saving import Drawing
+from paper_figs.saving import Drawing, at_width
 from paper_figs.sources import Needs, Sources
 
 
@@ -34,6 +34,22 @@ class Entry:
     make: Callable[[Sources], Drawing]
     needs: Needs = field(default_factory=Needs)
     least_width: float = 0.0
+
+    def drawing(self, sources: Sources) -> Drawing:
+        """Draw it from the sources, at least as wide as it needs; the caption says if runs come from a record.
+
+        Raises:
+            LengthgenError: something is not stored, or it would not be legible.
+        """
+
+        def make(width: float) -> Drawing:
+            return self.make(replace(sources, width=max(width, self.least_width)))
+
+        drawing = at_width(make, sources.width)
+        if origin := sources.origin(self.needs):
+            runs = "" if self.needs.trial or not self.needs.protocols else "the planned runs of "
+            drawing = replace(drawing, caption=f"{drawing.caption} From {runs}the record {origin}: not trained here.")
+        return drawing
 
     @property
     def make_arguments(self) -> dict[str, Any]:

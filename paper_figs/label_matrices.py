@@ -6,7 +6,6 @@ stands the number of operators that the encoding induces on that circuit.
 """
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
@@ -178,7 +177,7 @@ def _rows(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[st
 
 def _caption(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[str]]) -> str:
     first = next(iter(instances.values()))
-    name, analysed = re.sub(r"-(aligned|filled)-\d+$", "", first.analysis.task.name), len(first.analysis.traces)
+    name, analysed = first.analysis.task.name, len(first.analysis.traces)
     look_of = looks(_all_encodings(encodings))
     hinted = {
         look_of[encoding].label

@@ -7,6 +7,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
@@ -50,9 +51,9 @@ class Printed:
     columns: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Drawing:
-    """Figure at its printed size, or table, with its data and caption.
+    """Figure at its printed size, or table, with its data and caption. Notebooks show the figure.
 
     Attributes:
         shown: the figure or the printed table.
@@ -73,6 +74,15 @@ class Drawing:
     def height(self) -> float:
         """Height of the figure in inches; 0 for a table."""
         return float(self.shown.get_figheight()) if isinstance(self.shown, Figure) else 0.0
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({one_line(self.caption, longest=200)})"
+
+    def _repr_png_(self) -> bytes | None:
+        return _image_bytes(self.shown, "png") if isinstance(self.shown, Figure) else None
+
+    def _repr_html_(self) -> str | None:
+        return None if isinstance(self.shown, Figure) else f"<pre>{escape(_table_text(self.shown, self.caption))}</pre>"
 
 
 def at_width(make: Callable[[float], Drawing], width: float) -> Drawing:

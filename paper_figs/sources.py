@@ -227,7 +227,7 @@ class Sources:
         protocol = self.protocol(name)
         threshold = protocol.profile.evaluation.threshold
         runs_of = self.runs_of_size(name, model)
-        titles = distinct_names({condition.task.words: condition.task.title for condition in runs_of})
+        titles = distinct_names({condition.task.key: condition.task.title for condition in runs_of})
         cells_of_task: dict[str, list[CellScores]] = {}
         for condition, runs in runs_of.items():
             if self.record(name):  # which has the last checkpoint alone
@@ -241,7 +241,7 @@ class Sources:
                 ]
             exact_match = {scale: tuple(run_and_rows[scale] for run_and_rows in scores) for scale in protocol.test}
             cell = CellScores(format=condition.task.format, encoding=condition.encoding, exact_match=exact_match)
-            cells_of_task.setdefault(titles[condition.task.words], []).append(cell)
+            cells_of_task.setdefault(titles[condition.task.key], []).append(cell)
         return cells_of_task
 
     def trial(self, name: str) -> dict[str, Any]:
@@ -383,5 +383,5 @@ def model_sizes(model: Model) -> str:
 
 def _cells_of(trial: Mapping[str, Any], condition: Condition, size: str) -> list[Mapping[str, Any]]:
     """Cells of a trial that judge a condition, for one model size."""
-    key = condition.task.words, condition.task.format, condition.encoding, size
+    key = condition.task.key, condition.task.format, condition.encoding, size
     return [cell for cell in trial["cells"] if tuple(cell[part] for part in CELL_PARTS) == key]

@@ -62,6 +62,12 @@ def read_claims(path: Path, again: str) -> list[dict[str, Any]]:
     return claims
 
 
+def read_circuits(path: Path, again: str) -> dict[str, Any]:
+    """Read a circuits.json (`paper_figs.report.trial_circuits`). Arguments and errors as `read_trial`."""
+    circuits: dict[str, Any] = _read(path, _CIRCUITS, "circuits", again)["answer"]
+    return circuits
+
+
 def read_court(path: Path, again: str) -> dict[str, Any]:
     """Read the scores in court/published.json (`lengthgen court`). Arguments and errors as `read_trial`."""
     scores: dict[str, Any] = _read(path, _COURT, "scores of theories", again)["answer"]
@@ -155,6 +161,50 @@ def _both(first: Check, second: Check) -> Check:
     return check
 
 
+def _either(first: Check, second: Check) -> Check:
+    def check(value: Any, where: str) -> None:
+        try:
+            first(value, where)
+        except _Wrong:
+            second(value, where)
+
+    return check
+
+
+def _row(*checks: Check) -> Check:
+    """Check for a list with as many values as there are checks, each for one value."""
+
+    def check(value: Any, where: str) -> None:
+        if not isinstance(value, list) or len(value) != len(checks):
+            raise _Wrong(f"{where} is no list of {len(checks)}")
+        for place, (check_item, item) in enumerate(zip(checks, value, strict=True)):
+            check_item(item, f"{where}[{place}]")
+
+    return check
+
+
+def _if_given(**fields: Check) -> Check:
+    """Check for a mapping in which each of these keys may be absent or None."""
+
+    def check(value: Any, where: str) -> None:
+        for key, check_field in fields.items():
+            _or_none(check_field)(value.get(key), f"{where}.{key}")
+
+    return check
+
+
+def _labels_in_pool(value: Any, where: str) -> None:
+    """Check that every encoding of a checked circuits.json names labels of its pool."""
+    numbers = [
+        number
+        for exploration in value["explorations"]
+        for its in exploration["encodings"].values()
+        for number in its.get("labels") or []
+    ]
+    if not all(0 <= number < len(value["pool"]) for number in numbers):
+        raise _Wrong(f"{where} names labels that it does not have")
+
+
 def _or_none(check_value: Check) -> Check:
     def check(value: Any, where: str) -> None:
         if value is not None:
@@ -182,6 +232,12 @@ _RECORDED_CELL = _record(
     diagnosis=_list_of(_record(kind=_TEXT, says=_TEXT)),
     outcomes=_list_of(_record(seed=_COUNT, fits=_FLAG, first_failure=_or_none(_NUMBER), exact_match=_scale_numbers)),
     predicted_before_training=_FLAG,
+)
+_FORECAST = _record(
+    **dict.fromkeys(("share", "low", "high"), _NUMBER),
+    breaks_at=_or_none(_NUMBER),
+    why=_TEXT,
+    recorded=_record(runs=_COUNT, generalize=_COUNT),
 )
 _E_VALUES = _record(**dict.fromkeys(("e_against", "e_for"), _or_none(_NUMBER)))
 _COUNTS = ("yes_yes", "yes_no", "no_yes", "no_no", "not_observed", "no_prediction")
@@ -247,6 +303,40 @@ _COURT = _record(
         did_not_fit=_list_of(_TEXT),
     )
 )
-_JUDGED = _record(unanimous_runs=_COUNT, cells=_list_of(_E_VALUES))
+_JUDGED = _record(
+    rules=_mapping_to(_RULE),
+    unanimous_runs=_COUNT,
+    train=_list_of(_COUNT),
+    cells=_list_of(_both(_E_VALUES, _if_given(forecast=_FORECAST))),
+)
+_LIMIT = _either(_COUNT, _TEXT)
+_STEP = _row(_COUNT, _COUNT, _list_of(_row(_COUNT, _COUNT)))
+_INSTANCE = _either(_record(names=_list_of(_TEXT), steps=_list_of(_STEP)), _record(length=_COUNT))
+_PREDICTION = _record(
+    relation=_or_none(_TEXT),
+    why=_TEXT,
+    **dict.fromkeys(("generalizes", "scale_hint", "labels_covered", "entries_covered", "literal"), _or_none(_FLAG)),
+    **dict.fromkeys(("complexity_train", "complexity_test", "unseen_distractors", "breaks_at"), _or_none(_LIMIT)),
+)
+_CIRCUIT = _record(
+    src=_list_of(_row(_LIMIT, _LIMIT)),
+    status=_TEXT,
+    **dict.fromkeys(("arity", "inputs"), _COUNT),
+    coverage_scale=_or_none(_COUNT),
+    roles=_list_of(_list_of(_row(_COUNT, _COUNT))),
+)
+_EXPLORATION = _both(
+    _record(
+        **dict.fromkeys(("task", "format"), _TEXT),
+        largest=_COUNT,
+        train=_or_none(_row(_COUNT, _COUNT)),
+        scales=_list_of(_INSTANCE),
+        encodings=_mapping_to(_if_given(prediction=_PREDICTION, labels=_list_of(_COUNT), why=_TEXT)),
+    ),
+    _either(_CIRCUIT, _record(why=_TEXT)),
+)
+_CIRCUITS = _record(
+    answer=_both(_record(explorations=_list_of(_EXPLORATION), pool=_list_of(_list_of(_COUNT))), _labels_in_pool)
+)
 _TRIAL = _both(_RECORD, _JUDGED)
 _LEDGER = _record(answer=_record(claims=_list_of(_CLAIM)))

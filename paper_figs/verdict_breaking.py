@@ -46,7 +46,7 @@ def drawing(
     shaded = "Shaded: scales of training, at which a cell that fits cannot break. " if trains else ""
     caption = (
         "Predicted and observed breaking scale, over all cells that break in most fitting runs and that the rule "
-        "predicts to break; observed is the median over the runs that break, the lower of two middle ones. "
+        "predicts to break; observed is the median over the runs that fit, where one that never fails is infinite. "
         f"The area of a bubble is the number of cells, but none is narrower than {_LEAST:g} points; the line marks "
         f"equal scales. {shaded}{' '.join(_summary(rule, of) for rule, of in breaking.items())} "
         f"A scale is solved from {preregistration.testing.threshold:.0%} exact match on. "

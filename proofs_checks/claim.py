@@ -8,6 +8,8 @@ from typing import Any, Literal
 from theory.system.brief import Brief, Listed
 
 Parameters = Mapping[str, Any]
+TIME_LIMIT = 60.0
+"""Default time limit of a claim, in seconds."""
 
 
 class Strength(StrEnum):

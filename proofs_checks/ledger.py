@@ -18,7 +18,7 @@ from urllib.parse import quote
 from pebble import ProcessExpired, ProcessPool
 
 from proofs_checks import reading, runner
-from proofs_checks.claim import Claim
+from proofs_checks.claim import TIME_LIMIT, Claim
 from proofs_checks.result import Result, Verdict
 from proofs_checks.runner import run_claim
 from theory.system.cache import keep, recalled
@@ -77,7 +77,7 @@ def run(
     *,
     cache: Path | None,
     progress: Callable[[int], Steps],
-    time_limit: float = runner.TIME_LIMIT,
+    time_limit: float = TIME_LIMIT,
     fresh: bool = False,
 ) -> tuple[Result, ...]:
     """Run the claims that are not settled yet, in parallel; the results are in the order of the claims.

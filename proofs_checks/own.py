@@ -8,6 +8,7 @@ from theory import domain, laws
 from theory.encodings.catalogue import named
 from theory.encodings.encoding import Encoding, EncodingError, Recovery
 from theory.laws import Ruling
+from theory.system.extras import how_to_install
 from theory.system.userfile import user_code
 
 
@@ -42,7 +43,7 @@ def declarations(encoding: Encoding) -> list[Declaration]:
 def _module_agrees(encoding: Encoding) -> Ruling:
     """Ruling: do the module's logits equal those of the encoding's formulas, in float64 at some positions?"""
     if not find_spec("torch"):
-        return Ruling(holds=None, reason="PyTorch is not installed: pip install 'lengthgen[train]'")
+        return Ruling(holds=None, reason=f"PyTorch is not installed: {how_to_install('train')}")
     from empirical.encodings import agreement
     from empirical.encodings.catalogue import own_module
 

@@ -9,9 +9,6 @@ from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength, 
 from proofs_checks.result import FalsifierResult, Result, Results, Verdict
 from theory import twice
 
-TIME_LIMIT = 60.0
-"""Default time limit of a claim, in seconds."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Outcome:

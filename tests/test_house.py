@@ -3,9 +3,16 @@
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import pytest
+
+import lengthgen
+from theory.system.extras import how_to_install
+
 ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def test_imports_point_one_way():
@@ -74,6 +81,7 @@ def test_theory_and_circuits_run_without_torch_and_else_the_message_says_at_once
     out = tmp_path / "out"
     works = [
         ["lrc", "1", "--scales", "4,8"],
+        ["protocols"],
         ["src", "copy", "--scales", "1-4"],
         ["predict", "copy", "--train", "1-2", "--test", "1-4"],
         ["verify", "rope-1"],
@@ -83,11 +91,28 @@ def test_theory_and_circuits_run_without_torch_and_else_the_message_says_at_once
         *([*command, "--out", str(out)] for command in (*trains, ["text"], ["modular-addition"], ["reproduce"])),
         ["audit", "rotary"],
     ]
-    message = "error: this needs torch: install the extra with pip install 'lengthgen[train]'\n"
+    message = (
+        "error: this needs torch: pip install torch --index-url https://download.pytorch.org/whl/cpu (the CPU build), "
+        "then pip install '.[train]' in the clone of lengthgen\n"
+    )
     ended = run_in_one_process([*fails, *works], TRAINING, before=SETTLE_HERE)
     for command, (code, errors, _) in zip([*fails, *works], ended, strict=True):
         assert (code == 0) if command in works else ([code, errors] == [2, message]), (command, errors)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("extra", PROJECT["optional-dependencies"])
+def test_an_extra_is_installed_from_the_clone_as_the_project_is_on_no_index(extra):
+    """The CPU build of torch comes first, as PyPI's for Linux brings CUDA."""
+    commands = how_to_install(extra)
+    assert f"pip install '.[{extra}]' in the clone" in commands
+    needs_torch = any(needed.startswith("torch") for needed in PROJECT["optional-dependencies"][extra])
+    assert ("torch --index-url https://download.pytorch.org/whl/cpu" in commands) == needs_torch
+
+
+def test_no_message_names_the_project_as_if_an_index_had_it():
+    sources = [path for name in (*lengthgen.PACKAGES, "lengthgen") for path in (ROOT / name).rglob("*.py")]
+    assert [path for path in sources if "lengthgen[" in path.read_text(encoding="utf-8")] == []
 
 
 PROTOCOL = """

@@ -18,7 +18,8 @@ import lengthgen
 ROOT = Path(__file__).parents[1]
 PACKAGES = (*lengthgen.PACKAGES, "lengthgen")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-BUILD = "import sys; from setuptools.build_meta import build_wheel; print(build_wheel(sys.argv[1]))"
+BUILD = "import sys; from setuptools import build_meta; print(getattr(build_meta, sys.argv[2])(sys.argv[1]))"
+NEED_TORCH = ("empirical.audit.lawful", "empirical.encodings.base", "empirical.runs.store", "lengthgen.auditing")
 USE = """
 import sys
 from importlib.metadata import version
@@ -45,13 +46,17 @@ print(prediction.generalizes, version("lengthgen"))
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
     """Wheel of the project, built without network from a copy, as building writes into the folder."""
-    folder = tmp_path_factory.mktemp("wheel")
+    return built(tmp_path_factory.mktemp("wheel"), "build_wheel")
+
+
+def built(folder: Path, how: str) -> Path:
+    """Wheel that setuptools builds, a usual one or one for an editable installation, from a copy in FOLDER/source."""
     source = folder / "source"
     for package in PACKAGES:
         shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
-    command = [sys.executable, "-c", BUILD, str(folder)]
+    command = [sys.executable, "-c", BUILD, str(folder), how]
     done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder / done.stdout.splitlines()[-1]
@@ -74,7 +79,7 @@ def test_the_installed_wheel_works_elsewhere(wheel, tmp_path) -> None:
     place = tmp_path / "installed"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
     subprocess.run([*pip, "--target", str(place), str(wheel)], check=True, cwd=tmp_path)
-    torch_names = [name for name, (module, _) in lengthgen._public().items() if module.startswith("empirical")]
+    torch_names = [name for name, (module, _) in lengthgen._public().items() if module in NEED_TORCH]
     command = [sys.executable, "-c", USE, str(place), *torch_names]
     done = subprocess.run(
         command, cwd=tmp_path, env={"PYTHONPATH": str(place)}, capture_output=True, text=True, check=False
@@ -82,11 +87,45 @@ def test_the_installed_wheel_works_elsewhere(wheel, tmp_path) -> None:
     assert (done.returncode, done.stdout) == (0, f"True {PROJECT['version']}\n"), done.stderr
 
 
+def test_an_editable_installation_is_a_path_that_tools_can_read(tmp_path) -> None:
+    """jedi and pyright read the lines of a .pth file that are paths; a hook of imports is nothing to them."""
+    with zipfile.ZipFile(built(tmp_path, "build_editable")) as archive:
+        [path] = [name for name in archive.namelist() if name.endswith(".pth")]
+        assert archive.read(path).decode().split() == [str(tmp_path / "source")]
+
+
+ABSENT = """
+import importlib.abc, sys
+
+class Absent(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "safetensors", "pyarrow"):
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, Absent())
+"""
+
+
+@pytest.mark.parametrize("extra", [True, False])
+def test_a_star_import_brings_what_is_installed(extra: bool) -> None:
+    """Without the extra `train` it leaves out what needs torch, and asking for that says what to install."""
+    star = "from lengthgen import *\nimport lengthgen\nprint(*{*dir(lengthgen)} - {*globals()})\n"
+    code = star if extra else ABSENT + star
+    ask = "from lengthgen import audit"
+    missing = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    audited = subprocess.run([sys.executable, "-c", code + ask], cwd=ROOT, capture_output=True, text=True, check=False)
+    needs_torch = {"PairBias", "PositionEncoding", "assert_lawful", "audit"}
+    assert {*missing.split()} == (set() if extra else needs_torch)
+    assert extra or "ModuleNotFoundError: this needs torch: pip install torch --index-url" in audited.stderr
+
+
 def test_public_names_exist_and_hide_no_module() -> None:
     public = lengthgen._public()
     assert len(public) == len(dir(lengthgen)) > 70
     stub = ast.parse((ROOT / "lengthgen" / "__init__.pyi").read_text(encoding="utf-8"))
     assert sorted(ast.literal_eval(stub.body[-1].value)) == sorted(public), "`__all__`"
+    imported = [alias for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert [alias.name for alias in imported if not alias.asname] == [], "jedi takes `X as X` for a public name"
     assert not {module.name for module in pkgutil.iter_modules(lengthgen.__path__)} & {*public}
     for name, (module, attribute) in public.items():
         file = importlib.util.find_spec(module).origin

@@ -1,11 +1,26 @@
 """The site of the documents: links to source files, plain docstrings and sections of the gallery, without Sphinx."""
 
+import os
 import re
+from functools import partial
+from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+from markdown_it import MarkdownIt
 
 import lengthgen
-from tools.documents import ROOT, SOURCE_LINK, escape, figure_section, public_names, source_link
+from tools import documents
+from tools.documents import (
+    ROOT,
+    SOURCE_LINK,
+    escape,
+    figure_section,
+    page_text,
+    public_names,
+    root_document,
+    source_link,
+)
 
 DOCS = ROOT / "docs"
 
@@ -30,6 +45,29 @@ def test_every_linked_file_of_the_project_has_a_page_on_the_site() -> None:
     for path in DOCS.rglob("*.md"):
         text = linked(path.read_text(encoding="utf-8"))
         assert re.findall(r"\]\((/[^)#]+)(?<!\.md)(?<!\.png)[)#]", text) == [], path
+
+
+def test_every_link_of_the_site_leads_to_one_of_its_pages_or_files() -> None:
+    """Sphinx fails at any other; the documents at the root of the project are pages too, one folder deeper."""
+    links = []
+    for path in DOCS.rglob("*.md"):
+        text = SOURCE_LINK.sub(partial(source_link, folder=path.parent, root=DOCS), page_text(path))
+        for token in MarkdownIt("commonmark").enable("table").parse(text):
+            for part in token.children or []:
+                target = unquote(str(part.attrs.get("href") or part.attrs.get("src") or "")).partition("#")[0]
+                if target and not re.match(r"[a-z]+:", target):
+                    file = Path(os.path.normpath(DOCS / target[1:] if target.startswith("/") else path.parent / target))
+                    links.append((path.relative_to(DOCS), target, file.is_file() and DOCS in file.parents))
+    assert len(links) > 400
+    assert [link[:2] for link in links if not link[2]] == []
+
+
+def test_a_document_at_the_root_is_a_page_whose_links_lead_on_from_there(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(documents, "ROOT", tmp_path)
+    text = "[a](docs/glossary.md#src) [b](CONTRIBUTING.md) [c](tools/words.py) [d](https://x.org/docs/) [e](#here)"
+    (tmp_path / "CHANGELOG.md").write_text(text)
+    shown = "[a](glossary.md#src) [b](contributing.md) [c](/tools/words.py) [d](https://x.org/docs/) [e](#here)"
+    assert root_document("CHANGELOG.md") == shown
 
 
 def test_links_to_documents_and_records_stay_as_they_are() -> None:

@@ -8,7 +8,6 @@ hint the label may also depend on the scale n of the instance, phi(i, j, n) ([F]
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from theory.label_classes import upper_pairs
 from theory.system.brief import Brief
 from theory.system.errors import LengthgenError
+from theory.system.once import once
 from theory.system.userfile import Guarded, shown
 
 Labels = NDArray[np.int64]
@@ -130,7 +130,7 @@ class Relation(Brief):
         return self.name + (", which reads the scale" if self.scale_hint else "")
 
 
-@cache
+@once
 def absolute() -> Relation:
     """Absolute relation phi(i, j) = (i, j): every pair has its own label [P]; the pair is numbered i + j(j-1)/2."""
     return Relation(name="absolute", law=lambda key, query, _: key + query * (query - 1) // 2)
@@ -146,7 +146,7 @@ def query_position() -> Relation:
     return Relation(name="query", law=lambda key, query, _: query)
 
 
-@cache
+@once
 def relative() -> Relation:
     """Relative offset phi(i, j) = j - i [P]."""
     return Relation(name="relative", law=lambda key, query, _: query - key)
@@ -194,7 +194,7 @@ def t5_buckets(buckets: int = 32, longest: int = 128) -> Relation:
     )
 
 
-@cache
+@once
 def constant() -> Relation:
     """Constant relation phi(i, j) = 0: no position encoding [P]."""
     return Relation(name="constant", law=lambda key, query, _: np.zeros_like(key))

@@ -29,6 +29,12 @@ SOURCE_LINK = re.compile(
 """Markdown link to a file of the project that is no document."""
 
 
+ROOT_DOCUMENT = re.compile(r"```\{include\} \.\./(?P<name>\w+\.md)\n```\n")
+"""Page of the site that is a document at the root of the project."""
+PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+"""Documents at the root of the project -> their pages in docs/."""
+
+
 def setup(app: "Sphinx") -> dict[str, Any]:
     """Register the extension."""
     app.connect("source-read", fill_in)
@@ -41,7 +47,7 @@ def fill_in(app: "Sphinx", document: str, content: list[str]) -> None:
     """Complete the text of one document: generated parts and links to source files."""
     root = Path(app.srcdir)
     folder = (root / document).parent
-    text = content[0]
+    text = ROOT_DOCUMENT.sub(lambda page: root_document(page["name"]), content[0])
     if GALLERY in text:
         text = text.replace(GALLERY, gallery(folder))
     if COMMANDS in text:
@@ -57,6 +63,25 @@ def escape(_app: object, _what: str, _name: str, _object: object, _options: obje
         parts = line.split("`")
         parts[::2] = [re.sub(r"[*|]|(?<=\w)_(?!\w)", r"\\\g<0>", part) for part in parts[::2]]
         lines[at] = "`".join(parts)
+
+
+def page_text(path: Path) -> str:
+    """Return the text of a page, with the document at the root of the project that it shows."""
+    return ROOT_DOCUMENT.sub(lambda page: root_document(page["name"]), path.read_text(encoding="utf-8"))
+
+
+def root_document(name: str) -> str:
+    """Return a document at the root of the project as a page in docs/: its links lead to pages from there."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return re.sub(r"(?<=\]\()(?![a-z]+:|#)([^)\s]+)", lambda link: _from_docs(link[1]), text)
+
+
+def _from_docs(target: str) -> str:
+    """Return a link at the root of the project as it is in docs/; source files keep their place, behind a slash."""
+    path, mark, anchor = target.partition("#")
+    if path.startswith("docs/"):
+        return target.removeprefix("docs/")
+    return f"{PAGES.get(path, f'/{path}')}{mark}{anchor}"
 
 
 def gallery(folder: Path) -> str:
@@ -172,7 +197,7 @@ def _definitions(file: Path) -> dict[str, int]:
 def source_pages(app: "Sphinx") -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield a page for each source file that some document links to."""
     root = Path(app.srcdir)
-    documents = [(path.parent, path.read_text(encoding="utf-8")) for path in sorted(root.rglob("*.md"))]
+    documents = [(path.parent, page_text(path)) for path in sorted(root.rglob("*.md"))]
     links = [(link, folder) for folder, text in documents for link in SOURCE_LINK.finditer(text)]
     files = {file for link, folder in links if (file := linked_source(link, folder, root))}
     for name in sorted(str(file.relative_to(ROOT)) for file in files):

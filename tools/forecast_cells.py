@@ -129,7 +129,7 @@ def trial(name: str) -> Iterator[Outcome]:
 
 
 def _spec(words: str, operands: str) -> TaskSpec:
-    """Return the task that `TaskSpec.words` describes."""
+    """Return the task whose `TaskSpec.key` this is."""
     name, _, base = words.partition(" base ")
     return TaskSpec(name=name, base=int(base) if base else None, format=operands)
 

@@ -94,7 +94,7 @@ def check(certificate: Mapping[str, Any], task: Any, *, seed: int) -> Certificat
     layout = "" if c["layout"] == "unaligned" else f", {c['layout']} to scale {c['largest_scale']}"
     own = c["circuit"] == {"reference": True}
     statement = bounds_sentence(
-        f"SRC({c['task']}{base}, {c['scale']})",
+        f"SRC({c['task'].rpartition(':')[2]}{base}, {c['scale']})",
         f"at arity {c['arity']}, {c['mode']}{layout}",
         lower,
         upper,

@@ -7,13 +7,13 @@ parentheses, and `()` for the empty word.  automata-lib builds the automaton.
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
 from theory.system.brief import Brief
 from theory.system.errors import LengthgenError
+from theory.system.once import once
 
 LONGEST = 60
 """Largest number of characters of an expression; a longer one may need millions of states."""
@@ -56,7 +56,7 @@ class Automaton(Brief):
         return f"{self.states} states over the symbols {' '.join(self.symbols)}"
 
 
-@cache
+@once
 def minimal_automaton(expression: str) -> Automaton:
     """Return the minimal automaton of the language of a regular expression.
 

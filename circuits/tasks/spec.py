@@ -1,7 +1,7 @@
 """Task specification: name, base and format of a task as one value that is parsed once and handed on.
 
 As a text: `addition`, `addition[base=4]`, `addition[format=aligned]`, `addition[base=4,format=aligned]`. A user's own
-task has the name `path/to/file.py:name`.
+task is typed and stored as `path/to/file.py:name`, and shown as `name`: in tables, figures, messages, names of files.
 """
 
 import inspect
@@ -21,6 +21,8 @@ from circuits.two_scales import TwoScaleTask
 from theory.system.errors import in_any_case, nearest
 from theory.system.userfile import load_object, split_file
 
+NAMED = (*TASKS, *PUBLISHED_TASKS)
+"""Names of all tasks of one scale that `lengthgen tasks` lists."""
 LONGEST_TEXT = 1_000
 """Largest number of characters of a task's name, including the file of a user's own task."""
 
@@ -49,7 +51,7 @@ class TaskSpec:
     def __post_init__(self) -> None:
         if not self.name.isprintable() or len(self.name) > LONGEST_TEXT:
             raise TaskError(f"a task's name is printable text of at most {LONGEST_TEXT:,} characters on one line")
-        object.__setattr__(self, "name", in_any_case(self.name, [*TASKS, *TWO_SCALE_TASKS, *PUBLISHED_TASKS]))
+        object.__setattr__(self, "name", in_any_case(self.name, [*NAMED, *TWO_SCALE_TASKS]))
         object.__setattr__(self, "format", in_any_case(self.format, FORMATS))
         if self.name in TWO_SCALE_TASKS:
             raise TaskError(
@@ -65,7 +67,7 @@ class TaskSpec:
             require_family(self.name)
         elif self.name not in TASKS and (not self.is_own or self.name.endswith("]")):
             listed = "`lengthgen tasks` lists all; your own: path/to/file.py:name"
-            hint = nearest(self.name, [*TASKS, *PUBLISHED_TASKS], listed=listed)
+            hint = nearest(self.name, NAMED, listed=listed)
             raise TaskError(f"unknown task '{self.name}': {hint}")
         if self.format not in FORMATS:
             raise TaskError(f"unknown format '{self.format}': choose one of {', '.join(FORMATS)}")
@@ -87,9 +89,14 @@ class TaskSpec:
         return self.name.rpartition(":")[2]
 
     @property
-    def words(self) -> str:
-        """Name and base in a sentence: "addition base 4", "path/to/file.py:mine"."""
+    def key(self) -> str:
+        """Name and base by which a stored trial holds the task: "addition base 4", "path/to/file.py:mine"."""
         return self.name if self.base is None else f"{self.name} base {self.base}"
+
+    @property
+    def words(self) -> str:
+        """Name and base in a sentence: "addition base 4", "mine"."""
+        return self.short_name if self.base is None else f"{self.short_name} base {self.base}"
 
     @property
     def title(self) -> str:
@@ -102,7 +109,7 @@ class TaskSpec:
         return name if self.base is None else f"{name}-base{self.base}"
 
     def plain(self) -> Task:
-        """Return the task as it is written, in no format. A user's file is run: it is the user's own code.
+        """Return the task as written, in no format. A user's file is run, and its task gets the name it has there.
 
         Raises:
             TaskError: the file does not exist, fails or defines no such Task, or the task refuses its base.
@@ -114,7 +121,7 @@ class TaskSpec:
         if is_of_family(self.name) and not self.is_own:
             return task_of_family(self.name)
         task: Task = load_object(self.name, what="task", error=TaskError, kind=Task)
-        return task
+        return replace(task, name=self.short_name)
 
     def _with_base(self, base: int) -> Task:
         """Return the task with a base. Raise TaskError if the base is out of range."""
@@ -184,7 +191,7 @@ def _load_other(name: str, base: int | None, named: Mapping[str, Callable[..., A
         raise TaskError(f"'{name}' is no {what}: {nearest(name, named, listed='your own: path/to/file.py:name')}")
     if base is not None:
         raise TaskError(f"'{name}' has no base to choose")
-    return load_object(name, what=what, error=TaskError, kind=kind)
+    return replace(load_object(name, what=what, error=TaskError, kind=kind), name=name.rpartition(":")[2])
 
 
 def _has_base(name: str) -> bool:

@@ -1,9 +1,9 @@
 """Outcome of a cell at a threshold: how many runs fit their training lengths, and how many of these generalize."""
 
 from dataclasses import dataclass
-from statistics import median_low
 
 from empirical.court.cell import Cell, MeasuredRun
+from empirical.statistics.breaking import breaking_scale
 
 THRESHOLDS = (0.5, 0.75, 0.9, 0.95, 0.99)
 """Accuracies from which on a length counts as solved."""
@@ -19,13 +19,13 @@ class Outcome:
         cell: the cell.
         fit: number of runs that solve every measured length of training; all runs if none was measured.
         generalizes: number of fitting runs that also solve every measured length up to the tested one.
-        breaks_at: median over fitting runs of the first unsolved length; None if most of them generalize.
+        breaks_at: breaking scale of the fitting runs, as a length; None if at least half of them generalize.
     """
 
     cell: Cell
     fit: int
     generalizes: int
-    breaks_at: int | None
+    breaks_at: float | None
 
     @property
     def share(self) -> float:
@@ -42,13 +42,13 @@ def outcome_of(cell: Cell, threshold: float) -> Outcome:
     """Return the outcome of a cell; a length is solved if its accuracy is at least the threshold."""
     question = cell.question
     fitting = [run for run in cell.runs if not _unsolved(run, threshold, 0, question.train)]
-    failures = [_unsolved(run, threshold, question.train, question.test) for run in fitting]
-    broken = sorted(lengths[0] for lengths in failures if lengths)
+    unsolved = [_unsolved(run, threshold, question.train, question.test) for run in fitting]
+    first_failures = [min(lengths, default=None) for lengths in unsolved]
     return Outcome(
         cell=cell,
         fit=len(fitting),
-        generalizes=len(fitting) - len(broken),
-        breaks_at=median_low(broken) if 2 * len(broken) > len(fitting) else None,
+        generalizes=first_failures.count(None),
+        breaks_at=breaking_scale(first_failures),
     )
 
 

@@ -173,7 +173,7 @@ def load_protocol(name: str, profile: str) -> Protocol:
     name = in_any_case(name, names())
     path = Path(name) if name.endswith(".toml") else FOLDER / f"{name}.toml"
     if not name.endswith(".toml") and name not in names():
-        listed = "`lengthgen sweep --help` lists all; your own: path/to/file.toml"
+        listed = "`lengthgen protocols` lists all; your own: path/to/file.toml"
         raise ProfileError(f"unknown {where}: {nearest(name, names(), listed=listed)}")
     if name.endswith(".toml") and path.stem.casefold() in names():
         raise ProfileError(f"{where}: '{path.stem}' is a protocol of the project, rename the file")

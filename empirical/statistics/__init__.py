@@ -1,1 +1,1 @@
-"""Statistics of runs that generalize or do not: exact shares, and evidence that may grow with each run."""
+"""Statistics of runs that generalize or do not: shares, evidence that may grow with each run, breaking scales."""

@@ -31,6 +31,7 @@ from typing import Any
 from empirical.model.backend import Backend
 from empirical.training.sweep import Group, Provenance, SweepError, part, train_group
 from theory.system.digests import source_digest
+from theory.system.extras import how_to_install
 from theory.system.files import FullDisk, locked
 from theory.system.processes import end_with_parent, interrupts_left
 
@@ -150,7 +151,7 @@ def _connected() -> Iterator[Any]:
     try:
         import ray as library
     except ModuleNotFoundError as error:
-        raise SweepError("--engine ray needs Ray: pip install 'lengthgen[cluster]'") from error
+        raise SweepError(f"--engine ray needs Ray: {how_to_install('cluster')}") from error
     try:
         library.init(address="auto", log_to_driver=False)
     except (OSError, ValueError, RuntimeError) as error:
@@ -193,7 +194,7 @@ def _check_nodes(library: Any, common: Common, backend: Backend) -> None:
         try:
             problem = library.get(answer)
         except library.exceptions.RayError as error:
-            problem = f"{_summary(error)} (all nodes need the same lengthgen[train,cluster])"
+            problem = f"{_summary(error)} (all nodes need the same lengthgen, with its extras train and cluster)"
         if problem:
             raise SweepError(f"node {node['NodeManagerAddress']} of the Ray cluster cannot train: {problem}")
 

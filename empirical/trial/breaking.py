@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from math import inf, isinf
 from statistics import median
 from typing import Any
 
+from empirical.statistics.breaking import breaking_scale
 from empirical.statistics.shares import share
 from empirical.trial.conjecture import JudgedCell
 
@@ -13,17 +13,15 @@ from empirical.trial.conjecture import JudgedCell
 def breaking(cell: JudgedCell) -> dict[str, Any] | None:
     """Predicted and observed breaking scale of one cell; None without a prediction or a fitting run.
 
-    `observed` is the median of the fitting runs' first failures; a run that never fails counts as infinite, and an
-    infinite median is given as None. `exact` is the share of fitting runs that break at the predicted scale. `range`
-    holds the first and last failure among the runs that break. `difference` is observed minus predicted: positive if
-    runs last longer than predicted.
+    `observed` is that of `breaking_scale`. `exact` is the share of fitting runs that break at the predicted scale.
+    `range` holds the first and last failure among the runs that break. `difference` is observed minus predicted:
+    positive if runs last longer than predicted.
     """
     failures = [outcome.first_failure for outcome in cell.outcomes if outcome.fits]
     if cell.prediction is None or cell.predicted is None or not failures:
         return None
     predicted = cell.expected_break
-    median_failure = median(inf if failure is None else failure for failure in failures)
-    observed = None if isinf(median_failure) else median_failure
+    observed = breaking_scale(failures)
     finite_failures = [failure for failure in failures if failure is not None]
     return {
         "predicted": predicted,

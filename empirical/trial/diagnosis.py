@@ -13,6 +13,7 @@ from typing import Any
 
 from circuits.prediction_record import RULES
 from empirical.runs.measurement import Measurement
+from empirical.statistics.breaking import breaking_scale
 from empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell
 from empirical.trial.outcomes import History, by_checkpoint
 
@@ -120,14 +121,13 @@ def _label_coverage(case: _Case) -> Finding | None:
     prediction = case.cell.prediction
     if not _may_be_coverage(case) or prediction is None or prediction.labels_covered is not False:
         return None
-    failures = [run.first_failure for run in case.cell.outcomes if run.fits and run.first_failure is not None]
-    first = median(failures) if failures else None
-    ending = "the runs generalize all the same" if case.cell.observed else f"the runs first fail at {first:g}"
+    observed = breaking_scale(run.first_failure for run in case.cell.outcomes if run.fits)
+    ending = "the runs generalize all the same" if observed is None else f"the runs break at scale {observed:g}"
     return Finding(
         kind="label coverage",
         says=f"beyond training there are labels that it never meets (something is missing from scale "
         f"{prediction.breaks_at} on); {ending}",
-        evidence={"breaks_at": prediction.breaks_at, "first_failure": first},
+        evidence={"breaks_at": prediction.breaks_at, "observed": observed},
     )
 
 

@@ -222,6 +222,17 @@ def frozen_tasks(path: Path) -> list[str]:
     return list(dict.fromkeys(cell["task"] for record in _records(path)[-1:] for cell in record["protocol"]["cells"]))
 
 
+def frozen_protocol(path: Path) -> dict[str, Any]:
+    """Return the last protocol that was frozen in a file, as `preregistration` gives it.
+
+    Raises:
+        DamagedFile: the file has changed since it was written.
+        LookupError: nothing was frozen there.
+    """
+    protocol: dict[str, Any] = _records(path)[-1]["protocol"]
+    return protocol
+
+
 def _records(path: Path) -> list[dict[str, Any]]:
     """Records of what was frozen, the oldest first; none if nothing was."""
     try:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median_low
 
+from empirical.statistics.breaking import breaking_scale
 from empirical.verdict.frozen import FrozenCell, FrozenCells
 from empirical.verdict.runs import CellRun
 
@@ -17,15 +17,14 @@ class SeenCell:
         runs: number of finished runs.
         fit: number of runs that fit.
         generalize: number of runs that fit and generalize.
-        breaks_at: median first failure of the fitting runs that break, the lower of two middle ones; None if at least
-            half of the fitting runs generalize.
+        breaks_at: breaking scale of the fitting runs; None if at least half of them generalize.
     """
 
     cell: FrozenCell
     runs: int
     fit: int
     generalize: int
-    breaks_at: int | None
+    breaks_at: float | None
 
     @property
     def observed(self) -> bool | None:
@@ -48,15 +47,15 @@ def seen_cells(
     for cell in frozen.cells:
         failures = [run.first_failure(preregistration, threshold) for run in runs.get(cell.name, [])]
         fitting = [failure for failure in failures if failure > last_trained]
-        broken = sorted(failure for failure in fitting if failure <= last)
+        first_failures = [failure if failure <= last else None for failure in fitting]
         if failures:
             cells.append(
                 SeenCell(
                     cell=cell,
                     runs=len(failures),
                     fit=len(fitting),
-                    generalize=len(fitting) - len(broken),
-                    breaks_at=median_low(broken) if 2 * len(broken) > len(fitting) else None,
+                    generalize=first_failures.count(None),
+                    breaks_at=breaking_scale(first_failures),
                 )
             )
     return cells

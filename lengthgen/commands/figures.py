@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lengthgen.commands.options import Json, Out, ProfileName, nonempty_path, show
+from lengthgen.commands.options import FIGURE_NAMES, Json, Out, ProfileName, nonempty_path, show
 from theory.system.errors import LengthgenError, one_line
 from theory.system.files import require_folder
 from theory.system.messages import tell
@@ -28,7 +28,9 @@ def figures(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...", help="Names of figures, as listed by --list. Without names: all that can be drawn."
+            metavar="[NAME]...",
+            help="Names of figures, as listed by --list. Without names: all that can be drawn.",
+            autocompletion=FIGURE_NAMES.complete,
         ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List all figures and tables without drawing any.")] = False,

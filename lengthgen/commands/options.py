@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -36,10 +37,23 @@ class Names:
         return [f"{before}{comma}{name}" for name in self.load() if name.startswith(last.lower())]
 
 
-def _tasks() -> Iterable[str]:
-    from circuits.tasks import TASKS
+def _remembered(kind: str, names: Callable[[], Iterable[str]]) -> list[str]:
+    """Return names as stored for this version of the code: importing the modules that have them takes a second."""
+    from theory.system.cache import cached
+    from theory.system.digests import source_digest
+    from theory.system.files import user_cache
 
-    return TASKS
+    with suppress(OSError):
+        code = source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
+        stored: list[str] = cached(user_cache("names") / f"{kind}.json", code, lambda: list(names()))
+        return stored
+    return list(names())
+
+
+def _tasks() -> Iterable[str]:
+    from circuits.tasks.spec import NAMED
+
+    return NAMED
 
 
 def _formats() -> Iterable[str]:
@@ -49,15 +63,41 @@ def _formats() -> Iterable[str]:
 
 
 def _encodings() -> Iterable[str]:
-    from circuits.encodings import ENCODINGS
+    def names() -> Iterable[str]:
+        from circuits.encodings import ENCODINGS
 
-    return ENCODINGS
+        return ENCODINGS
+
+    return _remembered("encodings", names)
+
+
+def _claims() -> Iterable[str]:
+    def names() -> Iterable[str]:
+        from proofs_checks.registry import CLAIMS
+
+        return [claim.id for claim in CLAIMS]
+
+    return _remembered("claims", names)
+
+
+def _figures() -> Iterable[str]:
+    def names() -> Iterable[str]:
+        from paper_figs.catalogue import catalogue
+        from paper_figs.sources import Sources
+        from paper_figs.style import PAGE_WIDTH
+
+        return catalogue(Sources(out=Path("out"), profile="quick", width=PAGE_WIDTH))
+
+    return _remembered("figures", names)
 
 
 def _protocols() -> Iterable[str]:
-    from empirical.runs.protocol import names
+    def protocols() -> Iterable[str]:
+        from empirical.runs.protocol import names
 
-    return names()
+        return names()
+
+    return _remembered("protocols", protocols)
 
 
 def _protocols_and_tasks() -> Iterable[str]:
@@ -78,6 +118,7 @@ def _conditions() -> Iterable[str]:
 
 TASK_NAMES, FORMAT_NAMES, ENCODING_NAMES = Names(_tasks), Names(_formats), Names(_encodings)
 PROTOCOL_NAMES, TRIAL_NAMES = Names(_protocols), Names(_protocols_and_tasks)
+CLAIM_NAMES, FIGURE_NAMES = Names(_claims), Names(_figures)
 THEORY_NAMES, CONDITION_NAMES = Names(_theories), Names(_conditions)
 PROFILE_NAMES = Names(lambda: ("smoke", "quick", "paper"))
 DEVICE_NAMES = Names(lambda: DEVICES)

@@ -15,17 +15,18 @@ from theory.system.messages import tell
 def report(
     complete: Annotated[
         bool,
-        typer.Option("--complete", help="Also compute the circuits and predictions of all tasks: minutes, once."),
+        typer.Option(
+            "--complete", help="Also compute larger scales and the predictions of all encodings: minutes, once."
+        ),
     ] = False,
     out: Out = Path("out"),
     profile: ProfileName = "quick",
     as_json: Json = False,
 ) -> None:
-    """Write OUT/report.html: one page, usable offline, to explore claims, tasks, relations, runs and verdicts.
+    """Write OUT/report.html: one page, usable offline, with your tasks, forecasts and runs first.
 
-    The page shows stored results, decided claims, and the circuits of tasks that take a second each; it names missing
-    parts with the command that makes them. The exit
-    code is 0 only if nothing stored is broken.
+    The page shows stored results, decided claims, and the circuits of all tasks at small scales. The exit code is 0
+    only if nothing stored is broken.
     """
     load_profile(profile)
     require_folder(out)
@@ -37,8 +38,10 @@ def report(
     lines = [
         f"written: {answer['page']}, {answer['bytes'] / 1e6:.1f} MB",
         *(f"{count['count']} {count['of']}" for count in answer["counts"]),
-        *(f"missing: {part['what']}: {part['made_by']}" for part in answer["missing"]),
+        *(f"predicted and not judged yet: {part['what']}: {part['made_by']}" for part in answer["unjudged"]),
     ]
+    if answer["missing"]:
+        lines.append(f"{len(answer['missing'])} results of the project are not in {out}; --json lists them")
     show(answer, "\n".join(lines), as_json)
     if answer["broken"]:
         for name, why in answer["broken"].items():

@@ -9,7 +9,17 @@ import typer
 
 from empirical.model.backend import Backend
 from empirical.runs.limits import AUDITED
-from lengthgen.commands.options import ENCODING_NAMES, Details, Device, Json, Out, error_bound, nonempty_path, show
+from lengthgen.commands.options import (
+    CLAIM_NAMES,
+    ENCODING_NAMES,
+    Details,
+    Device,
+    Json,
+    Out,
+    error_bound,
+    nonempty_path,
+    show,
+)
 from lengthgen.preconditions import require_training
 from lengthgen.scales import parse_scales
 from lengthgen.tables.audits import audit_table
@@ -18,7 +28,7 @@ from lengthgen.tables.formal import formal_table
 from lengthgen.tables.layout import Fitted
 from lengthgen.tables.ledger import ledger_screen, own_screen, own_table
 from lengthgen.tables.patterns import lrc_table
-from proofs_checks.runner import TIME_LIMIT
+from proofs_checks.claim import TIME_LIMIT
 from theory.system.files import require_folder
 from theory.system.messages import tell
 from theory.system.userfile import split_file
@@ -106,7 +116,8 @@ def verify(
         list[str] | None,
         typer.Argument(
             help="Claim ids or families, encodings, arXiv ids; without names: all (`lengthgen claims WORDS` searches). "
-            "Or path/to/file.py[:name] with your claims or encodings."
+            "Or path/to/file.py[:name] with your claims or encodings.",
+            autocompletion=CLAIM_NAMES.complete,
         ),
     ] = None,
     paper: Annotated[
@@ -215,7 +226,8 @@ def audit(
         str,
         typer.Argument(
             help="Encoding: alibi, rotary, ...; path/to/file.py:object, an encoding or a model (your file is run); or "
-            "a model of transformers: hf:llama, hf:LlamaForCausalLM, hf:path/to/config.json."
+            "a model of transformers: hf:llama, hf:LlamaForCausalLM, hf:path/to/config.json.",
+            autocompletion=ENCODING_NAMES.complete,
         ),
     ],
     dtype: Annotated[
@@ -264,23 +276,23 @@ def audit(
     """
     Backend(device)
     require_training()
-    from lengthgen.auditing import audit_answer
+    from lengthgen import auditing
     from lengthgen.ci import require_report, write_report
 
     if report:
         require_report(report)
-    answer = audit_answer(
+    answer = auditing.audit(
         encoding,
         dtypes=dtype.split(","),
         claims=None if claims is None else [claim for claim in claims.split(",") if claim],
-        parameters=parameters,
-        other=other,
+        parameters=auditing.parse_parameters(parameters),
+        other=auditing.parse_parameters(other),
         to=to,
         budget=budget,
         heads=heads,
         head_dim=head_dim,
         device=device,
-        fields=fields or [],
+        fields=auditing.parse_fields(fields or []),
         fail_on=fail_on,
     )
     if report:

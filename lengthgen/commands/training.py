@@ -29,17 +29,15 @@ from lengthgen.commands.options import (
     TrainScales,
     show,
 )
-from lengthgen.defaults import IDEAL
 from lengthgen.preconditions import require_ready, require_training
 from lengthgen.scales import parse_scales
-from lengthgen.tables.runs import accuracy_table, evaluation_table, relation_table, runs_table
+from lengthgen.tables.runs import accuracy_table, evaluation_table, protocols_table, relation_table, runs_table
 from theory.system.messages import tell
 
 ProtocolArgument = Annotated[
     str,
     typer.Argument(
-        help="Protocol: fig1, fig2, fig3, fig4, controls, predecessor, randomized, prism, algorithmic, or "
-        "path/to/file.toml.",
+        help="Protocol: fig1, fig2, ... (`lengthgen protocols` lists all), or path/to/file.toml.",
         autocompletion=PROTOCOL_NAMES.complete,
     ),
 ]
@@ -93,15 +91,22 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train one model and test it at every scale. An interrupted run continues; a finished run is not trained again."""
-    from circuits.encodings import parse_encoding
-    from lengthgen.experiment import task_experiment
-    from lengthgen.training import train_one
+    from lengthgen import interface
 
-    backend = Backend(device, compile)
-    pair = format, parse_encoding(IDEAL.get(format, "ipe") if encoding is None else encoding)
-    experiment = task_experiment(task, [pair], base=base, train=train, test=test, profile=profile, out=out)
-    require_ready(out, backend, log=log is not None)
-    answer = train_one(experiment, seed, backend, log=log is not None)
+    answer = interface.train(
+        task,
+        encoding,
+        train=parse_scales(train, largest=SCALE.most),
+        test=parse_scales(test, largest=SCALE.most),
+        format=format,
+        base=base,
+        seed=seed,
+        profile=profile,
+        out=out,
+        device=device,
+        compile=compile,
+        log=log is not None,
+    )
     show(answer, accuracy_table(answer), as_json)
 
 
@@ -137,11 +142,20 @@ def sweep(
         raise typer.Exit(1)
 
 
+def protocols(profile: ProfileName = "quick", as_json: Json = False) -> None:
+    """List the protocols that come with the project: their cells, scales and runs under a profile."""
+    from lengthgen.experiment import protocols_answer
+
+    answer = protocols_answer(profile)
+    show(answer, protocols_table(answer), as_json)
+
+
 def conjecture(
     name: Annotated[
         str,
         typer.Argument(
-            help="A protocol (fig1, fig2, ..., path/to/file.toml), or a task.", autocompletion=TRIAL_NAMES.complete
+            help="A protocol (`lengthgen protocols` lists all, or path/to/file.toml), or a task.",
+            autocompletion=TRIAL_NAMES.complete,
         ),
     ] = "fig1",
     encoding: Encodings = None,
@@ -207,8 +221,8 @@ def conjecture(
         encodings=encoding,
         formats=format,
         base=base,
-        train=train,
-        test=test,
+        train=None if train is None else parse_scales(train, largest=SCALE.most),
+        test=None if test is None else parse_scales(test, largest=SCALE.most),
         seeds=seeds,
         profile=profile,
         out=out,

@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
+from circuits.tasks.families import WITH_STATES
 from lengthgen.tables.layout import Screen, columns, cut_to_screen, more, titled
 
 
@@ -22,6 +23,8 @@ def tasks_table(answer: Mapping[str, Any]) -> Group:
         table,
         "base: number base unless --base is given; slots: argument slots of the reference circuit's operators [F]",
         *(f"two scales (src --second-scales): {task['task']}  {task['layout']}" for task in answer["two_scale_tasks"]),
+        f"and {len(answer['published_tasks'])} tasks of published results (`lengthgen published` says of which): "
+        + ", ".join(_folded(answer["published_tasks"])),
     )
 
 
@@ -38,6 +41,15 @@ def src_screen(answer: Mapping[str, Any]) -> Screen:
         return titled(f"{answer['status']}: {answer['statement']}", table, *notes)
 
     return cut_to_screen(max(len(rows), len(lines)), form)
+
+
+def _folded(names: Sequence[str]) -> list[str]:
+    """Return names of tasks, a task and the same with its states as one: "published-parity[-with-states]"."""
+    return [
+        f"{name}[{WITH_STATES}]" if f"{name}{WITH_STATES}" in names else name
+        for name in names
+        if not name.endswith(WITH_STATES)
+    ]
 
 
 def src_table(answer: Mapping[str, Any]) -> Group:

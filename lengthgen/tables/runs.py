@@ -1,4 +1,4 @@
-"""Stored runs, and results of single runs, as tables for people."""
+"""Protocols, stored runs, and results of single runs, as tables for people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +7,7 @@ from rich.console import Group
 from rich.text import Text
 
 from lengthgen.tables.layout import columns, titled
+from paper_figs.names import short_task_names
 
 
 def accuracy_table(answer: Mapping[str, Any]) -> Group:
@@ -19,6 +20,19 @@ def accuracy_table(answer: Mapping[str, Any]) -> Group:
     return titled(answer["run"], table, f"{outcome[answer['generalizes']]} {ending}")
 
 
+def protocols_table(answer: Mapping[str, Any]) -> Group:
+    """Return a row for each protocol: cells, scales, runs, title."""
+    table = columns("protocol", "cells", "train", "test", "runs", "title")
+    for each in answer["protocols"]:
+        scales = ("-".join(map(str, each[part])) for part in ("train", "test"))
+        table.add_row(each["protocol"], str(each["cells"]), *scales, str(each["runs"]), each["title"])
+    return titled(
+        f"Protocols, profile {answer['profile']}",
+        table,
+        "lengthgen conjecture PROTOCOL trains and judges one, lengthgen sweep PROTOCOL trains alone",
+    )
+
+
 def runs_table(answer: Mapping[str, Any]) -> Group:
     """Return the stored runs: state, epochs, and worst exact match in training and beyond; broken runs are below.
 
@@ -28,7 +42,8 @@ def runs_table(answer: Mapping[str, Any]) -> Group:
         lines = [f"none of {answer['stored']['runs']} runs matches" if answer["stored"]["runs"] else "no runs"]
         for kind in ("task", "encoding"):
             if counts := answer["stored"][kind]:
-                names = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+                shown = short_task_names(counts)
+                names = ", ".join(f"{shown[name]} ({count})" for name, count in sorted(counts.items()))
                 lines.append(f"stored runs by {kind}: {names}")
         return Group(*map(Text, lines))
     table = columns("run", "state", "epochs", "worst in training", "worst beyond", "seconds", "peak MiB")

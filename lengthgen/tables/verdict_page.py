@@ -121,8 +121,8 @@ def _scores(answer: Mapping[str, Any]) -> list[str]:
         f"yes to {len(never['predicted_yes'])} of all these.",
         _table(RULE_HEADINGS, (_rule_row(name, of_parts["all"]) for name, of_parts in answer["rules"].items())),
         "Of the cells of this sample that break, and that a rule expects to break, the first failure is at the "
-        "expected scale (in parentheses 95 % intervals). It is the median over the runs that break, the lower of two "
-        "middle ones:",
+        "expected scale (in parentheses 95 % intervals). It is the median over the runs that fit, where one that never "
+        "fails counts as infinite:",
         _table(BREAKING_HEADINGS, (_breaking_row(name, of_rule) for name, of_rule in answer["breaking"].items())),
         "By format, in this sample: cells of which most fitting runs generalize, of the cells that count",
         _counts_table(answer["points"], "format", "encoding", FORMATS),

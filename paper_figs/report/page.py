@@ -19,8 +19,8 @@ from paper_figs.report.plain import json_text, text
 PARTS = Path(__file__).parent / "page"
 SCRIPTS = (
     "dom.js", "lists.js", "address.js", "theme.js", "claims.js", "circuit.js", "tasks.js", "matrix.js", "relations.js",
-    "chart.js", "series.js", "runs.js", "verdicts.js", "verdict.js", "court.js", "provenance.js", "overview.js",
-    "views.js",
+    "chart.js", "series.js", "runs.js", "verdicts.js", "cells.js", "verdict.js", "court.js", "provenance.js",
+    "overview.js", "views.js",
 )  # fmt: skip
 
 
@@ -31,12 +31,14 @@ class Summary:
     Attributes:
         counts: number, name of the things counted, and address of the view that shows them.
         broken: map from a stored file or run that cannot be used to the reason.
-        missing: pairs of a missing thing and the command that makes it.
+        missing: number of results of the project itself that are not in the folder.
+        missing_listed_by: command that lists them, each with the command that makes it.
     """
 
     counts: Sequence[tuple[str, str, str]]
     broken: Mapping[str, str]
-    missing: Sequence[tuple[str, str]]
+    missing: int
+    missing_listed_by: str
 
 
 def page(summary: Summary, data: Mapping[str, Any]) -> bytes:
@@ -58,7 +60,7 @@ def page(summary: Summary, data: Mapping[str, Any]) -> bytes:
             for count, noun, view in summary.counts
         ),
         "broken": _broken_html(summary.broken),
-        "missing": _missing_html(summary.missing),
+        "missing": _missing_html(summary.missing, summary.missing_listed_by),
         "data": "\n".join(
             f'<script type="application/json" id="data-{name}">{json_text(content)}</script>'
             for name, content in data.items()
@@ -78,12 +80,11 @@ def _broken_html(broken: Mapping[str, str]) -> str:
     return f'<section class="alarm" aria-labelledby="broken"><h3 id="broken">Broken</h3><ul>{rows}</ul></section>'
 
 
-def _missing_html(missing: Sequence[tuple[str, str]]) -> str:
-    if not missing:
+def _missing_html(count: int, listed_by: str) -> str:
+    if not count:
         return "<p>Nothing is missing.</p>"
-    escaped = [(escape(text(thing)), escape(text(command))) for thing, command in missing]
-    rows = "".join(f"<li>{thing}<pre><code>{command}</code></pre></li>" for thing, command in escaped)
-    return f"<ul>{rows}</ul>"
+    listed = f"<pre><code>{escape(text(listed_by))}</code></pre>"
+    return f"<p>{count}. This command lists them, each with the command that makes it:</p>{listed}"
 
 
 def _part_text(name: str) -> str:

@@ -35,3 +35,8 @@ def text(value: str) -> str:
 def texts(values: Iterable[str]) -> list[str]:
     """Return texts as the page shows them; see `text`."""
     return [text(value) for value in values]
+
+
+def task_name(words: str) -> str:
+    """Return the name of a task as the page shows it: without the user's file that defines it."""
+    return text(words.rpartition(":")[2])

@@ -4,22 +4,29 @@ Each exploration is for one task in one format.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from circuits.analysis import Analysis, analyse
+from circuits.circuit import Circuit
 from circuits.clock import Clock
-from circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
+from circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, parse_encoding, relation_of
 from circuits.prediction import predict
 from circuits.roles import role_labels
 from circuits.task import TaskError
 from circuits.tasks import TaskSpec
 from paper_figs.instance import Instance
+from paper_figs.report.plain import task_name, text, texts
 from theory.relation import Relation
 
+PREDICTED = (
+    "relation", "scale_hint", "complexity_train", "complexity_test", "labels_covered", "entries_covered",
+    "unseen_distractors", "breaks_at", "why", "generalizes", "literal",
+)  # fmt: skip
+"""Parts of a prediction that the page shows."""
 SCALES = range(1, 5)
 """Scales whose labels and circuits are shown, up to the largest one analysed; larger ones are hard to follow."""
 
@@ -31,7 +38,8 @@ class Bounds:
     Attributes:
         largest: largest scales in order of preference; the first one whose circuit is found within `steps` is used.
         steps: budget of counted steps (`circuits.clock`) for each circuit.
-        train: training scales of the predictions, all up to the smallest of `largest` at most.
+        train: training scales of the predictions, all up to the smallest of `largest` at most; empty for no
+            predictions, which take most of the time.
     """
 
     largest: tuple[int, ...] = (20, 12, 6)
@@ -39,8 +47,12 @@ class Bounds:
     train: range = range(1, 6)
 
 
+QUICK = Bounds(largest=(6, 4), steps=100_000_000, train=range(0))
+"""Limits that take a fraction of a second for a task: its circuit and labels at small scales, and no predictions."""
+
+
 def explore(task: TaskSpec, bounds: Bounds) -> dict[str, Any]:
-    """Return all page data of one task in one format."""
+    """Return all page data of one task in one format, or the reason why there is no circuit within the bounds."""
     reason = ""
     for largest in bounds.largest:
         try:
@@ -48,16 +60,46 @@ def explore(task: TaskSpec, bounds: Bounds) -> dict[str, Any]:
         except TaskError as error:
             reason = str(error)
             continue
-        encodings = {name: _encoding_data(analysis, EncodingSpec(name=name), bounds.train) for name in ENCODINGS}
-        return {
-            "task": task.name,
-            "format": task.format,
-            "largest": largest,
-            "scales": [_instance_data(analysis, scale) for scale in SCALES[:largest]],
-            "encodings": encodings,
-            **_circuit_data(analysis),
-        }
-    return {"task": task.name, "format": task.format, "why": reason}
+        return explored(task, analysis, _predictions(analysis, bounds.train), bounds.train)
+    return {"task": task_name(task.words), "format": task.format, "why": text(reason)}
+
+
+def explored(
+    task: TaskSpec, analysis: Analysis, predictions: Mapping[str, Mapping[str, Any] | None], train: Sequence[int]
+) -> dict[str, Any]:
+    """Return the page data of a task in one format that is analysed.
+
+    Args:
+        task: the task.
+        analysis: its analysis in this format.
+        predictions: map from encoding to its prediction (`Prediction.as_json`), or None if it has none.
+        train: training scales of the predictions.
+    """
+    circuit = analysis.circuit if analysis.result else None
+    return {
+        "task": task_name(task.words),
+        "format": task.format,
+        "largest": len(analysis.traces),
+        "train": [train[0], train[-1]] if predictions else None,
+        "scales": [_instance_data(analysis, scale) for scale in SCALES[: len(analysis.traces)]],
+        "encodings": {
+            text(name): _encoding_data(analysis, circuit, name, predictions.get(name))
+            for name in dict.fromkeys([*ENCODINGS, *predictions])
+        },
+        **_circuit_data(analysis),
+    }
+
+
+def _predictions(analysis: Analysis, train: Sequence[int]) -> dict[str, dict[str, Any]]:
+    """Return the prediction of each encoding that has one; none at all if there are no training scales."""
+    predictions = {}
+    for name in ENCODINGS if train else ():
+        try:
+            test = range(1, len(analysis.traces) + 1)
+            predictions[name] = predict(analysis, EncodingSpec(name=name), train=train, test=test).as_json()
+        except (HintNeeded, NoRelation):  # its relation does not exist either, and `_encoding_data` says why
+            continue
+    return predictions
 
 
 def _circuit_data(analysis: Analysis) -> dict[str, Any]:
@@ -65,7 +107,7 @@ def _circuit_data(analysis: Analysis) -> dict[str, Any]:
     try:
         circuit = analysis.circuit
     except TaskError as error:
-        return {"src": None, "why": str(error)}
+        return {"src": None, "why": text(str(error))}
     result = analysis.result
     assert result is not None
     return {
@@ -98,22 +140,21 @@ def _instance_data(analysis: Analysis, scale: int) -> dict[str, Any]:
         ]
         for wiring in circuit.wirings[scale]
     ]
-    return {"names": Instance(analysis=analysis, scale=scale, step=1).names(), "steps": steps}
+    return {"names": texts(Instance(analysis=analysis, scale=scale, step=1).names()), "steps": steps}
 
 
-def _encoding_data(analysis: Analysis, spec: EncodingSpec, train: range) -> dict[str, Any]:
-    """Return the prediction and the labels of an encoding, or the reason why they do not exist."""
-    circuit = analysis.circuit if analysis.result else None
+def _encoding_data(
+    analysis: Analysis, circuit: Circuit | None, name: str, prediction: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the labels of an encoding, or the reason why it has none, with its prediction if there is one."""
+    page_data: dict[str, Any] = {}
+    if prediction:
+        shown = {key: prediction[key] for key in PREDICTED}
+        page_data["prediction"] = {key: text(its) if isinstance(its, str) else its for key, its in shown.items()}
     try:
-        prediction = predict(analysis, spec, train=train, test=range(1, len(analysis.traces) + 1)).as_json()
-        del prediction["encoding"]
-        page_data: dict[str, Any] = {"prediction": prediction}
+        relation = relation_of(parse_encoding(name), circuit)
     except (HintNeeded, NoRelation) as error:
-        return {"why": str(error)}
-    try:
-        relation = relation_of(spec, circuit)
-    except (HintNeeded, NoRelation) as error:
-        return page_data | {"why": str(error)}
+        return page_data | {"why": text(str(error))}
     return page_data | {"labels": _labels_by_scale(analysis, relation)}
 
 
@@ -130,6 +171,22 @@ def lower_triangle(relation: Relation, length: int, scale: int) -> list[int]:
     queries, keys = np.tril_indices(length)
     labels: list[int] = matrix[keys, queries].tolist()
     return labels
+
+
+def merged(explorations: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one exploration for each task and format: the first of them.
+
+    It also gets the predictions of later ones that are up to the same scale and from the same training scales.
+    """
+    first_of: dict[tuple[str, str], dict[str, Any]] = {}
+    for exploration in explorations:
+        pair = (exploration["task"], exploration["format"])
+        first = first_of.setdefault(pair, exploration)
+        both = "encodings" in first and "encodings" in exploration
+        if first is not exploration and both and all(first[key] == exploration[key] for key in ("largest", "train")):
+            kept = {name: its for name, its in first["encodings"].items() if "prediction" in its}
+            first_of[pair] = first | {"encodings": {**first["encodings"], **exploration["encodings"], **kept}}
+    return list(first_of.values())
 
 
 def pool_labels(explorations: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[list[int]]]:
@@ -150,21 +207,29 @@ def pool_labels(explorations: Iterable[dict[str, Any]]) -> tuple[list[dict[str, 
                 prefixes[labels] = len(pool)
                 pool.append(labels)
             index_of[labels] = prefixes[labels]
-    numbered = [
+    numbered = _with_labels(explorations, lambda labels: index_of[tuple(labels)])
+    return numbered, [list(labels) for labels in pool]
+
+
+def unpooled(explorations: Iterable[dict[str, Any]], pool: Sequence[list[int]]) -> list[dict[str, Any]]:
+    """Return the explorations of which `pool_labels` made these; a list of labels may go on beyond its own pairs."""
+    return _with_labels(explorations, lambda index: pool[index])
+
+
+def _with_labels(explorations: Iterable[dict[str, Any]], convert: Callable[[Any], Any]) -> list[dict[str, Any]]:
+    """Return the explorations with each list of labels, or its index, converted."""
+    return [
         exploration
         | {
             "encodings": {
-                name: encoding_data | {"labels": [index_of[tuple(labels)] for labels in encoding_data["labels"]]}
-                if "labels" in encoding_data
-                else encoding_data
-                for name, encoding_data in exploration["encodings"].items()
+                name: its | {"labels": [convert(labels) for labels in its["labels"]]} if "labels" in its else its
+                for name, its in exploration["encodings"].items()
             }
         }
         if "encodings" in exploration
         else exploration
         for exploration in explorations
     ]
-    return numbered, [list(labels) for labels in pool]
 
 
 def _all_labels(exploration: dict[str, Any]) -> list[list[int]]:

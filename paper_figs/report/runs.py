@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from circuits.tasks import TaskSpec
 from empirical.runs.run import Run
 from empirical.runs.store import FILES, RunStore, StoreError
 from empirical.trial.outcomes import by_checkpoint
-from paper_figs.report.plain import rounded, text
+from paper_figs.report.plain import rounded, task_name, text
 from paper_figs.stored import is_shown_run
 from theory.system.digests import file_digest
 
@@ -21,11 +22,13 @@ class RunsData:
         content: groups (runs that differ only in their seed), environments, and runs, which refer to both by index.
         broken: map from the name of a broken run to the reason.
         read: map from the hash of the files of a finished run to the data read from them, without broken runs.
+        tasks: tasks of the runs, each in its format, without repetition.
     """
 
     content: dict[str, Any]
     broken: dict[str, str]
     read: dict[str, Any]
+    tasks: list[TaskSpec]
 
 
 def runs_data(store: RunStore, earlier: Mapping[str, Any]) -> RunsData:
@@ -71,13 +74,14 @@ def runs_data(store: RunStore, earlier: Mapping[str, Any]) -> RunsData:
         content=content,
         broken=dict(sorted(broken.items())),
         read={hashes[name]: data for name, data in read.items() if "broken" not in data},
+        tasks=list(dict.fromkeys(group_run.task for group_run in groups)),
     )
 
 
 def _group_data(run: Run) -> dict[str, Any]:
     training, evaluation = run.training, run.evaluation
     return {
-        "task": text(run.task.words),
+        "task": task_name(run.task.words),
         "format": text(run.task.format),
         "encoding": text(run.encoding),
         "size": text(str(run.model)),

@@ -252,7 +252,7 @@ def _evidence(
         raise Unsettled(f"{cell}: the stored prediction is not the one from which the seeds of its runs derive")
     first = trained.histories[0][0]
     return conjecture.CellEvidence(
-        key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(first.model)),
+        key=CellKey(task=cell.task.key, format=cell.task.format, encoding=cell.encoding, size=str(first.model)),
         predictions={Mode.FREE: prediction if prediction.generalizes is not None else None},
         runs=trained.histories,
         predicted_before_training=frozen is not None,

@@ -87,7 +87,8 @@ def test_words_and_identifiers_of_a_task():
         "addition (base 4)",
         "addition-base4",
     )
-    assert (own.words, own.title, own.identifier()) == ("some/where/mine.py:task", "task", "task")
+    assert (own.key, own.words, own.title, own.identifier()) == ("some/where/mine.py:task", "task", "task", "task")
+    assert (plain.key, based.key) == (plain.words, based.words)
     assert own.identifier(with_file=True) == "some-where-mine-task"
     assert based.identifier(with_file=True) == "addition-base4"
 
@@ -96,7 +97,7 @@ def test_a_task_is_loaded_with_its_base_and_laid_out_in_its_format():
     spec = parse_task("counter[base=3,format=aligned]")
     assert spec.plain().alphabet == load("counter", base=3).alphabet == ("0", "1", "2", "=", "$")
     assert spec.plain().name == spec.identifier() == "counter-base3"
-    assert spec.laid_out(4).name == "counter-base3-aligned-4"
+    assert spec.laid_out(4).name == "counter-base3", "a format changes no name"
     assert parse_task("counter").laid_out(4).name == "counter"
 
 

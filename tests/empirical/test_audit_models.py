@@ -13,7 +13,7 @@ from empirical.audit.models.configs import load_model
 from empirical.audit.published import FIELDS, code_slopes, rotary, text_slopes
 from empirical.audit.reproduction import confirmed
 from empirical.audit.rules import RULES
-from lengthgen.auditing import audit_answer
+from lengthgen.auditing import audit
 from theory.system.userfile import run_file
 
 ROOT = Path(__file__).parents[2]
@@ -173,8 +173,7 @@ CHOSEN = random.Random(29).sample(sorted(PLANTED), 10)
 def rules_of(path, name):
     claims = ["relative", "distinct", "streaming"] if name == "alibi" else None
     heads = 12 if name == "alibi" else 4
-    answer = audit_answer(f"{path}:{name}", dtypes=["float64"], claims=claims, parameters="", other="", to=3000,
-                          budget=None, heads=heads, head_dim=16, device="cpu")  # fmt: skip
+    answer = audit(f"{path}:{name}", dtypes=["float64"], claims=claims, to=3000, heads=heads, head_dim=16)
     return [(finding["rule"], finding["reproduction"]) for part in answer["audits"] for finding in part["findings"]]
 
 
@@ -221,13 +220,12 @@ def test_a_cache_is_used_under_the_name_that_transformers_gives_it_from_5_24_on(
 def test_a_ported_bug_of_the_museum_is_found_and_silent_when_mended(exhibit):
     path, _, name = exhibit["audit"][0].partition(":")
     spec = f"bench/museum/exhibits/{path}:{name}"
-    options = {"dtypes": ["float64"], "claims": None, "other": "", "to": 600, "budget": None, "device": "cpu"}
     is_model = name == "start_index_ignored"
-    options["to"] = 30 if is_model else options["to"]
+    options = {"dtypes": ["float64"], "to": 30 if is_model else 600, "heads": 2, "head_dim": 64}
 
     def rules(mended):
-        ending, parameters = ("_mended", "") if mended and is_model else ("", "mended=True" if mended else "")
-        answer = audit_answer(str(ROOT / spec) + ending, parameters=parameters, heads=2, head_dim=64, **options)
+        ending, parameters = ("_mended", {}) if mended and is_model else ("", {"mended": True} if mended else {})
+        answer = audit(str(ROOT / spec) + ending, parameters=parameters, **options)
         return {finding["rule"]: finding for part in answer["audits"] for finding in part["findings"]}
 
     broken = rules(mended=False)

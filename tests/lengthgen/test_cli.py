@@ -105,6 +105,38 @@ def test_a_users_own_task_goes_through_every_command(answer, tmp_path):
     assert changed["run"] != trained["run"], "a changed task is another run"
 
 
+def test_a_users_own_task_has_one_name_wherever_it_is_shown(answer, run, tmp_path, monkeypatch, trained_here):
+    """Its name is that of the variable in the file; what its Task is called in Python is not shown."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(OWN, encoding="utf-8")
+    spec, out = "mine.py:running_or", ("--out", str(tmp_path / "out"))
+    drawn = answer("src", spec, "--scales", "1-2", "--draw", "figures")
+    assert (drawn["task"], drawn["statement"]) == ("running_or", "SRC(running_or, 2) = 1 at arity 2, free")
+    assert "figures/circuit-running_or-2.pdf" in drawn["figure"]
+    assert answer("predict", spec, "--encoding", "ipe", "--train", "1-2", "--test", "1-4")["task"] == "running_or"
+    smoke = ("--train", "1-2", "--test", "1-4", "--encoding", "ipe", "--profile", "smoke", *out)
+    run_of_task = answer("train", spec, *smoke)["run"]
+    for name in ("running_or", spec):
+        assert [row["name"] for row in answer("runs", "--task", name, *out)["runs"]] == [run_of_task]
+    assert "stored runs by task: running_or (1)" in run("runs", "--task", "copy", *out)[1]
+    code, table, messages = run("conjecture", spec, "--seeds", "1", *smoke)
+    assert code == 0 and (tmp_path / "out" / "running_or" / "conjecture.json").is_file()
+    [figure] = answer("figures", "--trial", "out/running_or", "accuracy", *out)["figures"].values()
+    shown = f"{table}{messages}{figure}{run('runs', *out)[1]}"
+    assert "running_or" in shown and "running-or" not in shown
+
+
+def test_what_lists_all_lists_as_many_as_the_messages_say(answer, run):
+    tasks, protocols = answer("tasks"), answer("protocols")["protocols"]
+    named = [*(task["task"] for task in tasks["tasks"]), *tasks["published_tasks"]]
+    assert f"there are {len(set(named))}, such as" in run("src", "nothing")[2]
+    assert f"there are {len(protocols)}, such as" in run("sweep", "nothing")[2]
+    assert {"parity", "published-lego-with-states"} <= {*named}
+    assert "published-lego[-with-states]" in run("tasks")[1]
+    [fig1] = (protocol for protocol in protocols if protocol["protocol"] == "fig1")
+    assert (fig1["tasks"], fig1["cells"], fig1["train"], fig1["test"]) == (["parity"], 10, [1, 5], [1, 20])
+
+
 OWN = """
 from circuits import Task
 from empirical.encodings import PositionEncoding

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from circuits.tasks import TaskSpec
 from lengthgen import reporting
 from paper_figs.catalogue import catalogue
+from paper_figs.report.relations import Bounds, explore, pool_labels
 from paper_figs.sources import Sources
 from proofs_checks.report import as_json
 from proofs_checks.runner import run_claim
@@ -26,7 +28,8 @@ SMALL = PROTOCOL.replace('tasks = ["copy", "parity"]', 'tasks = ["copy"]').repla
 FIGURES = ("disagreements-made-up", "results-made-up", "ledger")
 READ_BY = {
     "claims.json": "both", "made-up/conjecture.json": "both", "made-up/predictions.json": "report",
-    "report/runs.json": "report", "figures/.drawn/disagreements-made-up.json": "figures",
+    "made-up/circuits.json": "report", "report/runs.json": "report",
+    "figures/.drawn/disagreements-made-up.json": "figures",
     "figures/.drawn/results-made-up.json": "figures", "figures/results-made-up.csv": "figures",
 }  # fmt: skip
 
@@ -37,6 +40,8 @@ def pristine(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     given, name = sources(folder, SMALL)
     cache.keep(given.out / "made-up" / "predictions.json", "key", [])
+    explorations, pool = pool_labels([explore(TaskSpec(name="copy"), Bounds(largest=(2,), train=range(1, 2)))])
+    cache.keep(given.out / "made-up" / "circuits.json", "key", {"explorations": explorations, "pool": pool})
     cache.keep(given.out / "claims.json", "key", as_json([run_claim(toys.CLAIMS["toy-accept"])]))
     return given.out, name
 
@@ -129,8 +134,8 @@ def test_no_damage_of_a_derived_file_is_a_traceback_or_shown(ask):
             assert all(
                 Path(name).name in message and "make it again with" in message for message in (err, err_of_report)
             )
-        elif name == "made-up/predictions.json":
-            assert (code, code_of_report) == (0, 1) and "predictions.json" in err_of_report
+        elif name.startswith("made-up/"):
+            assert (code, code_of_report) == (0, 1) and name in err_of_report
         else:
             assert (code, code_of_report) == (0, 0), (number, name)
             assert READ_BY[name] == "report" or files.keys() == first[1].keys(), (number, name)

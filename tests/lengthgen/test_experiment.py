@@ -174,7 +174,9 @@ def test_a_task_of_ones_own_whose_name_the_results_have_for_something_else_is_re
     file.write_text(f"from circuits.tasks import load\n{name} = load('copy')\n", encoding="utf-8")
     pairs = [("aligned", parse_encoding("ipe"))]
     with pytest.raises(ProfileError, match=f"task '.*mine.py:{name}'.* is taken"):
-        task_experiment(f"{file}:{name}", pairs, base=None, train="1-2", test="1-4", profile="smoke", out=tmp_path)
+        task_experiment(
+            f"{file}:{name}", pairs, base=None, train=(1, 2), test=range(1, 5), profile="smoke", out=tmp_path
+        )
 
 
 def test_tasks_of_one_name_in_two_files_do_not_share_a_folder(tmp_path, monkeypatch):
@@ -186,7 +188,9 @@ def test_tasks_of_one_name_in_two_files_do_not_share_a_folder(tmp_path, monkeypa
         pairs = [("aligned", parse_encoding("rpe"))]
         for task in (f"{folder}/my.py:mine", f"{tmp_path}/{folder}/my.py:mine"):
             experiments.append(
-                task_experiment(task, pairs, base=None, train="1-2", test="1-4", profile="smoke", out=Path("out"))
+                task_experiment(
+                    task, pairs, base=None, train=(1, 2), test=range(1, 5), profile="smoke", out=Path("out")
+                )
             )
     first, first_again, second, _ = experiments
     frozen_predictions(first)

@@ -2,12 +2,16 @@
 
 import importlib.metadata
 import inspect
+import os
+import subprocess
+import sys
 
 import pytest
 import typer
 from typer.models import ParameterInfo
 
 from lengthgen.menu import COMMANDS, GROUPS, all_functions
+from proofs_checks.registry import CLAIMS
 
 
 @pytest.fixture
@@ -48,7 +52,7 @@ def test_names_of_commands_options_and_values_are_read_in_any_case(answer):
     assert {**written, "seconds": 0} == {**shouted, "seconds": 0}
     predicted = answer("Predict", "Parity", "--encoding", "IPE", "--format", "ALIGNED", "--test", "1-6")
     assert (predicted["task"], predicted["format"], [*predicted["predictions"]]) == (
-        "parity-aligned-6",
+        "parity",
         "aligned",
         ["ipe"],
     )
@@ -77,6 +81,11 @@ def test_a_default_that_the_signature_does_not_show_is_named_in_the_help():
         ("predict parity --encoding rope,ali", {"rope,alibi"}),
         ("predict parity --format f", {"filled"}),
         ("sweep fig", {"fig1", "fig2", "fig3", "fig4"}),
+        ("conjecture fig", {"fig1", "fig2", "fig3", "fig4"}),
+        ("src published-sorting", {"published-sorting-single", "published-sorting-multi"}),
+        ("verify rope-", {claim.id for claim in CLAIMS if claim.id.startswith("rope-")}),
+        ("figures figure5", {"figure5", "figure5-scale-hint"}),
+        ("audit yar", {"yarn"}),
         ("train parity --profile p", {"paper"}),
         ("court --theory k", {"k-sparse"}),
     ],
@@ -87,6 +96,28 @@ def test_the_shell_completes_commands_and_names(run, monkeypatch, words, complet
     monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
     code, out, _ = run()
     assert (code, {*out.split()}) == (0, completed)
+
+
+@pytest.mark.parametrize("words", ["verify rope", "figures f", "audit r", "conjecture pa"])
+def test_names_are_completed_without_the_libraries_that_compute(monkeypatch, tmp_path, words):
+    """Names are stored the first time; a person who presses Tab waits for nothing but Python after that."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    code = (
+        "import sys\nfrom lengthgen import cli\n"
+        "try: cli.click_app(args=[], prog_name='lengthgen')\n"
+        "except SystemExit: print({'sympy', 'torch', 'matplotlib'} & {*sys.modules}, file=sys.stderr)"
+    )
+    environment = os.environ | {
+        "_LENGTHGEN_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"lengthgen {words}",
+        "COMP_CWORD": "2",
+    }
+    first, second = (
+        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    )
+    assert first.stdout == second.stdout != ""
+    assert second.stderr == "set()\n"
 
 
 def test_the_completion_of_a_shell_is_shown(run, monkeypatch):

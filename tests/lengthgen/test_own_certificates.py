@@ -55,7 +55,7 @@ def certified(answer, tmp_path, monkeypatch):
 def test_symbols_beyond_ascii_are_written_and_read(certified, answer):
     assert "\u00e4" in json.dumps(json.loads(Path("proof.json").read_bytes()), ensure_ascii=False)
     output = answer("check-certificate", "proof.json", "--task", "mine.py:mine")
-    assert output["statement"] == "SRC(mine.py:mine, 2) = 1 at arity 1, free"
+    assert output["statement"] == "SRC(mine, 2) = 1 at arity 1, free"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_only_the_verdict_is_printed(certified):
         check=False, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0
-    assert json.loads(done.stdout)["statement"] == "SRC(mine.py:mine, 2) = 1 at arity 1, free"
+    assert json.loads(done.stdout)["statement"] == "SRC(mine, 2) = 1 at arity 1, free"
 
 
 def test_ctrl_c_while_it_is_checked_is_status_130(certified):

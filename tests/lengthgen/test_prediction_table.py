@@ -50,7 +50,7 @@ def test_every_encoding_has_a_forecast_that_json_holds(parity):
 def test_forecasts_are_five_columns_of_eighty_characters(parity):
     forecasts = asked(parity, "ipe,rpe,ape,nope,clipped[limit=20]", [1, 2], range(1, 7))
     lines = lines_of(forecast_table(forecasts), 80)
-    assert lines[0] == "Forecasts for parity-aligned-6, trained on 1-2, tested on 1-6"
+    assert lines[0] == "Forecasts for parity, trained on 1-2, tested on 1-6"
     assert lines[2].split() == ["encoding", "generalize", "breaks", "at", "because", "on", "record"]
     assert [*rows_of(lines, forecasts)] == [*forecasts.predictions]
     assert max(map(len, lines)) <= 80

@@ -42,7 +42,7 @@ def trained(tmp_path_factory):
     """A folder with one finished run, which learned a relation under a frozen prediction."""
     out = tmp_path_factory.mktemp("trained")
     experiment = chosen(
-        "select-first", encodings="lbpe-sh", formats="unaligned", base=None, train="1-2", test="1-4", seeds=1,
+        "select-first", encodings="lbpe-sh", formats="unaligned", base=None, train=(1, 2), test=range(1, 5), seeds=1,
         profile="smoke", out=out,
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:

@@ -261,7 +261,7 @@ def test_a_certificate_of_a_users_own_task_needs_its_name(answer, run, written):
     assert content["proof"]
     refused(run("check-certificate", str(file)), "name it yourself with --task")
     output = answer("check-certificate", str(file), "--task", "five.py:five")
-    assert output["statement"] == "SRC(five.py:five, 1) = 3 at arity 1, free"
+    assert output["statement"] == "SRC(five, 1) = 3 at arity 1, free"
     refused(run("check-certificate", str(file), "--task", "five.py:six"), "defines no Task 'six'")
     refused(run("check-certificate", str(file), "--task", "copy"), "proves nothing")
     Path("trap.py").write_text("open('was-here', 'w')\n" + FIVE, encoding="utf-8")

@@ -100,7 +100,7 @@ def sources(folder: Path, text: str = PROTOCOL, *, scores: Score = score, width:
             fill(made.store, run, scores)
         evidence.append(
             CellEvidence(
-                key=CellKey(task=cell.task.words, format=cell.task.format, encoding=cell.encoding, size=str(model)),
+                key=CellKey(task=cell.task.key, format=cell.task.format, encoding=cell.encoding, size=str(model)),
                 predictions={"free": prediction(cell.encoding)},
                 runs=[(run, rows_of(run, scores)) for run in runs],
                 predicted_before_training=True,

@@ -66,7 +66,7 @@ def planned() -> Iterator[PlannedCell]:
                 predictions[Cell.from_json(record["cell"])][record["mode"]] = Prediction.from_json(record["prediction"])
         first = plan(protocol)
         for (cell, model), frozen in frozen_cells(protocol, FOLDER, first).items():
-            key = CellKey(cell.task.words, cell.task.format, cell.encoding, str(model))
+            key = CellKey(cell.task.key, cell.task.format, cell.encoding, str(model))
             yield PlannedCell(
                 name,
                 key,

@@ -30,7 +30,7 @@ def main() -> None:
         recorded = json.loads((RECORD / name / "conjecture.json").read_text())
         protocol = load_protocol(name, "quick")
         analyses: dict[TaskSpec, Analysis] = {}
-        cells = {(cell.task.words, cell.task.format, cell.encoding): cell for cell in protocol.cells}
+        cells = {(cell.task.key, cell.task.format, cell.encoding): cell for cell in protocol.cells}
         for cell in recorded["cells"]:
             print(name, cell["task"], cell["format"], cell["encoding"], file=sys.stderr)
             spec = cells[cell["task"], cell["format"], cell["encoding"]].task

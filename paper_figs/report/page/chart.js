@@ -18,6 +18,17 @@ const nice = (top) => {
   return power * [1, 2, 2.5, 5, 10].find((step) => step * power >= top);
 };
 
+// Path through the points (x(index), y(value)); it is broken where a value is missing.
+const curvePath = (points, x, y) => {
+  let pen = 'M';
+  return points.map((value, index) => {
+    if (value === null || value === undefined) { pen = 'M'; return ''; }
+    const drawn = `${pen}${x(index).toFixed(1)} ${y(value).toFixed(1)}`;
+    pen = 'L';
+    return drawn;
+  }).join('');
+};
+
 // series: {look, points: [y by x], seeds: [[y by x]]}. `describe(index)` returns the elements shown for the selected x.
 const chart = ({title, xs, of, series, band, threshold, top = 1, describe, start = 0}) => {
   const HEIGHT = 260, LEFT = 40, RIGHT = 14, TOP = 10, BOTTOM = 34;
@@ -26,15 +37,7 @@ const chart = ({title, xs, of, series, band, threshold, top = 1, describe, start
   let line, width;
   const x = (index) => LEFT + (xs.length > 1 ? index / (xs.length - 1) : 0.5) * (width - LEFT - RIGHT);
   const y = (value) => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM);
-  const path = (points) => {
-    let pen = 'M';
-    return points.map((value, index) => {
-      if (value === null || value === undefined) { pen = 'M'; return ''; }
-      const drawn = `${pen}${x(index).toFixed(1)} ${y(value).toFixed(1)}`;
-      pen = 'L';
-      return drawn;
-    }).join('');
-  };
+  const path = (points) => curvePath(points, x, y);
   const read = () => {
     const index = +range.value;
     line.setAttribute('x1', x(index));

@@ -23,6 +23,9 @@ const layered = ({names, steps}) => {
     height: 2 * BOX.margin + BOX.height + layers * (BOX.between + BOX.step)};
 };
 
+// Name of a token as a box can hold it; the circuit in words has it whole.
+const boxed = (name) => (name.length > 6 ? `${name.slice(0, 5)}…` : name);
+
 // `chosen` is the number of the step whose edges are highlighted, or 0 for none.
 const circuit = (instance, slots, title, chosen = 0) => {
   const {names, steps} = instance;
@@ -43,12 +46,12 @@ const circuit = (instance, slots, title, chosen = 0) => {
     boxes.push(svg('g', {},
       svg('rect', {class: `box${marked ? ' chosen' : ''}`, x: to.x, y: to.y, width: BOX.width, height: BOX.step, rx: 4}),
       svg('text', {class: 'faint', x: to.x + BOX.width / 2, y: to.y + 15, 'text-anchor': 'middle', 'font-size': 12}, `u${operator}`),
-      svg('text', {x: to.x + BOX.width / 2, y: to.y + 33, 'text-anchor': 'middle', 'font-size': 13}, names[position - 1])));
+      svg('text', {x: to.x + BOX.width / 2, y: to.y + 33, 'text-anchor': 'middle', 'font-size': 13}, boxed(names[position - 1]))));
   });
   for (let position = 1; position <= names.length - steps.length; position++) {
     const {x, y} = places.get(position);
     boxes.push(svg('rect', {class: 'box', x, y, width: BOX.width, height: BOX.height, rx: 4}),
-      svg('text', {x: x + BOX.width / 2, y: y + 17, 'text-anchor': 'middle', 'font-size': 13}, names[position - 1]));
+      svg('text', {x: x + BOX.width / 2, y: y + 17, 'text-anchor': 'middle', 'font-size': 13}, boxed(names[position - 1])));
   }
   const used = unique(steps.flatMap(([, , read]) => read.map(([, slot]) => slot))).sort();
   const legend = el('p', {class: 'legend note'}, ...used.map((slot) => el('span', {},

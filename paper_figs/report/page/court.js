@@ -17,7 +17,7 @@ const startCourt = () => {
   const {scores, cells, frozen, threshold} = data('court');
   const place = byId('court-scores');
   if (!scores.length) {
-    place.append(el('p', {}, 'No theory was scored. The overview has the command that scores them.'));
+    place.append(el('p', {}, 'No theory was scored. This command scores them: lengthgen court.'));
     return {};
   }
   const judged = (verdict) => scores.filter((row) => row.verdict === verdict && row.kind === 'theory').map(({name}) => name).join(', ') || 'none';

@@ -1,4 +1,4 @@
-// The overview: what was found. Refuted and corrected claims first, then predictions against runs, then the theories.
+// The overview: the reader's cells first, then refuted and corrected claims, then the theories.
 
 const FEW = 6;
 
@@ -20,28 +20,6 @@ const foundClaims = () => {
   ];
 };
 
-const foundRuns = () => {
-  const {trials: stored, looks} = data('trials');
-  if (!stored.length) return [];
-  const weight = (trial) => mainCells(trial).filter((cell) => cell.verdict === 'refuted').length;
-  const trials = [...stored].sort((a, b) => weight(b) - weight(a)); // refuted predictions first
-  const cells = trials.flatMap((trial) => mainCells(trial).map((cell) => ({...cell, trial})));
-  const strongest = (of, key) => cells.filter((cell) => of(cell) && cell[key] !== null).sort((a, b) => b[key] - a[key]).slice(0, 3);
-  const item = (key) => (cell) => el('li', {}, el('a', {href: `#verdicts/${encodeURIComponent(cell.trial.name)}`}, cellName(cell, looks)),
-    `: ${expected(cell)}; ${generalizing(cell.generalizes_given_fit)} (e = ${chance(cell[key])})`);
-  const best = strongest((cell) => known(cell) && !wrong(cell), 'e_for'), worst = strongest(wrong, 'e_against');
-  return [
-    el('h3', {}, 'Predictions against trained models'),
-    ...trials.flatMap((trial) => [
-      el('p', {class: 'conclusion'}, el('a', {href: `#verdicts/${encodeURIComponent(trial.name)}`}, trial.name), ': ', ...conclusionOf(trial, looks)),
-      ...(trials.length === 1 ? outcomeTable(trial, looks) : [opening([`Cells of ${trial.name}`], () => outcomeTable(trial, looks))])]),
-    worst.length ? el('h4', {}, 'Strongest evidence against a prediction') : null,
-    worst.length ? el('ul', {}, ...worst.map(item('e_against'))) : null,
-    best.length ? el('h4', {}, 'Strongest evidence for a prediction') : null,
-    best.length ? el('ul', {}, ...best.map(item('e_for'))) : null,
-  ];
-};
-
 const foundTheories = () => {
   const {scores} = data('court'), its = data('verdict'), parts = [];
   if (scores.length) {
@@ -54,7 +32,6 @@ const foundTheories = () => {
 };
 
 const startOverview = () => {
-  const found = [...foundClaims(), ...foundRuns(), ...foundTheories()].filter(Boolean);
-  byId('found').append(...(found.length ? found : [el('p', {}, 'Nothing is decided in this folder yet. The commands below make results.')]));
+  byId('found').append(...[...foundCells(), ...foundClaims(), ...foundTheories()].filter(Boolean));
   return {};
 };

@@ -11,14 +11,16 @@ const roleOf = (one, encoding, label) => {
   return label ? ` (the role ${one.roles[label - 1].map(([operator, slot]) => `slot ${slot} of u${operator}`).join(' and ')})` : ' (irrelevant)';
 };
 
-const predictionTable = (one, its, train) => {
+// What the rule coverage says of an encoding. The forecast, which is what is expected, stands above it.
+const predictionTable = (one, its, file) => {
   const found = its.prediction;
-  if (!found) return [el('p', {}, `The encoding has no relation here: ${its.why}.`)];
-  if (found.relation === null) return [el('p', {}, `No prediction: ${found.why}.`)];
+  if (!found && its.why) return [el('p', {}, `The encoding has no relation here: ${its.why}.`)];
+  if (!found) return [el('p', {}, 'Not computed for this page. This command gives the forecast and, with it, the answers of all rules: ', el('code', {}, `lengthgen predict ${file || one.task}`))];
+  if (found.relation === null) return [el('p', {}, `No answer: ${found.why}.`)];
   const infinite = (value) => (value === 'inf' ? '∞' : number(value));
   const [kind, words] = found.generalizes ? ['good', `✓ generalizes to scale ${one.largest}`] : ['bad', `✗ breaks at scale ${found.breaks_at}`];
   return [
-    el('p', {}, el('span', {class: `mark ${kind}`}, words), `, trained on scales ${train.join('–')}: ${found.why}.`),
+    el('p', {}, el('span', {class: `mark ${kind}`}, words), `, trained on scales ${one.train.join('–')}: ${found.why}.`),
     pairs(
       ['Relation', found.relation + (found.scale_hint && !found.relation.includes('scale hint') ? ', with a scale hint' : '')],
       ['Operators induced', `${infinite(found.complexity_train)} in training, ${infinite(found.complexity_test)} in the test`
@@ -34,9 +36,10 @@ const predictionTable = (one, its, train) => {
 };
 
 const startRelations = () => {
-  const {found, pool, encodings, train} = relationData(), {slots} = data('tasks');
+  const {found, pool, encodings} = relationData(), {slots, tasks} = data('tasks'), cells = judgedCells().flatMap((one) => one.cells);
   const [task, format, encoding, scale, step] = ['task', 'format', 'encoding', 'scale', 'step'].map((name) => byId(`relation-${name}`));
-  options(task, unique(found.map((one) => one.task)));
+  const known = unique(found.map((one) => one.task)), order = tasks.map((one) => one.task);
+  options(task, known.sort((a, b) => order.indexOf(a) - order.indexOf(b)));
   const place = byId('relation');
   const current = () => found.find((one) => one.task === task.value && one.format === format.value);
 
@@ -54,7 +57,10 @@ const startRelations = () => {
       }
     }
     const marked = instance.steps && instance.steps[+step.value - 1];
-    const pictures = [], parts = [el('h3', {}, 'Prediction'), ...predictionTable(one, its, train)];
+    const own = cells.find((cell) => cell.task === one.task && cell.format === one.format && cell.encoding === encoding.value);
+    const pictures = [], parts = [
+      ...(own ? [el('h3', {}, 'Forecast and runs'), pairs(['Forecast', forecastWords(own)], ['Generalize, of fitting runs', outcomeText(own)], ['Verdict', own.verdict])] : []),
+      el('h3', {}, 'Answer of the rule coverage'), ...predictionTable(one, its, tasks.find((its) => its.task === one.task).file)];
     if (its.labels) {
       const labels = pool[its.labels[its.labels.length > 1 ? at - 1 : 0]];
       pictures.push(el('div', {}, el('h3', {}, 'Labels'), ...matrix({labels, names, relevant, slots, title,
@@ -72,19 +78,26 @@ const startRelations = () => {
     draw();
   };
   const formats = () => {
-    options(format, found.filter((one) => one.task === task.value).map((one) => one.format), format.value || 'unaligned');
+    options(format, found.filter((one) => one.task === task.value).map((one) => one.format), format.value || (cells.find((cell) => cell.task === task.value) || {format: 'unaligned'}).format);
+    chosenEncodings();
+  };
+  const chosenEncodings = () => {
+    const one = current(), names = Object.keys(encodings).filter((name) => !one || !one.encodings || name in one.encodings);
+    const trained = cells.find((cell) => one && cell.task === one.task && cell.format === one.format);
+    options(encoding, names.map((name) => [name, encodings[name].label]), encoding.value || (trained ? trained.encoding : 'ipe-sh'));
     steps();
   };
-  options(encoding, Object.entries(encodings).map(([name, its]) => [name, its.label]), 'ipe-sh');
   options(scale, Array.from({length: Math.max(...found.map((one) => (one.scales || []).length))}, (_, index) => index + 1), 3);
   restart([task], formats);
-  restart([format, scale], steps);
+  restart([format], chosenEncodings);
+  restart([scale], steps);
   restart([encoding, step], draw);
-  task.value = found.some((one) => one.task === 'parity') ? 'parity' : task.value;
   formats();
   return {reach: (name) => {
     if (!found.some((one) => one.task === name)) return false;
     task.value = name;
+    format.replaceChildren(); // so that a format and an encoding that were trained are chosen
+    encoding.replaceChildren();
     formats();
     return true;
   }};

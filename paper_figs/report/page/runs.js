@@ -11,7 +11,7 @@ const startRuns = () => {
   const {groups, environments, runs, looks} = data('runs');
   const place = byId('run-panel');
   const labelled = (encoding) => looks[encoding].label;
-  if (!runs.length) place.append(el('p', {}, 'No runs are stored. The overview names the commands that make them.'));
+  if (!runs.length) place.append(el('p', {}, 'No runs are stored. This command trains some, and says what to expect: lengthgen conjecture my_task.py:name.'));
 
   // A panel holds curves that can be compared: one task, format and model, with equal training and test settings.
   const panels = new Map();

@@ -37,22 +37,48 @@ const taskBody = (task, found, slots) => found.flatMap((one) => {
       one.coverage_scale ? ` All operator entries in use occur up to scale ${one.coverage_scale}.` : ''),
     ...circuit(shown, slots, `A circuit of ${one.task}, ${one.format}, at scale ${scale}`),
   ];
-}).concat(el('p', {}, el('a', {href: `#relations/${encodeURIComponent(task.task)}`}, `Labels and predictions of each encoding for ${task.task}`)));
+}).concat(found.length ? el('p', {}, el('a', {href: `#relations/${encodeURIComponent(task.task)}`}, `Labels of each encoding for ${task.task}`)) : []);
+
+// Forecasts, runs and verdicts of one task.
+const cellsOfTask = (task, cells, looks) => (cells.length ? [
+  ...cellsPicture(cells, looks), cellsTable(cells, looks, task.task), forecastNote(),
+  el('p', {}, el('a', {href: addressOf('runs', {task: task.task})}, `Runs of ${task.task}`)),
+] : []);
+
+// What is known of the circuits of a task, in a few words; formats are named where they differ.
+const briefly = ({found, file}) => {
+  const said = new Map();
+  for (const one of found) {
+    const words = one.src ? `SRC ${srcText(one.src[one.src.length - 1])} up to scale ${one.largest} (${one.status})` : 'no circuit';
+    said.set(words, [...(said.get(words) || []), one.format]);
+  }
+  return [...said].map(([words, formats]) => (said.size > 1 ? `${words}: ${formats.join(', ')}` : words)).join('; ')
+    || (file ? 'no circuit is stored' : 'not analysed');
+};
+
+// The tokens of an instance stand for the description of a task that has none; a token that is repeated is named once.
+const layoutOf = ({layout, found}) => {
+  const one = found.find(({src}) => src);
+  if (layout || !one) return layout;
+  const scale = Math.min(3, one.scales.length), names = one.scales[scale - 1].names;
+  const shown = names.flatMap((name, index) => (name !== names[index - 1] ? [name] : name !== names[index - 2] ? ['…'] : []));
+  return `\`${shown.join(' ')}\` at scale ${scale}`;
+};
 
 const startTasks = () => {
-  const {tasks, slots} = data('tasks'), {found} = relationData();
-  const rows = tasks.map((task) => ({...task, found: found.filter((one) => one.task === task.task)}));
-  const briefly = ({found}) => unique(found.map((one) => {
-    if (!one.src) return 'no circuit';
-    const last = one.src[one.src.length - 1];
-    return `SRC ${srcText(last)} at ${one.largest} (${one.status})`;
-  })).join('; ') || 'not analysed';
+  const {tasks, slots} = data('tasks'), {found} = relationData(), {looks} = data('trials');
+  const judged = judgedCells(), cells = [...judged.flatMap((one) => one.cells), ...otherCells(judged)];
+  const rows = tasks.map((task) => ({...task, found: found.filter((one) => one.task === task.task), cells: cells.filter((cell) => cell.task === task.task)}));
   const list = lazyList(byId('task-list'), (task) => opening([
     el('span', {}, el('span', {class: 'id'}, task.task), el('span', {class: 'marks'}, briefly(task))),
-    el('span', {class: 'said'}, ...task.layout.split('`').map((text, index) => (index % 2 ? el('code', {}, text) : text))),
+    el('span', {class: 'said'}, ...layoutOf(task).split('`').map((text, index) => (index % 2 ? el('code', {}, text) : text))),
   ], () => [
-    pairs(task.base && ['Digits', `0 to ${task.base - 1}`], ['Reference circuit', task.reference_arity ? plural(task.reference_arity, 'slot') : 'none of bounded arity']),
-    ...taskBody(task, task.found, slots)], {'data-task': task.task}));
+    pairs(task.file && ['File', el('code', {}, task.file)],
+      task.base && ['Digits', `0 to ${task.base - 1}`],
+      task.layout && ['Reference circuit', task.reference_arity ? plural(task.reference_arity, 'slot') : 'none of bounded arity']),
+    !task.found.length && task.file && el('p', {}, 'Its circuit is stored by ', el('code', {}, `lengthgen conjecture ${task.file}`)),
+    ...cellsOfTask(task, task.cells, looks),
+    ...taskBody(task, task.found, slots)].filter(Boolean), {'data-task': task.task}), ({mine}) => (mine ? 'In this folder' : 'Others'));
   list.show(rows);
   return {reach: (name) => {
     const row = rows.find((one) => one.task === name);

@@ -29,7 +29,7 @@ const verdictConclusion = (its) => {
 const startVerdict = () => {
   const its = data('verdict'), place = byId('verdict-body');
   if (!its.pairs) {
-    place.append(el('p', {}, 'No runs of random tasks are stored. The overview has the command that trains them.'));
+    place.append(el('p', {}, 'No runs of random tasks are stored. This command says how to train them: lengthgen verdict random-tasks --out out/verdict.'));
     return {};
   }
   place.append(

@@ -7,15 +7,15 @@ const wrong = (cell) => known(cell) && cell.predicted !== cell.observed;
 const generalizing = ([successes, trials]) => (trials ? `${successes} of ${trials} fitting runs generalize` : 'no run fits');
 const expected = (cell) => (cell.predicted === null ? 'no prediction' : cell.predicted ? 'predicted to generalize'
   : `predicted to break${cell.breaks[0] === null ? '' : ` at ${number(cell.breaks[0])}`}`);
-const shortTask = (task) => task.slice(task.lastIndexOf(':') + 1);
 
 const mainCells = (trial) => trial.cells.filter((cell) => cell.size === trial.main.size);
 const labelIn = (looks, encoding) => (looks[encoding] || {label: encoding}).label;
-const cellName = (cell, looks) => `${shortTask(cell.task)}, ${cell.format}, ${labelIn(looks, cell.encoding)}`;
+const cellName = (cell, looks) => `${cell.task}, ${cell.format}, ${labelIn(looks, cell.encoding)}`;
 
 // What a protocol found, in one sentence.
 const conclusionOf = (trial, looks) => {
   const cells = mainCells(trial), decided = cells.filter(known), refuted = cells.filter((cell) => cell.verdict === 'refuted');
+  if (!decided.length) return [el('b', {}, 'No cell has an outcome yet'), ': in each fewer than three runs fit, or as many generalize as do not.'];
   return [
     el('b', {}, `${decided.filter((cell) => !wrong(cell)).length} of ${plural(decided.length, 'observed cell')} as predicted`), '. ',
     refuted.length ? el('span', {class: 'mark bad'}, `✗ refuted: ${refuted.map((cell) => cellName(cell, looks)).join('; ')}`) : 'No prediction is refuted',
@@ -25,7 +25,7 @@ const conclusionOf = (trial, looks) => {
 // Predictions against runs: a row for each task and format, a column for each encoding.
 const outcomeTable = (trial, looks) => {
   const cells = mainCells(trial), encodings = unique(cells.map((cell) => cell.encoding));
-  const rowOf = (cell) => `${shortTask(cell.task)}, ${cell.format}`;
+  const rowOf = (cell) => `${cell.task}, ${cell.format}`;
   const kind = (cell) => (wrong(cell) ? 'miss' : known(cell) ? 'hit' : 'none');
   const shown = (cell) => (cell ? el('span', {class: kind(cell), title: `${expected(cell)}; ${generalizing(cell.generalizes_given_fit)}`},
     `${yes(cell.predicted)} · ${cell.generalizes_given_fit[1] ? cell.generalizes_given_fit.slice(0, 2).join('/') : '–'}`) : '');
@@ -59,6 +59,7 @@ const cellRow = (cell, trial, looks) => opening([
 ], () => [
   cell.findings.length && el('ul', {}, ...cell.findings.map((one) => el('li', {}, one))),
   pairs(
+    ['Forecast', forecastWords(cell)],
     ['Predicted', yes(cell.predicted)], ['Literal conjecture', yes(cell.literal)], ['Observed', yes(cell.observed)],
     ['Reason', cell.why],
     ['Runs that fit', share(cell.fit)], ['Generalize, of these', share(cell.generalizes_given_fit)], ['Generalize, of all', share(cell.generalizes)],
@@ -71,7 +72,7 @@ const cellRow = (cell, trial, looks) => opening([
 const startVerdicts = () => {
   const {trials, looks} = data('trials');
   const place = byId('verdict-list');
-  if (!trials.length) place.append(el('p', {}, 'No protocol was judged. The overview lists the commands that judge one.'));
+  if (!trials.length) place.append(el('p', {}, 'Nothing was judged. This command judges the forecasts for a task: lengthgen conjecture my_task.py:name.'));
   const order = (cell) => (cell.verdict === 'refuted' ? 0 : wrong(cell) ? 1 : known(cell) ? 2 : 3);
   const headings = new Map();
   for (const trial of trials) {

@@ -140,7 +140,7 @@ def test_settings_of_filler_name_another_run_and_are_left_out_of_the_configs_of_
 
 
 def test_settings_that_do_not_suit_a_task_are_refused_in_one_line() -> None:
-    with pytest.raises(ProfileError, match="only the filled format has: 'parity-aligned-4' has none; leave them out"):
+    with pytest.raises(ProfileError, match="only the filled format has: 'parity' has none; leave them out"):
         smoke_run("rpe", "aligned", prompts_as_filler=0.5)
     with pytest.raises(ProfileError, match="'parity' has none"):
         smoke_run("rpe", "unaligned", leave_out=1)

@@ -30,7 +30,7 @@ from tests.empirical.training.test_sweep import (
 from tests.processes import PATIENCE, is_alive, parent, started, wait_until
 from theory.system.files import locked
 
-needs_ray = pytest.mark.skipif(not find_spec("ray"), reason="Ray is not installed: pip install 'lengthgen[cluster]'")
+needs_ray = pytest.mark.skipif(not find_spec("ray"), reason="Ray is not installed: pip install '.[cluster]'")
 
 NODES = """
 import sys
@@ -137,7 +137,7 @@ def test_when_a_node_dies_every_run_ends_with_the_bits_of_a_local_one_and_none_i
 def test_without_ray_it_says_what_to_install(small_run, tmp_path, monkeypatch):
     (tmp_path / "ray.py").write_text("raise ModuleNotFoundError(name='ray')")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(SweepError, match=r"^--engine ray needs Ray: pip install 'lengthgen\[cluster\]'$"):
+    with pytest.raises(SweepError, match=r"^--engine ray needs Ray: pip install '\.\[cluster\]' in the clone"):
         sweep([small_run()], RunStore(tmp_path / "runs"))
 
 

@@ -97,7 +97,7 @@ LABELS = replace(UNCOVERED, entries_covered=True, labels_covered=False)
 def test_labels_that_training_never_meets(small_run):
     run = small_run()
     finding = findings(evidence(histories(run, {FAILS: 3}), LABELS))["label coverage"]
-    assert finding.evidence == {"breaks_at": 3, "first_failure": 4}
+    assert finding.evidence == {"breaks_at": 3, "observed": 4}
     finding = findings(evidence(histories(run, {SOLVES: 2, FAILS: 1}), LABELS))["label coverage"]
     assert "generalize all the same" in finding.says
     assert "label coverage" not in kinds(run, UNCOVERED, {FAILS: 3})

@@ -9,6 +9,18 @@ HOSTILE = (
 )
 """Text that would run a script if it were read as markup."""
 
+FLIP = """
+from lengthgen import Task
+
+flip = Task(
+    name="any text",
+    alphabet=("0", "1", "="),
+    prompt=lambda n: [("0", "1")] * n + [("=",)],
+    generate=lambda prompt: ["1" if bit == "0" else "0" for bit in prompt[:-1]],
+)
+"""
+"""Content of a user's file with one task."""
+
 PAPERS = [(f"Paper {number}", f"2400.{number:05}") for number in range(20)]
 VERDICTS = ("verified", "corrected", "refuted", "unsettled")
 STRENGTHS = ("general", "bounded", "numeric")
@@ -63,6 +75,7 @@ def runs(count, task="parity"):
 def trial(**changes):
     cell = {
         "task": "parity", "format": "aligned", "encoding": "ipe", "size": "w64l2h4", "verdict": "consistent",
+        "forecast": None, "exact": [[[scale, 1] for scale in range(1, 21)]] * 5,
         "predicted": True, "literal": True, "observed": True, "fit": [5, 5, 0.478, 1], "generalizes": [5, 5, 0.478, 1],
         "generalizes_given_fit": [5, 5, 0.478, 1], "e_against": 0.1, "e_for": 21.3,
         "breaks": [None, None], "before": True, "why": "operators: 1", "findings": [],
@@ -70,7 +83,8 @@ def trial(**changes):
     table = {"yes_yes": 1, "yes_no": 0, "no_yes": 0, "no_no": 0, "not_observed": 0, "no_prediction": 0}
     rule = {"table": table, "agreement": 1, "fisher_p": None, "misclassified": [], "refuted_by": []}
     return {
-        "name": "fig1", "title": "Parity", "source": "a paper", "alpha": 0.05, "confidence": 0.95, "unanimous_runs": 5,
+        "name": "fig1", "own": False, "title": "Parity", "source": "a paper", "train": [1, 2, 3, 4, 5],
+        "alpha": 0.05, "confidence": 0.95, "unanimous_runs": 5,
         "main": {"size": "w64l2h4", "checkpoint": "last", "mode": "free", "threshold": "0.95"},
         "rules": {"coverage": rule, "literal": rule}, "cells": [cell],
     } | changes  # fmt: skip
@@ -86,23 +100,29 @@ def page_of(
     trials=(),
     court=None,
     verdict=None,
+    unjudged=(),
     broken=None,
-    missing=(),
+    missing=0,
+    missing_listed_by="lengthgen report --json",
 ):
     """Make a page of the given data; data that are not given are empty."""
     content = runs_content or {"groups": [], "environments": [], "runs": []}
-    drawn = looks.encoding_looks(sorted({group["encoding"] for group in content["groups"]} | {"ipe"}))
+    judged = {cell["encoding"] for trial in trials for cell in trial["cells"]}
+    drawn = looks.encoding_looks(sorted({group["encoding"] for group in content["groups"]} | judged))
+    related = [*ENCODINGS, *(name for exploration in relations for name in exploration.get("encodings", ()))]
     return page(
-        Summary(counts=[(str(len(claims)), "claims", "claims")], broken=broken or {}, missing=missing),
+        Summary(
+            counts=[(str(len(claims)), "claims", "claims")], broken=broken or {}, missing=missing,
+            missing_listed_by=missing_listed_by,
+        ),
         {
             "claims": list(claims),
             "tasks": {"tasks": list(tasks), "slots": looks.slot_looks()},
             "relations": {
-                "found": list(relations), "pool": list(pool),
-                "encodings": looks.encoding_looks(ENCODINGS), "train": [1, 5],
+                "found": list(relations), "pool": list(pool), "encodings": looks.encoding_looks(related),
             },
             "runs": content | {"looks": drawn},
-            "trials": {"trials": list(trials), "looks": drawn},
+            "trials": {"trials": list(trials), "unjudged": list(unjudged), "looks": drawn},
             "court": court or {"scores": [], "cells": []},
             "verdict": verdict or {},
             "provenance": {

@@ -9,8 +9,8 @@ import pytest
 from circuits.encodings import ENCODINGS
 from circuits.tasks import TASKS, TaskSpec
 from paper_figs.report.looks import DARK_GROUND
-from paper_figs.report.relations import Bounds, explore, pool_labels
-from tests.paper_figs.report.examples import HOSTILE, claim, page_of, runs, trial
+from paper_figs.report.relations import Bounds, explore, pool_labels, unpooled
+from tests.paper_figs.report.examples import FLIP, HOSTILE, claim, page_of, runs, trial
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
@@ -23,6 +23,26 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
 CLAIMS, RUNS = 500, 2000
+OWN_BOUNDS = Bounds(largest=(4,), train=range(1, 3))
+FORECAST = {"share": [0.12, 0.03, 0.3], "breaks_at": 7, "why": "comparable runs fail", "recorded": [1, 10]}
+[CELL] = trial()["cells"]
+FAILING = {"predicted": False, "observed": False, "verdict": "undecided (power)", "generalizes_given_fit": [1, 5, 0, 1]}
+OWN_TRIAL = trial(
+    name="flip",
+    title="Encodings on 'flip'",
+    own=True,
+    cells=[CELL | {"task": "flip"}, CELL | FAILING | {"task": "flip", "encoding": "rpe", "forecast": FORECAST}],
+)
+"""Trial of a user's task: a cell without a forecast, and one with a forecast."""
+
+
+def own_file(tmp_path_factory):
+    """Write a user's file with the task `flip`."""
+    path = tmp_path_factory.mktemp("own") / "my_task.py"
+    path.write_text(FLIP)
+    return path
+
+
 PAINT_MS = 1000
 
 
@@ -31,17 +51,22 @@ def page(tmp_path_factory):
     relations, pool = pool_labels(
         [explore(TaskSpec(name="copy", format=form), Bounds()) for form in ("unaligned", "aligned")]
     )
+    own = explore(TaskSpec(name=f"{own_file(tmp_path_factory)}:flip", format="aligned"), OWN_BOUNDS)
+    relations, pool = pool_labels([own, *unpooled(relations, pool)])
     layout = (TASKS["copy"].__doc__ or "").partition("\n")[0]
     content = page_of(
         claims=[claim(0, statement=f"hostile {HOSTILE}"), *(claim(number) for number in range(1, CLAIMS))],
         runs_content=runs(RUNS, task=HOSTILE),
         relations=relations,
         pool=pool,
-        tasks=[{"task": "copy", "layout": layout, "base": 10, "reference_arity": 1},
+        tasks=[{"task": "flip", "layout": "", "file": "my_task.py:flip", "mine": True},
+               {"task": "copy", "layout": layout, "base": 10, "reference_arity": 1},
                {"task": HOSTILE, "layout": HOSTILE, "base": None, "reference_arity": None}],
-        trials=[trial(), trial(name=HOSTILE, title=HOSTILE)],
+        trials=[OWN_TRIAL, trial(), trial(name=HOSTILE, title=HOSTILE)],
+        unjudged=[(HOSTILE, HOSTILE)],
         broken={HOSTILE: HOSTILE},
-        missing=[(HOSTILE, HOSTILE)],
+        missing=1,
+        missing_listed_by=HOSTILE,
     )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_bytes(content)
@@ -151,9 +176,46 @@ def test_the_address_keeps_the_filters_and_says_what_the_page_does_not_have(open
 def test_the_overview_says_what_was_found(open_in_browser):
     driver = open_in_browser()
     overview = text(driver, "#found")
-    assert f"{CLAIMS // 4} claims refuted" in overview and "1 of 1 observed cell as predicted" in overview
+    assert f"{CLAIMS // 4} claims refuted" in overview and "2 of 2 observed cells as predicted" in overview
     first_element(driver, "#found a[href='#claims?verdict=refuted']").click()
     assert text(driver, "#claim-count") == f"{CLAIMS // 4} of {CLAIMS} claims"
+
+
+def test_the_overview_begins_with_the_picture_and_the_forecasts_of_the_readers_cells(open_in_browser):
+    driver = open_in_browser()
+    assert text(driver, "#found h3") == "flip"
+    [picture] = elements(driver, "#found > .smalls:nth-child(2) svg")
+    assert picture.get_attribute("aria-label").startswith(
+        "flip, aligned: exact match by scale; median at scale 20: IPE 1,"
+    )
+    assert len(picture.find_elements(By.CSS_SELECTOR, ".curve")) == 2
+    assert len(picture.find_elements(By.CSS_SELECTOR, ".seed")) == 10
+    rows = elements(driver, "#found > .scroll:nth-of-type(2) tbody tr")
+    assert [[cell.text for cell in row.find_elements(By.XPATH, "*")] for row in rows] == [
+        ["flip", "IPE", "aligned", "–", "5 of 5", "consistent"],
+        ["flip", "RPE", "aligned", "0.12 (0.03–0.30)", "1 of 5", "undecided (power)"],
+    ]
+
+
+def test_a_users_task_shows_its_forecast_its_runs_and_its_circuit(open_in_browser):
+    driver = open_in_browser("#tasks")
+    assert [element.text for element in elements(driver, "#task-list h3")] == ["In this folder", "Others"]
+    assert "SRC 1 up to scale 4" in text(driver, "#task-list details")
+    assert "x1 x2 x3" in text(driver, "#task-list details .said")
+    driver = open_in_browser("#tasks/flip")
+    opened = first_element(driver, "details[open]")
+    assert "my_task.py:flip" in opened.text and "0.12 (0.03–0.30)" in opened.text
+    pictures = [
+        element.get_attribute("aria-label") for element in opened.find_elements(By.CSS_SELECTOR, "svg[role='img']")
+    ]
+    assert len(pictures) == 2 and pictures[1].startswith("A circuit of flip, aligned, at scale 3; step 1: y1")
+    opened.find_element(By.LINK_TEXT, "Labels of each encoding for flip").click()
+    assert Select(first_element(driver, "#relation-task")).first_selected_option.text == "flip"
+    assert Select(first_element(driver, "#relation-encoding")).first_selected_option.text == "IPE"
+    Select(first_element(driver, "#relation-encoding")).select_by_value("rpe")
+    shown = text(driver, "#relation")
+    assert "0.12 (0.03–0.30) of the fitting runs generalize; breaks at scale 7; on record: 1 of 10 runs" in shown
+    assert "comparable runs fail" in shown
 
 
 def test_an_opened_claim_shows_all_its_data(open_in_browser):

@@ -2,20 +2,35 @@
 
 import json
 import os
+import re
 import sys
 from functools import partial
 
 import pytest
 
+from circuits.encodings import EncodingSpec
+from circuits.tasks import TaskSpec
+from empirical.runs.run import plan
 from lengthgen import reporting
 from lengthgen.cli import main
-from paper_figs.report.relations import Bounds
+from lengthgen.experiment import task_experiment
+from lengthgen.freezing import stored_predictions
+from lengthgen.pipeline import PROTOCOL
+from paper_figs.report.relations import QUICK, Bounds, explore
 from proofs_checks.registry import selection
+from tests.paper_figs.report.examples import FLIP
+from tests.paper_figs.report.test_page import Elements
 from tests.pool_here import pool_here
 from tests.proofs_checks import stores
+from theory.system.digests import SOURCE
 
 CLAIMS = ("rope-1", "fig4-hint")
 """A claim on formulas and one on runs."""
+
+
+def page_data(out):
+    """Return the function that reads data of the written page by name."""
+    return Elements((out / "report.html").read_bytes()).data
 
 
 @pytest.fixture
@@ -66,16 +81,76 @@ def test_a_page_that_is_not_complete_names_what_is_left_and_a_complete_one_has_i
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     out = tmp_path / "out"
     code, printed, _ = run("--profile", "smoke", "--out", str(out), "--json")
-    [left] = [entry for entry in json.loads(printed)["missing"] if "circuits" in entry["what"]]
-    assert code == 0 and left["what"] == "circuits and predictions of 2 of 6 tasks and formats"
+    [left] = [entry for entry in json.loads(printed)["missing"] if "larger scales" in entry["what"]]
+    assert code == 0
+    assert left["what"] == "larger scales and predictions of all encodings for 6 of 6 tasks and formats"
     assert left["made_by"] == f"lengthgen report --complete --profile smoke --out {out}"
     first = (out / "report.html").read_bytes()
     assert run("--profile", "smoke", "--out", str(out))[0] == 0 and (out / "report.html").read_bytes() == first, (
         "and says the same again"
     )
     code, printed, _ = run("--complete", "--profile", "smoke", "--out", str(out), "--json")
-    assert code == 0 and not [entry for entry in json.loads(printed)["missing"] if "circuits" in entry["what"]]
-    assert reporting.LATER not in (out / "report.html").read_text()
+    assert code == 0 and not [entry for entry in json.loads(printed)["missing"] if "larger scales" in entry["what"]]
+    again = run("--profile", "smoke", "--out", str(out), "--json")[1]
+    assert len(json.loads(again)["missing"]) == len(json.loads(printed)["missing"]), "what was computed stays"
+
+
+def test_a_users_task_is_shown_without_its_file_and_comes_first(run, out, monkeypatch):
+    """The file is gone when the page is made; `conjecture` stored all before training."""
+    path = out / "my_task.py"
+    path.write_text(FLIP)
+    pairs = [("aligned", EncodingSpec(name=name)) for name in ("ipe", "rpe")]
+    own = task_experiment(f"{path}:flip", pairs, base=None, train="1-2", test="1-4", profile="smoke", out=out)
+    predictions = stored_predictions(own)
+    (out / "flip" / "circuits.json").write_text("{")
+    assert stored_predictions(own) == predictions, "and a damaged file is made again"
+    path.unlink()
+    code, printed, _ = run("--profile", "smoke", "--out", str(out), "--json")
+    data = page_data(out)
+    [judge] = json.loads(printed)["unjudged"]
+    assert code == 0 and judge["what"] == "flip"
+    assert [task["task"] for task in data("tasks")["tasks"]] == ["flip", "copy", "parity-direct"]
+    [shown] = [exploration for exploration in data("relations")["found"] if exploration["task"] == "flip"]
+    assert (shown["src"], shown["train"]) == ([[1, 1]] * 4, [1, 2])
+    assert {name for name, its in shown["encodings"].items() if "prediction" in its} == {"ipe", "rpe"}
+    assert [len(instance["steps"]) for instance in shown["scales"]] == [1, 2, 3, 4]
+
+
+def test_tasks_of_runs_that_no_trial_judges_come_first_with_the_file_that_the_user_has(run, out):
+    from empirical.runs.store import RunStore
+
+    (out / "my_task.py").write_text(FLIP)
+    for name, base in ((f"{out / 'my_task.py'}:flip", None), ("copy", 4)):
+        pairs = [("aligned", EncodingSpec(name="ipe"))]
+        experiment = task_experiment(name, pairs, base=base, train="1-2", test="1-4", profile="smoke", out=out)
+        run_of = next(iter(plan(experiment.protocol, count=1).values()))
+        RunStore(out / "runs").note_progress(run_of, 1)
+    (out / "my_task.py").unlink()
+    assert run("--out", str(out))[0] == 0
+    data = page_data(out)
+    first, second, *_ = data("tasks")["tasks"]
+    assert (first["task"], first["file"]) == ("flip", f"{out / 'my_task.py'}:flip")
+    assert (second["task"], second["base"]) == ("copy base 4", 4) and second["layout"].startswith("`x1")
+    explored = {exploration["task"] for exploration in data("relations")["found"]}
+    assert "copy base 4" in explored and "flip" not in explored
+
+
+def test_every_address_in_the_documents_leads_to_something():
+    """Addresses of the page in the documents, after `reproduce`, which trains the protocol PROTOCOL."""
+    documents = [*(SOURCE / "docs").rglob("*.md"), SOURCE / "README.md"]
+    addresses = {
+        address for path in documents for address in re.findall(r"report\.html#(\w+)/([\w.-]+)", path.read_text())
+    }
+    claims = {claim.id for claim in selection().claims}
+    assert addresses
+    for view, name in addresses:
+        if view == "claims":
+            assert name in claims
+        elif view == "verdicts":
+            assert name == PROTOCOL
+        else:
+            assert view in ("tasks", "relations")
+            assert explore(TaskSpec(name=name), QUICK)["src"]
 
 
 def test_a_second_report_of_the_same_is_the_same(run, out):

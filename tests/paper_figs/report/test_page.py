@@ -77,9 +77,10 @@ def test_hostile_text_ends_no_element_and_arrives_as_it_was():
         runs_content=content,
         trials=[trial(title=HOSTILE)],
         broken={HOSTILE: HOSTILE},
-        missing=[(HOSTILE, HOSTILE)],
+        missing=1,
+        missing_listed_by=HOSTILE,
     )
-    plain, hostile = Elements(page_of(broken={"": ""}, missing=[("", "")])), Elements(page)
+    plain, hostile = Elements(page_of(broken={"": ""}, missing=1)), Elements(page)
     assert [tag for tag, _ in hostile.all] == [tag for tag, _ in plain.all]
     [read] = hostile.data("claims")
     assert (read["id"], read["statement"], read["facts"]) == (HOSTILE, HOSTILE, [HOSTILE])
@@ -90,18 +91,18 @@ def test_characters_that_utf8_does_not_have_reach_the_page():
     assert Elements(page_of(claims=[claim(0, statement="\udc80 \0")])).data("claims")[0]["statement"] == "\udc80 \0"
 
 
-def test_broken_and_missing_runs_are_named_in_the_page_itself():
-    page = page_of(
-        broken={"run-1": "not as it was written"}, missing=[("figure 2", "lengthgen conjecture fig2")]
-    ).decode()
+def test_broken_runs_are_named_and_what_the_project_lacks_is_one_number_at_the_end():
+    page = page_of(broken={"run-1": "not as it was written"}, missing=12, missing_listed_by="lengthgen report").decode()
     assert "run-1" in page and "not as it was written" in page
-    assert "lengthgen conjecture fig2" in page
     assert 'class="alarm" aria-labelledby="broken"' not in page_of().decode()
+    beginning, provenance = page.split('<section id="provenance"')
+    assert "lengthgen report</code>" not in beginning
+    assert "<p>12. " in provenance and "<code>lengthgen report</code>" in provenance
 
 
 def test_texts_of_megabytes_and_control_characters_are_shown_short_and_on_one_line():
     empty, long = page_of(), "a\x1b[2J\n" * 10**6
-    content = page_of(broken={long: long}, missing=[(long, long)])
+    content = page_of(broken={long: long}, missing=1, missing_listed_by=long)
     assert b"\x1b" not in content and b"characters in all)" in content
     assert len(content) < len(empty) + 100_000
     assert len(text(long)) < 4 * LONGEST and texts([long]) == [text(long)]

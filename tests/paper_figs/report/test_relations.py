@@ -5,9 +5,10 @@ import pytest
 
 from circuits.analysis import analyse
 from circuits.encodings import ENCODINGS, EncodingError, EncodingSpec, relation_of
+from circuits.formats import FORMATS
 from circuits.prediction import predict
 from circuits.tasks import TaskSpec, load
-from paper_figs.report.relations import SCALES, Bounds, explore, pool_labels
+from paper_figs.report.relations import PREDICTED, QUICK, SCALES, Bounds, explore, merged, pool_labels, unpooled
 
 CASES = (("copy", "aligned"), ("copy", "unaligned"), ("parity-direct", "unaligned"))
 BOUNDS = Bounds(largest=(12,))
@@ -34,7 +35,7 @@ def test_predictions_are_those_of_predict(content, analyses, case, name):
     except EncodingError as error:
         assert its == {"why": str(error)}
         return
-    assert its["prediction"] == {key: value for key, value in expected.items() if key != "encoding"}
+    assert its["prediction"] == {key: expected[key] for key in PREDICTED}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -71,6 +72,32 @@ def test_circuits_and_src_are_those_of_the_analysis(content, analyses):
     assert [step[0] for step in shown["scales"][2]["steps"]] == [wiring.position for wiring in wirings]
     assert [[read for read, _ in step[2]] for step in shown["scales"][2]["steps"]] == [[*w.arguments] for w in wirings]
     assert len(shown["scales"][2]["names"]) == analysis.traces[2].length
+
+
+@pytest.mark.parametrize("task", ["parity", "addition"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_quick_page_has_circuit_and_labels_without_predictions(task, form):
+    shown = explore(TaskSpec(name=task, format=form), QUICK)
+    assert shown["src"] == [[1, 1]] * QUICK.largest[0]
+    assert all(instance["steps"] for instance in shown["scales"])
+    assert shown["train"] is None and not any("prediction" in its for its in shown["encodings"].values())
+    assert shown["encodings"]["ipe-sh"]["labels"]
+
+
+def test_labels_that_were_pooled_come_back(content):
+    for before, after in zip(content.values(), unpooled(*pool_labels(content.values())), strict=True):
+        for name, its in before["encodings"].items():
+            for labels, again in zip(its.get("labels", []), after["encodings"][name].get("labels", []), strict=True):
+                assert again[: len(labels)] == labels
+
+
+def test_of_two_explorations_the_first_counts_and_gets_predictions_at_the_same_scales(content):
+    complete = content["copy", "aligned"]
+    part = complete | {"encodings": {name: complete["encodings"][name] for name in ("ipe", "rpe")}}
+    [both] = merged([part, complete])
+    assert both == complete
+    [first] = merged([part, complete | {"largest": 20}])
+    assert first == part
 
 
 def test_a_task_without_a_circuit_says_why_and_has_labels(content):

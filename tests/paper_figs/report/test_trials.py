@@ -62,10 +62,8 @@ def test_missing_trials_are_listed_with_the_command_that_makes_them(tmp_path, tr
     (out / "fig2").mkdir()
     write_sealed_json(out / "fig2" / "predictions.json", {"key": "", "answer": []})
     data = trials_data(out, "smoke")
-    made = dict(data.missing)
-    assert len(made) == len(names()) - 1
-    [predicted] = [command for what, command in made.items() if "predicted and not judged" in what]
-    assert predicted == f"lengthgen conjecture fig2 --profile smoke --out '{out}'"
+    assert len(data.missing) == len(names()) - 2, "of the project's own protocols"
+    assert data.unjudged == [("fig2", f"lengthgen conjecture fig2 --profile smoke --out '{out}'")]
     assert set(data.hashes) == {"fig1/conjecture.json", "fig2/predictions.json"}
 
 
@@ -105,6 +103,53 @@ def test_a_path_that_is_no_regular_file_is_named(tmp_path, trial, name, make):
 def test_a_protocol_of_the_user_is_shown_by_its_name(tmp_path, trial):
     stored(tmp_path, "<script>mine", trial)
     assert trials_data(tmp_path, "quick").trials[0]["title"] == "<script>mine"
+
+
+def test_a_forecast_is_shown_where_a_cell_has_one(tmp_path, trial):
+    share = {"share": 0.12, "low": 0.03, "high": 0.3, "breaks_at": 7, "why": "comparable runs fail"}
+    share["recorded"] = {"runs": 10, "generalize": 1}
+    trial = json.loads(json.dumps(trial))
+    trial["cells"][0]["forecast"] = share
+    stored(tmp_path, "fig1", trial)
+    [shown] = trials_data(tmp_path, "quick").trials
+    expected = {"share": [0.12, 0.03, 0.3], "breaks_at": 7, "why": "comparable runs fail", "recorded": [1, 10]}
+    assert [cell["forecast"] for cell in shown["cells"]] == [expected, None]
+
+
+def test_every_run_of_a_cell_has_its_exact_match_by_scale(tmp_path, trial):
+    stored(tmp_path, "fig1", trial)
+    [shown] = trials_data(tmp_path, "quick").trials
+    for cell, its in zip(trial["cells"], shown["cells"], strict=True):
+        drawn = [dict(run) for run in its["exact"]]
+        assert drawn == [pytest.approx(outcome["exact_match"], rel=1e-5) for outcome in cell["outcomes"]]
+    assert shown["train"] == trial["train"]
+
+
+def test_trials_of_the_users_tasks_come_first_by_the_name_in_the_file(tmp_path, trial):
+    trial = json.loads(json.dumps(trial).replace("parity", "folder/my_task.py:mine"))
+    for name in ("controls", "mine"):
+        stored(tmp_path, name, trial)
+    data = trials_data(tmp_path, "quick")
+    assert [(its["name"], its["own"]) for its in data.trials] == [("mine", True), ("controls", False)]
+    assert {cell["task"] for cell in data.trials[0]["cells"]} == {"mine"}
+
+
+def test_the_command_of_a_predicted_task_has_the_options_by_which_it_was_predicted(tmp_path):
+    cells = [
+        {"task": "my task.py:mine", "base": None, "format": form, "encoding": encoding}
+        for form in ("aligned", "filled")
+        for encoding in ("ipe", "rpe")
+    ]
+    (tmp_path / "mine").mkdir()
+    write_sealed_json(tmp_path / "mine" / "predictions.json", {"key": "", "answer": []})
+    protocol = {"cells": cells, "train": [1, 2, 3], "test": [1, 2, 3, 4, 9]}
+    write_sealed_json(tmp_path / "mine" / "frozen.json", {"frozen": [{"protocol": protocol}]})
+    [(name, command)] = trials_data(tmp_path, "smoke").unjudged
+    assert (name, command) == (
+        "mine",
+        "lengthgen conjecture 'my task.py:mine' --format aligned,filled --encoding ipe,rpe "
+        f"--train 1,2,3 --test 1,2,3,4,9 --profile smoke --out {tmp_path}",
+    )
 
 
 def test_a_cell_in_which_no_run_fits_has_no_breaking_scale(tmp_path, trial):
