@@ -71,8 +71,8 @@ class Forecast(Brief):
     Attributes:
         share: expected share of the runs that fit their training scales, in [0, 1].
         low, high: ends of the interval that has the share of this cell with 95 % probability.
-        breaks_at: scale at which the other runs should fail first; None if most runs should generalize, or if no rule
-            and no run says where.
+        breaks_at: scale at which the other runs should fail first, a median; None if most runs should generalize, or if
+            no rule and no run says where.
         breaks_within: scales between which 80 % of such runs failed first; None with `breaks_at`.
         why: the reason in one plain sentence.
         comparable: fitting runs of other tasks with the same answers of the rules, kind of labels and operands.
@@ -83,7 +83,7 @@ class Forecast(Brief):
     share: float
     low: float
     high: float
-    breaks_at: int | None
+    breaks_at: float | None
     breaks_within: tuple[int, int] | None
     why: str
     comparable: Counted
@@ -107,7 +107,7 @@ class Forecast(Brief):
         return cls(**(dict(content) | counted | {"breaks_within": within and (within[0], within[1])}))
 
     def _brief(self) -> str:
-        where = "" if self.breaks_at is None else f", the others break at {self.breaks_at}"
+        where = "" if self.breaks_at is None else f", the others break at {self.breaks_at:g}"
         return f"{self.share:.2f} of fitting runs should generalize ({self.low:.2f}-{self.high:.2f}){where}: {self.why}"
 
     def _details(self) -> dict[str, str]:
@@ -183,7 +183,7 @@ class Prediction(Brief):
         answer: VariantPrediction | Forecast | None = getattr(self, rule)
         return None if answer is None else answer.generalizes
 
-    def expects_failure_at(self, rule: str) -> int | None:
+    def expects_failure_at(self, rule: str) -> float | None:
         """Return the first scale at which a rule of RULES expects a failure; the literal rule names none."""
         if rule in ("coverage", "literal"):
             return self.breaks_at if rule == "coverage" else None
@@ -223,23 +223,23 @@ class Prediction(Brief):
     def _brief(self) -> str:
         if self.forecast:
             return f"{self.encoding}: {self.forecast._brief()}"
-        if self.generalizes is None:
-            return f"{self.encoding}: no rule answers, {self.why}"
-        answer = "generalizes" if self.generalizes else f"breaks at scale {self.breaks_at}"
-        return f"{self.encoding} {answer} by coverage: {self.why}"
+        return f"{self.encoding}, coverage: {self._answer('coverage')}, {self.why}"
 
     def _details(self) -> dict[str, str]:
         complexity = f"{self.complexity_train} in training, {self.complexity_test} in all"
-        variants = {name.replace("_", " "): getattr(self, name) for name in VARIANTS}
         return {
             "relation": self.relation or "",
             "induced complexity": complexity if self.relation else "",
-            **{
-                name: "generalizes" if variant.generalizes else f"breaks at scale {variant.breaks_at}: {variant.why}"
-                for name, variant in variants.items()
-                if variant
-            },
+            **{name: self._answer(rule) for rule, name in RULES.items() if self.says(rule) is not None},
         }
+
+    def _answer(self, rule: str) -> str:
+        """Return the answer of a rule of RULES in words."""
+        if self.says(rule) is None:
+            return "no answer"
+        scale = self.expects_failure_at(rule)
+        failure = "fails" if scale is None else f"breaks at scale {scale}"
+        return "generalizes" if self.says(rule) else failure
 
 
 VARIANTS = ("selection", "selection_with_token", "distractors", "distractors_with_token", "own_token")

@@ -117,7 +117,7 @@ def _prediction(
             raise
         return None
     if several:
-        prediction = with_forecast(several, spec, prediction, task=cell.task.short_name, base=cell.task.base)
+        prediction = with_forecast(several, spec, prediction, task=cell.task)
     return prediction.as_json()
 
 

@@ -23,6 +23,7 @@ from lengthgen.progress import Progress
 from paper_figs.catalogue import UnknownFigure, catalogue, select_entries
 from paper_figs.declaration import Entry
 from paper_figs.names import file_name
+from paper_figs.records import RECORDS
 from paper_figs.saving import Drawing, Undrawable, at_width, write
 from paper_figs.sources import Missing, Needs, Sources
 from paper_figs.stored_trial import StoredTrial, load_trial
@@ -183,7 +184,8 @@ def figure(
         name: name of the figure, as `lengthgen figures --list` has them; of a conjecture: accuracy, predicted, success,
             breaking or disagreements.
         trial: stored conjecture, a conjecture.json or its folder; None for the catalogue.
-        out: folder of the stored runs and answers that a figure of the catalogue reads.
+        out: folder of the stored runs and answers that a figure of the catalogue reads; in a checkout, an experiment
+            without runs there is drawn from its record.
         profile: profile of these runs: smoke, quick or paper.
         width: printed width, a name of `paper_figs.style.WIDTHS`.
 
@@ -198,7 +200,7 @@ def figure(
     if trial is not None:
         stored = load_trial(Path(trial))
         return at_width(stored.figures()[_figure_of(stored, name)], WIDTHS[width])
-    sources = Sources(out=Path(out), profile=profile, width=WIDTHS[width])
+    sources = Sources(out=Path(out), profile=profile, width=WIDTHS[width], records=RECORDS)
     [entry] = select_entries(catalogue(sources), [name])
     sources.require(entry.needs)
     return entry.drawing(sources)

@@ -96,7 +96,7 @@ def breaks_text(forecast: Forecast) -> str:
     if forecast.breaks_at is None or forecast.breaks_within is None:
         return "-"
     low, high = forecast.breaks_within
-    return str(forecast.breaks_at) if low == high else f"{forecast.breaks_at} ({low}-{high})"
+    return f"{forecast.breaks_at:g}" if low == high else f"{forecast.breaks_at:g} ({low}-{high})"
 
 
 def summary(forecast: Forecast) -> str:
@@ -136,14 +136,13 @@ def forecast(
         task = TaskSpec(name=task.name, base=task.base, format=format)
     train, test = sorted({*train}), sorted({*test})
     require_beyond(train, test)
-    if isinstance(task, TaskSpec):
-        name, base, format, plain = task.short_name, task.base, task.format, task.plain()
-    else:
-        name, base, plain = task.name, None, task
-    analysis = analyse(plain, format, max(*train, *test))
+    spec = task if isinstance(task, TaskSpec) else None
+    analysis = analyse(
+        task.plain() if isinstance(task, TaskSpec) else task, spec.format if spec else format, max(*train, *test)
+    )
     texts = usual_encodings(analysis.format) if encodings is None else encodings
     specs = parse_encodings(texts) if isinstance(texts, str) else texts
-    return forecasts_of(analysis, specs, train, test, task=name, base=base)
+    return forecasts_of(analysis, specs, train, test, task=spec)
 
 
 def require_beyond(train: Sequence[int], test: Sequence[int]) -> None:
@@ -161,10 +160,9 @@ def forecasts_of(
     train: Sequence[int],
     test: Sequence[int],
     *,
-    task: str,
-    base: int | None,
+    task: TaskSpec | None,
 ) -> Forecasts:
-    """Return the forecasts on an analysed task; `task` and `base` are its names on record.
+    """Return the forecasts on an analysed task; `task` names it on record, if it has a name there.
 
     Raises:
         TaskError: no test scale lies beyond the training scales, or some scale was not analysed.
@@ -173,9 +171,7 @@ def forecasts_of(
     require_beyond(train, test)
     several = SeveralCircuits(analysis, train, test)
     predictions = {
-        str(encoding): with_forecast(
-            several, encoding, predict(analysis, encoding, train=train, test=test), task=task, base=base
-        )
+        str(encoding): with_forecast(several, encoding, predict(analysis, encoding, train=train, test=test), task=task)
         for encoding in encodings
     }
     return Forecasts(

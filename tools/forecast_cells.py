@@ -19,7 +19,7 @@ from typing import Any
 from circuits.analysis import SearchStopped, analyse
 from circuits.clock import Clock
 from circuits.encodings import EncodingError, parse_encoding
-from circuits.forecast.features import IDEAL_RELATIONS, features_of, first_break, own_token_decides
+from circuits.forecast.features import IDEAL_RELATIONS, features_of, first_break, own_token_share
 from circuits.forecast.record import NAMED, RANDOM, RULES, RecordedCell, digest_of, write_cells
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import predict
@@ -249,9 +249,14 @@ def frozen_prediction(outcome: Outcome) -> Prediction | None:
 
 
 @cache
-def decided(task: TaskSpec, train: int, test: int) -> bool:
-    """True if the query's own token decides each step of a task beyond training."""
-    return own_token_decides(traces_up_to(task.laid_out(test), test), train)
+def share_of(task: TaskSpec, train: int, test: int, folder: Path) -> float:
+    """Return the share of steps beyond training that the query's own token decides; computed once."""
+    key = ["own token", repr(task), train, test]
+    name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+    share: float = cached(
+        folder / f"{name}.json", key, lambda: own_token_share(traces_up_to(task.laid_out(test), test), train)
+    )
+    return share
 
 
 def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
@@ -276,13 +281,15 @@ def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
             if outcome.encoding not in answer["predictions"]:
                 continue
             prediction = Prediction.from_json(answer["predictions"][outcome.encoding])
-        own_token = prediction.says("own_token") and not prediction.says("distractors")
+        asks = not prediction.says("distractors_with_token") and (
+            prediction.generalizes or prediction.says("own_token")
+        )
         features = features_of(
             parse_encoding(outcome.encoding),
             prediction,
             operands=outcome.task.format,
             length=answer["length"],
-            own_token_decides=bool(own_token) and decided(outcome.task, outcome.train, outcome.test),
+            own_token=share_of(outcome.task, outcome.train, outcome.test, folder) if asks else 0.0,
         )
         yield RecordedCell(
             record=outcome.record,

@@ -4,18 +4,19 @@ import math
 from dataclasses import replace
 
 from circuits.encodings import EncodingSpec
-from circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
+from circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_share
 from circuits.forecast.record import OnRecord, digest_of, on_record, version
 from circuits.forecast.table import Table, fitted_table, middle
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction_record import Forecast, Prediction
+from circuits.tasks import TaskSpec
 
 CONFIDENCE = 0.95
 """Probability of the interval of a share."""
 
 
 def with_forecast(
-    several: SeveralCircuits, spec: EncodingSpec, prediction: Prediction, *, task: str, base: int | None = None
+    several: SeveralCircuits, spec: EncodingSpec, prediction: Prediction, *, task: TaskSpec | None = None
 ) -> Prediction:
     """Return a prediction with the answer of the rule `own_token`, and with its forecast.
 
@@ -23,8 +24,7 @@ def with_forecast(
         several: circuits of the task.
         spec: the encoding.
         prediction: its prediction, as `circuits.prediction.predict` makes it.
-        task: name by which the task is looked for on record.
-        base: base that was chosen, likewise.
+        task: the task, if it is one of the project, which has its record by name; any other has it by its sequences.
 
     Raises:
         EncodingError: an object of the user's own cannot be loaded.
@@ -32,17 +32,14 @@ def with_forecast(
     """
     analysis, train, test = several.analysis, several.train[-1], several.later[-1]
     prediction = several.with_own_token(spec, prediction)
-    decides = analysis.remembered(("own token decides", train), lambda: own_token_decides(analysis.traces, train))
+    own_token = analysis.remembered(("own token's share", train), lambda: own_token_share(analysis.traces, train))
     features = features_of(
-        spec,
-        prediction,
-        operands=analysis.format,
-        length=analysis.traces[-1].length,
-        own_token_decides=decides,
+        spec, prediction, operands=analysis.format, length=analysis.traces[-1].length, own_token=own_token
     )
+    named = task if task and not task.is_own else None
     seen = on_record(
-        task,
-        base,
+        named.name if named else "",
+        named.base if named else None,
         analysis.remembered("digest", lambda: digest_of(analysis)),
         operands=analysis.format,
         encoding=str(spec),
@@ -83,7 +80,7 @@ def posterior(table: Table, features: Features, seen: OnRecord) -> tuple[float, 
     return round(yes / (yes + no), 3), round(ends[0], 3), round(ends[1], 3)
 
 
-def _breaks(table: Table, features: Features, seen: OnRecord, expected: int | None) -> tuple[int, int, int] | None:
+def _breaks(table: Table, features: Features, seen: OnRecord, expected: int | None) -> tuple[int, float, int] | None:
     """Return where failing runs should fail first: the lower end, the middle and the upper end.
 
     Runs of the cell say it if any is on record, and else comparable runs, counted from the scale that a rule names.

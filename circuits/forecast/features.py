@@ -1,5 +1,6 @@
 """Features by which a cell is compared with the cells on record: what training shows, the labels, the operands."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +19,7 @@ class Shown(StrEnum):
     ALL = "training shows all that the test needs"
     FREE = "the query's own token decides each step, so no key disturbs it"
     UNSELECTED = "what a step reads does not select its operator"
+    SELDOM = "keys that no step needs are new, but the query's own token decides most steps"
     NEW_KEYS = "keys that no step needs show labels and tokens new beyond training"
     NEW_ENTRIES = "steps need labels or operators that training never showed"
     NO_CIRCUIT = "some step needs too many tokens for any bounded circuit"
@@ -53,12 +55,14 @@ class Features:
     operands: str
 
 
+MOST_STEPS = 0.8
+"""Share of steps from which on the query's own token decides most of them."""
 IDEAL_RELATIONS = ("ideal", "ideal with scale hint")
 """Names of the relations of `circuits.roles`."""
 
 
 def features_of(
-    spec: EncodingSpec, prediction: Prediction, *, operands: str, length: int, own_token_decides: bool
+    spec: EncodingSpec, prediction: Prediction, *, operands: str, length: int, own_token: float
 ) -> Features:
     """Return the features of a cell.
 
@@ -67,41 +71,45 @@ def features_of(
         prediction: its prediction, with the answer of the rule `own_token` (`SeveralCircuits.with_own_token`).
         operands: format of the task.
         length: length of the longest sequence.
-        own_token_decides: as the function of this name says of the task.
+        own_token: `own_token_share` of the task.
 
     Raises:
         EncodingError: an object of the user's own cannot be loaded.
         RelationError: the relation gives no label to some pair.
     """
     return Features(
-        shown=shown_of(prediction, learned=spec.record.learns_labels, own_token_decides=own_token_decides),
+        shown=shown_of(prediction, learned=spec.record.learns_labels, own_token=own_token),
         labels=labels_of(spec, prediction, length),
         operands=operands,
     )
 
 
-def own_token_decides(traces: Sequence[Trace], train: int) -> bool:
-    """True if the query's own token alone decides each step beyond training.
+def own_token_share(traces: Sequence[Trace], train: int) -> float:
+    """Return the share of the steps beyond training that the query's own token decides, if each is guessed from it.
 
-    Those are the steps that stand later among the steps of their sequence than any step of training does. So what a
-    clock would have to count, such as every third output, is not decided.
+    Steps beyond training stand later among the steps of their sequence than any step of training does. A guess is the
+    commonest output after the same token, whatever the step: what a clock would have to count is not decided. The share
+    is over all prompts of the traces; it is 1 only if the token decides every step.
 
     Args:
         traces: traces of all scales, the smallest first.
         train: largest scale of training.
     """
     trained = max(len(trace.steps) for trace in traces[:train])
-    outputs: dict[int, int] = {}
+    counts: Counter[tuple[int, int]] = Counter()
     for trace in traces[train:]:
         for position in trace.steps[trained:]:
-            tokens = trace.tokens_at(position)
-            for own, output in np.unique(tokens[position - 2 : position], axis=1).T.tolist():
-                if outputs.setdefault(own, output) != output:
-                    return False
-    return True
+            pairs, times = np.unique(trace.tokens_at(position)[position - 2 : position], axis=1, return_counts=True)
+            counts.update(
+                {(own, output): int(count) for (own, output), count in zip(pairs.T.tolist(), times, strict=True)}
+            )
+    commonest: dict[int, int] = {}
+    for (own, _), count in counts.items():
+        commonest[own] = max(commonest.get(own, 0), count)
+    return sum(commonest.values()) / counts.total() if counts else 0.0
 
 
-def shown_of(prediction: Prediction, *, learned: bool = False, own_token_decides: bool = False) -> Shown:
+def shown_of(prediction: Prediction, *, learned: bool = False, own_token: float = 0.0) -> Shown:
     """Return what training shows of the test.
 
     Labels that training has to find may be completed by the query's own token, so for them the rule
@@ -115,11 +123,13 @@ def shown_of(prediction: Prediction, *, learned: bool = False, own_token_decides
         return Shown.ALL if _says_yes(prediction.selection_with_token) else Shown.NEW_ENTRIES
     if _says_yes(prediction.distractors_with_token):
         return Shown.ALL
-    if own_token_decides and _says_yes(prediction.own_token):
+    if own_token == 1 and _says_yes(prediction.own_token):
         return Shown.FREE
     if _says_yes(prediction.distractors):
         return Shown.UNSELECTED
-    return Shown.NEW_KEYS if prediction.generalizes else Shown.NEW_ENTRIES
+    if not prediction.generalizes:
+        return Shown.NEW_ENTRIES
+    return Shown.SELDOM if own_token >= MOST_STEPS else Shown.NEW_KEYS
 
 
 def _says_yes(variant: VariantPrediction | None) -> bool:

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from statistics import median
 
 import numpy as np
 
@@ -114,13 +115,13 @@ def _log_likelihood(successes: np.ndarray, trials: np.ndarray, shares: np.ndarra
     return float(np.sum(betaln(first + successes, second + trials - successes) - betaln(first, second)))
 
 
-def middle(late: Counter[int]) -> tuple[int, int, int] | None:
+def middle(late: Counter[int]) -> tuple[int, float, int] | None:
     """Return the lower end, the median and the upper end of what MIDDLE of the runs showed; None without runs."""
     values = sorted(late.elements())
     if not values:
         return None
     cut = int(len(values) * (1 - MIDDLE) / 2)
-    return values[cut], values[(len(values) - 1) // 2], values[len(values) - 1 - cut]
+    return values[cut], median(values), values[len(values) - 1 - cut]
 
 
 @cache

@@ -27,7 +27,7 @@ def breaking(cell: JudgedCell) -> dict[str, Any] | None:
         "predicted": predicted,
         "observed": observed,
         "range": [min(finite_failures), max(finite_failures)] if finite_failures else None,
-        "exact": asdict(share(failures.count(predicted), len(failures))),
+        "exact": asdict(share(sum(failure == predicted for failure in failures), len(failures))),
         "difference": None if predicted is None or observed is None else observed - predicted,
     }
 

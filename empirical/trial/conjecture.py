@@ -112,7 +112,7 @@ class JudgedCell:
     key: CellKey
     prediction: Prediction | None
     predicted: bool | None
-    expected_break: int | None
+    expected_break: float | None
     outcomes: tuple[RunOutcome, ...]
     fit: Share
     generalizes_given_fit: Share

@@ -249,7 +249,7 @@ def predict(
     clock = Clock()
     with phases_told(f"analysis of {task}", clock):
         analysis = analyse(spec.plain(), spec.format, max(training[-1], testing[-1]), clock=clock)
-        ask = partial(forecasts_of, analysis, train=training, test=testing, task=spec.short_name, base=base)
+        ask = partial(forecasts_of, analysis, train=training, test=testing, task=spec)
         with clock.phase("predictions"):
             try:
                 answer = ask(specs)

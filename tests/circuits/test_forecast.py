@@ -8,7 +8,7 @@ import pytest
 
 from circuits.encodings import ENCODINGS, parse_encoding
 from circuits.forecast.ask import posterior
-from circuits.forecast.features import Features, Labels, Shown, labels_of, own_token_decides, shown_of
+from circuits.forecast.features import Features, Labels, Shown, labels_of, own_token_share, shown_of
 from circuits.forecast.record import (
     FITTED,
     JUDGED,
@@ -153,16 +153,16 @@ NO = replace(YES, breaks_at=6)
         ({"distractors_with_token": YES, "distractors": YES, "own_token": YES}, Shown.ALL),
         ({"distractors_with_token": NO, "distractors": YES, "own_token": NO}, Shown.UNSELECTED),
         ({"distractors_with_token": NO, "distractors": NO, "own_token": YES}, Shown.FREE),
-        ({"distractors_with_token": NO, "distractors": NO, "own_token": NO}, Shown.NEW_KEYS),
+        ({"distractors_with_token": NO, "distractors": NO, "own_token": NO}, Shown.SELDOM),
         ({"distractors_with_token": NO, "distractors": NO, "own_token": NO, "breaks_at": 6}, Shown.NEW_ENTRIES),
         ({"labels_covered": None}, Shown.NO_CIRCUIT),
         ({"relation": None}, Shown.UNKNOWN),
     ],
 )
 def test_what_training_shows_follows_from_the_answers_of_the_rules(changes, shown):
-    assert shown_of(replace(NOTHING, **changes), own_token_decides=True) is shown
+    assert shown_of(replace(NOTHING, **changes), own_token=1.0) is shown
     undecided = shown_of(replace(NOTHING, **changes))
-    assert undecided is (Shown.NEW_KEYS if shown is Shown.FREE else shown)
+    assert undecided is (Shown.NEW_KEYS if shown in (Shown.FREE, Shown.SELDOM) else shown)
 
 
 def test_where_runs_refute_the_rules_the_forecast_says_what_the_runs_say():
@@ -193,16 +193,16 @@ def test_steps_that_do_not_select_their_operator_are_forecast_to_fail(task, oper
     assert all(forecasts[encoding].share < 0.5 for encoding in ("rpe", "nope"))
 
 
-def test_the_own_token_decides_what_no_clock_has_to_count():
+def test_the_own_token_share_what_no_clock_has_to_count():
     doubled = Task(
         name="doubled",
         alphabet=("0", "1", "="),
         prompt=lambda n: [("0", "1")] * n + [("=",)],
         generate=lambda prompt: [prompt[0]] * (len(prompt) - 1),
     )
-    assert own_token_decides(traces_up_to(doubled, 8), 3)
-    assert not own_token_decides(traces_up_to(CLOCK, 8), 3)
-    assert not own_token_decides(traces_up_to(load("parity"), 8), 3)
+    assert own_token_share(traces_up_to(doubled, 8), 3) == 1
+    assert own_token_share(traces_up_to(CLOCK, 8), 3) < 0.8
+    assert own_token_share(traces_up_to(load("parity"), 8), 3) == pytest.approx(0.5, abs=0.05)
 
 
 def test_a_task_under_another_name_has_the_record_of_an_equal_one():

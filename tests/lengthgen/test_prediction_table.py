@@ -19,7 +19,7 @@ from tests.circuits.small_random_tasks import OWN_LETTER
 
 
 def asked(task: Analysis, encodings: str, train, test) -> Forecasts:
-    return forecasts_of(task, parse_encodings(encodings), train, test, task="mine", base=None)
+    return forecasts_of(task, parse_encodings(encodings), train, test, task=None)
 
 
 def lines_of(table, width: int) -> list[str]:

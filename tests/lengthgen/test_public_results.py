@@ -54,8 +54,8 @@ def results() -> dict[str, Any]:
         "SRC 1 at scales 1-7; arity 2, exact": least,
         "parity: 1 operator of arity 2 up to scale 7": least.circuit,
         "SRC 1 at scales 1-10; arity 2, exact": analysis,
-        "ape breaks at scale 5": predict(analysis, ape, train=range(1, 5), test=range(1, 11)),
-        "rope generalizes": predict(analysis, rope, train=range(1, 5), test=range(1, 11)),
+        "ape, coverage: breaks at scale 5": predict(analysis, ape, train=range(1, 5), test=range(1, 11)),
+        "rope, coverage: generalizes": predict(analysis, rope, train=range(1, 5), test=range(1, 11)),
         "induced complexity 1 at scale 1, 2 at scale 2": induced_complexity(least.circuit, relative(), traces),
         "SRC(parity, 7) = 1": check_certificate(checked, parity, seed=0),
         "alibi: linear in the distance": encoding_named("alibi"),
@@ -93,7 +93,8 @@ def test_notebooks_show_a_table_that_says_the_answer_too(results) -> None:
     assert len(shown) > 15
     assert "falsifiers" in shown["grape-5 corrected, formal: as printed: exp("]
     assert shown["481 claims:"].count("<tr>") == 481
-    assert "breaks at scale 5" in shown["ape breaks at scale 5"]
+    assert ">literal</th>" in shown["ape, coverage: breaks at scale 5"]
+    assert "breaks at scale 5" in shown["ape, coverage: breaks at scale 5"]
 
 
 def test_a_name_of_a_user_is_not_read_as_markup() -> None:

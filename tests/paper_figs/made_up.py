@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
-from circuits.prediction_record import Prediction
+from circuits.prediction_record import RULES, Prediction
 from empirical.runs.measurement import Measurement
 from empirical.runs.protocol import load_protocol
 from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
-from empirical.trial.conjecture import RULES, CellEvidence, CellKey, Criteria
+from empirical.trial.conjecture import CellEvidence, CellKey, Criteria
 from empirical.trial.trial import as_json
 from paper_figs.sources import Sources
 from theory.system.files import write_sealed_json

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from empirical.runs.protocol import names as protocol_names
-from lengthgen.gallery import draw_catalogue
+from lengthgen.gallery import draw_catalogue, figure
 from paper_figs.catalogue import catalogue
 from paper_figs.records import RECORDS
 from paper_figs.sources import Missing, Needs, Sources
@@ -129,6 +129,13 @@ def test_the_figures_of_the_paper_are_drawn_from_records_and_fit(
     assert isinstance(shown, Figure)
     assert shown.get_figwidth() <= width + ROUNDING and shown.get_figheight() <= TALLEST
     on_the_page(shown)
+
+
+def test_the_public_function_draws_from_a_record_too(tmp_path: Path) -> None:
+    caption = figure("figure4", out=tmp_path, width="column").caption
+    assert caption.endswith(
+        "From the planned runs of the record docs/results/quick-until-decided/fig4: not trained here."
+    )
 
 
 def test_figure_4_shows_the_recorded_scores(of_this_project: Sources) -> None:

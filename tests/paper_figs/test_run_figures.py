@@ -490,7 +490,7 @@ def test_only_the_long_words_of_narrow_cells_are_left_out(step: float, observed:
         "task": "copy", "format": "aligned", "encoding": "ipe", "predicted": True, "observed": None,
         "fit": {"successes": 0, "trials": 5}, "generalizes_given_fit": {"successes": 0, "trials": 0},
     }  # fmt: skip
-    prediction_matrix._draw_cell(axes, cell, 0, 0, step)
+    prediction_matrix._draw_cell(axes, cell, 0, 0, step, "coverage")
     assert [text.get_text() for text in axes.texts] == ["yes", observed]
 
 

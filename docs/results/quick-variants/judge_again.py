@@ -16,9 +16,9 @@ from pathlib import Path
 from circuits.analysis import Analysis, analyse
 from circuits.encodings import parse_encoding
 from circuits.prediction import predict
+from circuits.prediction_record import RULES
 from circuits.tasks import TaskSpec
 from empirical.runs.protocol import load_protocol, names
-from empirical.trial.conjecture import RULES, predicted_by
 
 RECORD = Path(__file__).parents[1] / "quick"
 
@@ -41,7 +41,7 @@ def main() -> None:
             if cell["predicted"] != prediction.generalizes:
                 raise SystemExit(f"{name}: the recorded prediction of {cell['task']} {cell['encoding']} is another one")
             why = prediction.distractors and prediction.distractors.why
-            rules = {rule: predicted_by(prediction, rule) for rule in RULES}
+            rules = {rule: prediction.says(rule) for rule in RULES}
             place = {key: cell[key] for key in ("task", "format", "encoding")}
             answers.append({"protocol": name, **place, "observed": cell["observed"], **rules, "distractors_why": why})
     print(json.dumps(answers, indent=1))

@@ -1,10 +1,11 @@
 // The reader's cells: exact match by scale in small pictures, and each forecast beside the runs.
 
-const range = (low, high) => `(${low.toFixed(2)}–${high.toFixed(2)})`;
+// How the operands of a format are written.
+const OPERANDS = {aligned: 'padded', filled: 'filled', unaligned: 'as written'};
 const forecastText = ({forecast}) => {
   if (!forecast) return '–';
   const [share, low, high] = forecast.share;
-  return `${share.toFixed(2)} ${range(low, high)}`;
+  return `${share.toFixed(2)} (${low.toFixed(2)}-${high.toFixed(2)})`;
 };
 const forecastWords = (cell) => {
   if (!cell.forecast) return '';
@@ -63,7 +64,7 @@ const cellsPicture = (cells, looks) => {
   return [
     el('div', {class: 'smalls'}, ...panels.map((panel) => {
       const [task, format, size] = JSON.parse(panel);
-      return smallPicture(`${task}, ${format}${severalSizes ? `, ${size}` : ''}`, cells.filter((cell) => panelOf(cell) === panel), looks, panels.length === 1);
+      return smallPicture(`${task}, ${OPERANDS[format] || format}${severalSizes ? `, ${size}` : ''}`, cells.filter((cell) => panelOf(cell) === panel), looks, panels.length === 1);
     })),
     el('p', {class: 'legend note'}, ...unique(cells.map(({encoding}) => encoding)).map((encoding) => el('span', {}, swatch(looks[encoding]), labelIn(looks, encoding)))),
     el('p', {class: 'note'}, 'Exact match by scale at the last checkpoint: each run faint, their median bold. Training scales are shaded; dotted: the threshold.'),
@@ -73,13 +74,13 @@ const cellsPicture = (cells, looks) => {
 const cellsTable = (cells, looks, name) => table(`Forecast against outcome (${name})`, [
   ['task', ({task}) => el('a', {href: `#tasks/${encodeURIComponent(task)}`}, task), 'name'],
   ['encoding', ({task, encoding}) => el('a', {href: addressOf('runs', {task, encoding})}, labelIn(looks, encoding))],
-  ['operands', ({format}) => format],
+  ['operands', ({format}) => OPERANDS[format] || format],
   ['forecast', forecastText, 'number'],
   ['generalize, of fitting runs', outcomeText, 'number'],
   ['verdict', ({verdict}) => el('span', {class: `mark ${JUDGED[verdict] || 'open'}`}, verdict)],
 ], cells);
 
-const forecastNote = () => el('p', {class: 'note'}, 'Forecast: the share of the fitting runs that should generalize, with its interval. A run fits if every training scale reaches the threshold.');
+const forecastNote = () => el('p', {class: 'note'}, 'Forecast: the share of the fitting runs that should generalize, with its 95 % interval. A run fits if every training scale reaches the threshold.');
 
 const MANY = 48; // rows of a table that stands open
 

@@ -186,14 +186,14 @@ def test_the_overview_begins_with_the_picture_and_the_forecasts_of_the_readers_c
     assert text(driver, "#found h3") == "flip"
     [picture] = elements(driver, "#found > .smalls:nth-child(2) svg")
     assert picture.get_attribute("aria-label").startswith(
-        "flip, aligned: exact match by scale; median at scale 20: IPE 1,"
+        "flip, padded: exact match by scale; median at scale 20: IPE 1,"
     )
     assert len(picture.find_elements(By.CSS_SELECTOR, ".curve")) == 2
     assert len(picture.find_elements(By.CSS_SELECTOR, ".seed")) == 10
     rows = elements(driver, "#found > .scroll:nth-of-type(2) tbody tr")
     assert [[cell.text for cell in row.find_elements(By.XPATH, "*")] for row in rows] == [
-        ["flip", "IPE", "aligned", "–", "5 of 5", "consistent"],
-        ["flip", "RPE", "aligned", "0.12 (0.03–0.30)", "1 of 5", "undecided (power)"],
+        ["flip", "IPE", "padded", "–", "5 of 5", "consistent"],
+        ["flip", "RPE", "padded", "0.12 (0.03-0.30)", "1 of 5", "undecided (power)"],
     ]
 
 
@@ -204,7 +204,7 @@ def test_a_users_task_shows_its_forecast_its_runs_and_its_circuit(open_in_browse
     assert "x1 x2 x3" in text(driver, "#task-list details .said")
     driver = open_in_browser("#tasks/flip")
     opened = first_element(driver, "details[open]")
-    assert "my_task.py:flip" in opened.text and "0.12 (0.03–0.30)" in opened.text
+    assert "my_task.py:flip" in opened.text and "0.12 (0.03-0.30)" in opened.text
     pictures = [
         element.get_attribute("aria-label") for element in opened.find_elements(By.CSS_SELECTOR, "svg[role='img']")
     ]
@@ -214,7 +214,7 @@ def test_a_users_task_shows_its_forecast_its_runs_and_its_circuit(open_in_browse
     assert Select(first_element(driver, "#relation-encoding")).first_selected_option.text == "IPE"
     Select(first_element(driver, "#relation-encoding")).select_by_value("rpe")
     shown = text(driver, "#relation")
-    assert "0.12 (0.03–0.30) of the fitting runs generalize; breaks at scale 7; on record: 1 of 10 runs" in shown
+    assert "0.12 (0.03-0.30) of the fitting runs generalize; breaks at scale 7; on record: 1 of 10 runs" in shown
     assert "comparable runs fail" in shown
 
 

@@ -100,7 +100,9 @@ def test_a_users_task_is_shown_without_its_file_and_comes_first(run, out, monkey
     path = out / "my_task.py"
     path.write_text(FLIP)
     pairs = [("aligned", EncodingSpec(name=name)) for name in ("ipe", "rpe")]
-    own = task_experiment(f"{path}:flip", pairs, base=None, train="1-2", test="1-4", profile="smoke", out=out)
+    own = task_experiment(
+        f"{path}:flip", pairs, base=None, train=range(1, 3), test=range(1, 5), profile="smoke", out=out
+    )
     predictions = stored_predictions(own)
     (out / "flip" / "circuits.json").write_text("{")
     assert stored_predictions(own) == predictions, "and a damaged file is made again"
@@ -122,7 +124,9 @@ def test_tasks_of_runs_that_no_trial_judges_come_first_with_the_file_that_the_us
     (out / "my_task.py").write_text(FLIP)
     for name, base in ((f"{out / 'my_task.py'}:flip", None), ("copy", 4)):
         pairs = [("aligned", EncodingSpec(name="ipe"))]
-        experiment = task_experiment(name, pairs, base=base, train="1-2", test="1-4", profile="smoke", out=out)
+        experiment = task_experiment(
+            name, pairs, base=base, train=range(1, 3), test=range(1, 5), profile="smoke", out=out
+        )
         run_of = next(iter(plan(experiment.protocol, count=1).values()))
         RunStore(out / "runs").note_progress(run_of, 1)
     (out / "my_task.py").unlink()
