@@ -26,7 +26,6 @@ from lengthgen.tables.audits import audit_table
 from lengthgen.tables.encodings import encodings_screen, encodings_table, lattice_screen, lattice_table
 from lengthgen.tables.formal import formal_table
 from lengthgen.tables.layout import Fitted
-from lengthgen.tables.ledger import ledger_screen, own_screen, own_table
 from lengthgen.tables.patterns import lrc_table
 from proofs_checks.claim import TIME_LIMIT
 from theory.system.files import require_folder
@@ -158,6 +157,7 @@ def verify(
     Claims on trained runs are selected by name, or by --runs. `lengthgen claims ID` shows one claim whole.
     """
     from lengthgen import verification
+    from lengthgen.tables.ledger import ledger_screen, own_screen, own_table
     from proofs_checks import latex, markdown, registry, report
 
     for option, given in (("--json", as_json), ("--details", details)):
