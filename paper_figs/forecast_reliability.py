@@ -39,8 +39,10 @@ def _draw(tenths: list[Mapping[str, Any]], width: float) -> Figure:
         figure = Figure(figsize=(width, HEIGHT), layout="constrained")
         axes = figure.subplots()
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.8, zorder=1)
-        said, seen = ([tenth[key] for tenth in tenths] for key in ("forecast", "observed"))
-        axes.plot(said, seen, color="#004488", marker="o", markersize=4, linewidth=1.2, zorder=3, gid="reliability")
+        forecast, observed = ([tenth[key] for tenth in tenths] for key in ("forecast", "observed"))
+        axes.plot(
+            forecast, observed, color="#004488", marker="o", markersize=4, linewidth=1.2, zorder=3, gid="reliability"
+        )
         for tenth in tenths:
             axes.annotate(
                 f"{tenth['runs']:,}",

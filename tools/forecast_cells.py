@@ -256,9 +256,9 @@ def decided(task: TaskSpec, train: int, test: int) -> bool:
 
 def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
     """Yield all recorded cells; what was not frozen before their runs is computed."""
-    found = outcomes()
+    all_outcomes = outcomes()
     encodings = defaultdict(set)
-    for outcome in found:
+    for outcome in all_outcomes:
         if frozen_prediction(outcome) is None:
             encodings[outcome.task, outcome.train, outcome.test].add(outcome.encoding)
     jobs: list[Job] = [(*key, tuple(sorted(of_key))) for key, of_key in encodings.items()]
@@ -269,7 +269,7 @@ def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
             answers[futures[future]] = future.result()
             print(f"\r{count} of {len(jobs)} tasks", end="", flush=True)
     nothing: dict[str, Any] = {"digest": "", "length": LENGTH, "predictions": {}}
-    for outcome in found:
+    for outcome in all_outcomes:
         answer = answers.get((outcome.task, outcome.train, outcome.test), nothing)
         prediction = frozen_prediction(outcome)
         if prediction is None:

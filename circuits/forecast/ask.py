@@ -103,9 +103,9 @@ def _why(features: Features, prediction: Prediction) -> str:
     if features.shown is not Shown.NEW_ENTRIES or features.labels is Labels.LEARNED or low is None or high is None:
         return features.shown.value
     if math.isinf(high):
-        return "labels do not tell a step's arguments from other keys"
+        return "labels do not tell arguments from other keys"
     if not prediction.labels_covered:
         return "steps meet labels that training never showed"
     if high > low:
-        return f"steps need more operators beyond training: {low:g} become {high:g}"
-    return "steps need operator entries that training never showed"
+        return f"steps need more operators: {low:g} become {high:g}"
+    return "steps need table entries that training never showed"

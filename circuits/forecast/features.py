@@ -13,15 +13,15 @@ from theory.relation import NO_LABEL, Relation
 
 
 class Shown(StrEnum):
-    """What training shows of the test, by the rules of `circuits.prediction`; each value is a reason in words."""
+    """Reasons: what training shows of the test, by the rules of `circuits.prediction`; each value is in words."""
 
     ALL = "training shows all that the test needs"
-    FREE = "the query's own token decides each step, so no key disturbs it"
+    FREE = "the query's own token decides each step"
     UNSELECTED = "what a step reads does not select its operator"
-    NEW_KEYS = "keys that no step needs show labels and tokens new beyond training"
+    NEW_KEYS = "keys that no step needs look new beyond training"
     NEW_ENTRIES = "steps need labels or operators that training never showed"
-    NO_CIRCUIT = "some step needs too many tokens for any bounded circuit"
-    UNKNOWN = "no rule answers, as pairs of positions have no labels of their own"
+    NO_CIRCUIT = "some step needs too many tokens for a circuit"
+    UNKNOWN = "no rule answers: pairs of positions have no fixed label"
 
 
 class Labels(StrEnum):
@@ -40,7 +40,7 @@ class Labels(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Features:
-    """What a forecast compares ([F]).
+    """Features that a forecast compares ([F]).
 
     Attributes:
         shown: what training shows of the test.

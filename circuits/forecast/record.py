@@ -179,11 +179,11 @@ def on_record(
         train: largest scale of training; only cells with the same one count.
         test: largest scale of the test, likewise.
     """
-    asked = (operands, encoding, train, test)
+    settings = (operands, encoding, train, test)
     cells = [
         cell
         for cell in recorded_cells()
-        if (cell.features.operands, cell.encoding, cell.train, cell.test) == asked
+        if (cell.features.operands, cell.encoding, cell.train, cell.test) == settings
         and ((cell.task, cell.base) == (task, base) or cell.digest == digest)
     ]
     failures: Counter[int] = Counter()

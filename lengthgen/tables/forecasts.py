@@ -1,6 +1,7 @@
 """Forecasts, what the rules say, and scores of both, as tables for people and as a page of Markdown."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 from rich.console import Group
@@ -10,7 +11,10 @@ from circuits.forecast.features import Shown
 from circuits.forecast.table import PRIOR, Table
 from circuits.prediction_record import RULES, Prediction
 from lengthgen.predicting import HEADINGS, Forecasts, cells
-from lengthgen.tables.layout import columns, titled, yes_no
+from lengthgen.tables.layout import BETWEEN, EDGES, columns, titled, yes_no
+
+WIDTH, REASON, NARROWEST = 80, HEADINGS.index("because"), 20
+"""Width of a table of forecasts in characters, and the column that is folded for it, with its least width."""
 
 
 def _from_train_to_test(train: float | None, test: float | None) -> str:
@@ -21,8 +25,11 @@ def _from_train_to_test(train: float | None, test: float | None) -> str:
 def forecast_table(forecasts: Forecasts) -> Group:
     """Return the forecasts by encoding, in five columns of 80 characters together, with the runs that they count."""
     table = columns(*HEADINGS)
-    for encoding in forecasts.predictions:
-        table.add_row(Text(encoding), *map(Text, cells(forecasts[encoding])))
+    rows = [(encoding, *cells(forecasts[encoding])) for encoding in forecasts.predictions]
+    widths = [max(map(len, entries)) for entries in zip(HEADINGS, *rows, strict=True)]
+    left = max(WIDTH - sum(widths) + widths[REASON] - BETWEEN * (len(widths) - 1) - EDGES, NARROWEST)
+    for row in rows:
+        table.add_row(*(Text(fill(entry, left) if at == REASON else entry) for at, entry in enumerate(row)))
     notes = [
         f"{encoding}: {counted.runs:,} comparable runs, {counted.generalize:,} generalized"
         for encoding in forecasts.predictions
@@ -131,8 +138,8 @@ def count_rows(counted: Table) -> Iterator[tuple[str, ...]]:
 def calibration_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """Yield the tenths of the calibration."""
     for tenth in answer["calibration"]:
-        said, seen = f"{tenth['forecast']:.3f}", f"{tenth['observed']:.3f}"
-        yield f"{tenth['low']:.1f}", str(tenth["tasks"]), f"{tenth['runs']:,}", said, seen
+        shares = (f"{tenth[key]:.3f}" for key in ("forecast", "observed"))
+        yield f"{tenth['low']:.1f}", str(tenth["tasks"]), f"{tenth['runs']:,}", *shares
 
 
 def worst_rows(answer: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
