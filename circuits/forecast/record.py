@@ -184,7 +184,7 @@ def on_record(
         cell
         for cell in recorded_cells()
         if (cell.features.operands, cell.encoding, cell.train, cell.test) == settings
-        and ((cell.task, cell.base) == (task, base) or cell.digest == digest)
+        and ((cell.task, cell.base) == (task, base) or (cell.digest and cell.digest == digest))
     ]
     failures: Counter[int] = Counter()
     for cell in cells:

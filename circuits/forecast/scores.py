@@ -42,7 +42,7 @@ def scores() -> dict[str, Any]:
     cells = [cell for cell in recorded_cells() if cell.fit]
     fitted = [cell for cell in cells if cell.population == RANDOM and cell.half == FITTED]
     judged = [cell for cell in cells if cell.record == RANDOM_TASKS and cell.half == JUDGED]
-    rivals = probabilities(fitted)
+    rivals = probabilities([cell for cell in fitted if cell.record == RANDOM_TASKS])
     parts = {"random tasks, other half": _part(judged, rivals, by_run=True)}
     for record in NAMED_TASKS:
         parts[f"named tasks, {record}"] = _part([c for c in cells if c.record == record], rivals, by_run=False)
@@ -60,7 +60,7 @@ def probabilities(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
     """Return rival -> its probabilities. A rule's yes counts as SURE, its no as 1 - SURE, an abstention as one half.
 
     Args:
-        fitted: cells from which the rate by encoding and format is taken.
+        fitted: cells of the judged population from which the rate by encoding and format is taken.
     """
     rates = _rates(fitted)
     table = fitted_table()

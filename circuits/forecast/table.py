@@ -16,8 +16,8 @@ PRIOR = 10
 """Number of runs that a coarser row counts for in a finer one."""
 CONCENTRATIONS = tuple(2 ** (power / 2) for power in range(-6, 9))
 """Candidates for the concentration of cells, from 1/8 to 16."""
-MIDDLE = 0.8
-"""Share of failing runs between the ends of the range of breaking scales."""
+OUTSIDE = 10
+"""One in so many failing runs lies beyond each end of the range of breaking scales."""
 
 Key = tuple[str, ...]
 """Values of the first features: none, `shown`, `shown` and `labels`, or all three."""
@@ -116,11 +116,11 @@ def _log_likelihood(successes: np.ndarray, trials: np.ndarray, shares: np.ndarra
 
 
 def middle(late: Counter[int]) -> tuple[int, float, int] | None:
-    """Return the lower end, the median and the upper end of what MIDDLE of the runs showed; None without runs."""
+    """Return the lower end, the median and the upper end of the runs but for those OUTSIDE; None without runs."""
     values = sorted(late.elements())
     if not values:
         return None
-    cut = int(len(values) * (1 - MIDDLE) / 2)
+    cut = len(values) // OUTSIDE
     return values[cut], median(values), values[len(values) - 1 - cut]
 
 

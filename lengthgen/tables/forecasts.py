@@ -118,6 +118,8 @@ def details_table(answer: Mapping[str, Any], counted: Table) -> Group:
     )
 
 
+GOAL = 0.05
+"""Largest difference between forecast and seen share that was aimed at."""
 COUNTS = ("what training shows", "labels", "operands", "tasks", "runs", "generalize", "share")
 """Headings of the counts."""
 CALIBRATION = ("forecast from", "tasks", "runs", "said", "seen")
@@ -172,6 +174,7 @@ def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
                 "![Reliability: seen share of runs that generalize against the forecast, in tenths](results/forecast/"
                 "forecast-reliability.png)",
                 _markdown(CALIBRATION, calibration_rows(answer)),
+                _missed(answer),
                 "## Where it is wrong",
                 "The named tasks on which it errs most, before runs of the same cell are looked at:",
                 _markdown(WORST, worst_rows(answer)),
@@ -193,6 +196,19 @@ def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
             ]
         )
         + "\n"
+    )
+
+
+def _missed(answer: Mapping[str, Any]) -> str:
+    """Return in which tenths with enough runs the forecast misses its goal for calibration."""
+    enough = [tenth for tenth in answer["calibration"] if tenth["runs"] >= answer["fewest"]]
+    missed = [tenth for tenth in enough if abs(tenth["forecast"] - tenth["observed"]) > GOAL]
+    named = ", ".join(f"from {tenth['low']:.1f} ({tenth['tasks']} tasks)" for tenth in missed)
+    goal = (
+        f"The goal, set before, was a difference of at most {GOAL} in every tenth with {answer['fewest']} runs or more."
+    )
+    return f"{goal} It is met in {len(enough) - len(missed)} of {len(enough)}" + (
+        f", not in those {named}." if missed else "."
     )
 
 

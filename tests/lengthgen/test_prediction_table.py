@@ -64,9 +64,9 @@ def test_the_rules_stand_in_a_second_table_with_the_scale_of_the_failure(parity)
     rows = rows_of(lines, forecasts)
     # One operator at scale 1 and at every scale, but not all of its entries at scale 1.
     assert " ".join(rows["ipe"][:7]) == "ideal 1 -> 1 2 -> 2"
-    assert " ".join(rows["ipe"][8:12]) == "no, 2 yes no,"
+    assert " no, 2 yes no, 2 " in " ".join(rows["ipe"]), "coverage, literal, selection"
     assert " ".join(rows["nope"][:4]) == "constant 1 -> inf"
-    assert rows["random-rope[longest=64]"][:3] == ["-"] * 3 and rows["random-rope[longest=64]"][4:] == ["-"] * 7
+    assert rows["random-rope[longest=64]"][:3] == ["-"] * 3 and rows["random-rope[longest=64]"][-7:] == ["-"] * 7
     notes = [line for line in lines if line.startswith("random-rope[longest=64]: ")]
     assert len(notes) == 1 and "anew for each batch" in notes[0]
 
