@@ -51,7 +51,7 @@ def _draw(tenths: list[Mapping[str, Any]], width: float) -> Figure:
                 textcoords="offset points",
                 fontsize=6.5,
             )
-        axes.set(xlim=(-0.03, 1.06), ylim=(-0.06, 1.06), xlabel="forecast share", ylabel="seen share")
+        axes.set(xlim=(-0.03, 1.06), ylim=(-0.1, 1.06), xlabel="forecast share", ylabel="seen share")
     return figure
 
 

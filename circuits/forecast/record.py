@@ -20,6 +20,8 @@ RANDOM, NAMED = "random", "named"
 """Populations: random tasks, random languages and swapped arguments; tasks with names, which no fit sees."""
 FITTED, JUDGED = "amendment", "judgement"
 """Halves of the random tasks, by the hash of their names: the table counts the first, the second judges it."""
+REGISTERED = ("verdict/random-tasks", "verdict/random-languages", "verdict/swapped-arguments")
+"""Records of random tasks that were drawn, predicted and trained alike; the table counts one half of these."""
 RULES = (
     "literal",
     "coverage",
@@ -71,6 +73,11 @@ class RecordedCell:
     runs: int
     fit: int
     first_failures: Mapping[int, int]
+
+    @property
+    def counts(self) -> bool:
+        """True if the table of forecasts counts it."""
+        return self.record in REGISTERED and self.half == FITTED
 
     @property
     def generalize(self) -> int:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from circuits.forecast.record import FITTED, JUDGED, RANDOM, RULES, RecordedCell, recorded_cells, version
+from circuits.forecast.record import JUDGED, RULES, RecordedCell, recorded_cells, version
 from circuits.forecast.table import Key, fitted_table
 from circuits.theories.theory import SURE
 
@@ -40,7 +40,7 @@ def scores() -> dict[str, Any]:
         cells, and rival -> Brier score; calibration: list of tenths; worst: the named cells with the largest errors.
     """
     cells = [cell for cell in recorded_cells() if cell.fit]
-    fitted = [cell for cell in cells if cell.population == RANDOM and cell.half == FITTED]
+    fitted = [cell for cell in cells if cell.counts]
     judged = [cell for cell in cells if cell.record == RANDOM_TASKS and cell.half == JUDGED]
     rivals = probabilities([cell for cell in fitted if cell.record == RANDOM_TASKS])
     parts = {"random tasks, other half": _part(judged, rivals, by_run=True)}

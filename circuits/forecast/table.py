@@ -9,7 +9,7 @@ from statistics import median
 import numpy as np
 
 from circuits.forecast.features import Features
-from circuits.forecast.record import FITTED, RANDOM, RecordedCell, recorded_cells
+from circuits.forecast.record import RecordedCell, recorded_cells
 from circuits.prediction_record import Counted
 
 PRIOR = 10
@@ -126,5 +126,5 @@ def middle(late: Counter[int]) -> tuple[int, float, int] | None:
 
 @cache
 def fitted_table() -> Table:
-    """Return the table that forecasts use: it counts the random tasks of the half for amendments."""
-    return table_of(cell for cell in recorded_cells() if cell.population == RANDOM and cell.half == FITTED)
+    """Return the table that forecasts use: it counts the half for amendments of the registered random tasks."""
+    return table_of(cell for cell in recorded_cells() if cell.counts)

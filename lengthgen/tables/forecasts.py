@@ -166,10 +166,11 @@ def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
                 "forecast --format markdown` from the recorded cells that ship with the package "
                 f"(`circuits/forecast/cells.csv`, hash {answer['version']}). All of it is ours [F].",
                 "## How good it is",
-                f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks: one half, "
-                "by the hash of their names. It is judged on the other half, and on named tasks, which it never "
-                "counts. The score is the mean squared error of the stated probability (Brier score; 0 is best). A "
-                "rule's yes stands for 0.9 and its no for 0.1. Noise is what the true share of each cell would score.",
+                f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks that were "
+                "trained alike: one half, by the hash of their names. It is judged on the other half, and on named "
+                "tasks, which it never counts. The score is the mean squared error of the stated probability (Brier "
+                "score; 0 is best). A rule's yes stands for 0.9 and its no for 0.1. Noise is what the true share of "
+                "each cell would score.",
                 _markdown(("", *(f"{name} (a {part['unit']})" for name, part in parts.items())), scores),
                 "![Reliability: seen share of runs that generalize against the forecast, in tenths](results/forecast/"
                 "forecast-reliability.png)",

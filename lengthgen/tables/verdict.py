@@ -37,6 +37,7 @@ def verdict_screen(answer: Mapping[str, Any]) -> Screen:
         "e-values: for the first rule : for the second; e-BH over all of them decides which says better",
         *([f"Brier score: {ranking}"] if scores else []),
         *([f"first failures at the expected scale: {', '.join(exact)}"] if exact else []),
+        "these rules are rivals of the forecast, which was made later: `lengthgen forecast` scores both",
         *_gaps(answer),
     ]
 

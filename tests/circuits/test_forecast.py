@@ -65,11 +65,11 @@ def test_rivals_score_what_was_measured_before_the_forecast_was_made(scored):
     assert brier["noise"] == pytest.approx(0.0255, abs=1e-4)
 
 
-def test_what_is_said_is_seen_within_a_twentieth_but_in_three_tenths(scored):
-    """The goal was .05 in all; docs/forecast.md names the tenths that miss it, of 14 to 18 tasks each."""
+def test_what_is_said_is_seen_within_a_twentieth_but_in_two_tenths(scored):
+    """The goal was .05 in all; docs/forecast.md names the tenths that miss it, of 14 and 16 languages."""
     tenths = {tenth["low"]: tenth for tenth in scored["calibration"] if tenth["runs"] >= FEWEST}
     off = {low for low, tenth in tenths.items() if abs(tenth["forecast"] - tenth["observed"]) > 0.05}
-    assert len(tenths) >= 6 and off <= {0.1, 0.2, 0.5}
+    assert len(tenths) >= 5 and off <= {0.1, 0.2}
     assert all(abs(tenth["forecast"] - tenth["observed"]) < 0.09 for tenth in tenths.values())
 
 
@@ -79,8 +79,8 @@ def test_calibration_notices_a_forecast_that_is_off():
 
 
 def test_no_judged_or_named_task_is_counted():
-    counted = [cell for cell in recorded_cells() if cell.population == RANDOM and cell.half == FITTED]
-    others = [cell for cell in recorded_cells() if cell not in counted]
+    counted = [cell for cell in recorded_cells() if cell.counts]
+    others = [cell for cell in recorded_cells() if cell.half != FITTED]
     assert fitted_table().rows[()].counted.runs == sum(cell.fit for cell in counted)
     assert not {(cell.task, cell.base) for cell in counted} & {(cell.task, cell.base) for cell in others}
     assert {cell.population for cell in others} == {RANDOM, NAMED}

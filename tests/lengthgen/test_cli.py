@@ -280,7 +280,7 @@ MISTAKES = {
     "name of a folder too long": (("court", "--out", "o" * 300), "cannot be used: File name too long: name another"),
     "no certificate": (("check-certificate", "nowhere.json"), "nowhere.json cannot be used: No such file or directory"),
     "unreadable folder": (("reproduce", "--out", "/dev/null/out"), "/dev/null"),
-    "runs that are missing": (("figures", "figure2", "--out", "nowhere"), "make it with"),
+    "runs that are missing": (("figures", "accuracy-fig1", "--out", "nowhere"), "make it with"),
 }
 
 
