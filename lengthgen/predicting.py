@@ -7,9 +7,7 @@ from typing import Any
 
 from circuits.analysis import Analysis, analyse
 from circuits.encodings import EncodingSpec, parse_encodings
-from circuits.forecast.ask import with_forecast
-from circuits.other_circuits import SeveralCircuits
-from circuits.prediction import predict
+from circuits.forecast.ask import forecasts
 from circuits.prediction_record import Forecast, Prediction
 from circuits.task import Task, TaskError
 from circuits.tasks import TaskSpec, parse_task
@@ -169,16 +167,11 @@ def forecasts_of(
         HintNeeded, NoRelation, EncodingError: as `forecast`.
     """
     require_beyond(train, test)
-    several = SeveralCircuits(analysis, train, test)
-    predictions = {
-        str(encoding): with_forecast(several, encoding, predict(analysis, encoding, train=train, test=test), task=task)
-        for encoding in encodings
-    }
     return Forecasts(
         task=analysis.task.name,
         format=analysis.format,
         arity=analysis.result.arity if analysis.result else None,
         train=tuple(train),
         test=tuple(test),
-        predictions=predictions,
+        predictions=forecasts(analysis, encodings, train, test, task=task),
     )

@@ -1,18 +1,42 @@
 """Forecasts for the encodings of a task, each with its reason, comparable runs, and the runs on record."""
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from circuits.analysis import Analysis
 from circuits.encodings import EncodingSpec
 from circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
 from circuits.forecast.record import OnRecord, digest_of, on_record, version
 from circuits.forecast.table import Table, fitted_table, middle
 from circuits.other_circuits import SeveralCircuits
+from circuits.prediction import predict
 from circuits.prediction_record import Forecast, Prediction
 from circuits.tasks import TaskSpec
 
 CONFIDENCE = 0.95
 """Probability of the interval of a share."""
+
+
+def forecasts(
+    analysis: Analysis,
+    encodings: Iterable[EncodingSpec],
+    train: Sequence[int],
+    test: Sequence[int],
+    *,
+    task: str,
+) -> dict[str, Prediction]:
+    """Return text of the encoding -> its prediction with all rules and its forecast, on one analysed task.
+
+    Raises:
+        TaskError: some scale was not analysed.
+        HintNeeded, NoRelation, EncodingError: as `circuits.prediction.predict`.
+    """
+    several = SeveralCircuits(analysis, train, test)
+    return {
+        str(encoding): with_forecast(several, encoding, predict(analysis, encoding, train=train, test=test), task=task)
+        for encoding in encodings
+    }
 
 
 def with_forecast(

@@ -230,10 +230,17 @@ def predict(
     format: Format = "aligned",
     base: Base = None,
     rules: Annotated[bool, typer.Option("--rules", help="Show also what each theory says.")] = False,
+    draw: Annotated[
+        Path | None,
+        typer.Option(
+            parser=nonempty_path, metavar="PATH", help="Folder to write with a picture: circuit, labels and forecast."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Forecast which share of the runs generalizes under each encoding, where the others break, and why."""
     from rich.console import Group
+    from rich.text import Text
 
     from circuits.analysis import analyse
     from circuits.clock import Clock
@@ -244,6 +251,8 @@ def predict(
 
     training, testing = (parse_scales(scales, largest=SCALE.most) for scales in (train, test))
     require_beyond(training, testing)
+    if draw:
+        require_folder(draw)
     specs = parse_encodings(usual_encodings(format) if encoding is None else encoding)
     spec = TaskSpec(name=task, base=base, format=format)
     clock = Clock()
@@ -264,7 +273,13 @@ def predict(
                     specs = specs[1:]
                 answer = ask(specs)
     tables = [forecast_table(answer), *([rules_table(answer)] if rules else [])]
-    show(answer.as_json(), Group(*tables), as_json)
+    content = answer.as_json()
+    if draw:
+        from paper_figs import forecast_panels
+
+        content["figure"] = forecast_panels.write(analysis, answer.predictions, draw, train=training, test=testing)
+    written = [Text(f"written: {path}") for path in content.get("figure", [])]
+    show(content, Group(*tables, *written), as_json)
 
 
 class ForecastLayout(StrEnum):

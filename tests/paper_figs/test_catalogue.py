@@ -19,8 +19,9 @@ NOT_OF_PROTOCOLS = [
     "figure4", "figure5", "figure5-scale-hint", "parity-seeds", "prism-histograms", "prism-gates",
     "prism-sharpening", "table-tasks", "table-formats", "table-relations", "table-src", "table-hyperparameters",
     "lrc-growth", "score-labels", "pattern-prefix-sum", "pattern-window", "pattern-decay", "pattern-middle",
-    "reachable-volume", "forecast-reliability", "circuit-parity", "circuit-addition", "circuit-multiplication",
-    "induced-complexity", "score-laws", "interpolation-bound", "recovery-lattice", "text-losses", "ledger",
+    "reachable-volume", "forecast-parity", "forecast-reliability", "circuit-parity", "circuit-addition",
+    "circuit-multiplication", "induced-complexity", "score-laws", "interpolation-bound", "recovery-lattice",
+    "text-losses", "ledger",
     "theories-by-results", "table-theories", "verdict-breaking", "verdict-rules", "verdict-formats",
     "verdict-multiverse", "verdict-strata", "verdict-languages", "verdict-swapped",
 ]  # fmt: skip
