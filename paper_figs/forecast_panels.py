@@ -22,7 +22,6 @@ from circuits.encodings import EncodingError, parse_encoding, parse_encodings, r
 from circuits.forecast.ask import forecasts
 from circuits.prediction_record import Forecast, Prediction
 from circuits.roles import step_roles
-from circuits.task import TaskError
 from circuits.tasks import load
 from paper_figs import circuit_sketch, saving
 from paper_figs.declaration import Entry
@@ -65,7 +64,8 @@ def drawing(
     Args:
         analysis: analysis of the task up to the largest scale.
         predictions: text of the encoding -> its prediction, with its forecast.
-        train, test: scales of training and of the test.
+        train: scales of training.
+        test: scales of the test.
 
     Raises:
         LengthgenError: there are more encodings than fit the picture.
@@ -372,9 +372,9 @@ def _caption(
     else:
         parts.append(f"The circuit of '{analysis.task.name}' is not drawn: {shown}.")
     parts.append(
-        f"Right: forecast share of the runs that solve all scales {test[0]}-{test[-1]}, of those that fit their training "
-        f"scales {train[0]}-{train[-1]}, with its 95% interval (dot and bar), and the share of the runs on record "
-        f"(diamond, numbers) [F]. {glossary(predictions)}"
+        f"Right: forecast share of the runs that solve all scales {test[0]}-{test[-1]}, of those that fit their "
+        f"training scales {train[0]}-{train[-1]}, with its 95% interval (dot and bar), and the share of the runs on "
+        f"record (diamond, numbers) [F]. {glossary(predictions)}"
     )
     return " ".join(parts)
 

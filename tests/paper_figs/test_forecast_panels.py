@@ -1,4 +1,4 @@
-"""Opening picture of a task: its labels, operators and shares, read back from the artists, are those of the forecast."""
+"""Opening picture of a task: labels, operators and shares, read back from the artists, are those of the forecast."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,8 +48,8 @@ def figure(parity: Made) -> Figure:
 
 def _texts(figure: Figure, kind: str) -> dict[str, str]:
     """Texts of one kind by the rest of their identifiers."""
-    found = (text for text in figure.findobj(Text) if str(text.get_gid()).startswith(f"{kind}:"))
-    return {str(text.get_gid()).removeprefix(f"{kind}:"): text.get_text() for text in found}
+    texts = (text for text in figure.findobj(Text) if str(text.get_gid()).startswith(f"{kind}:"))
+    return {str(text.get_gid()).removeprefix(f"{kind}:"): text.get_text() for text in texts}
 
 
 def _colours(figure: Figure) -> dict[tuple[int, int], str]:
@@ -133,16 +133,15 @@ def test_the_picture_is_legible_for_other_tasks_and_fits_its_height(task: str) -
 
 
 def test_a_circuit_that_cannot_be_drawn_leaves_the_forecast_and_its_reason() -> None:
-    whole = Task(
+    counting = Task(
         name="all-of-it",
         alphabet=("0", "1"),
         prompt=lambda n: [("0", "1")] * n,
         generate=lambda prompt: ["1" if prompt.count("1") % 3 == 1 else "0"],
     )
-    _, _, drawing = made(whole, "rpe,ape", "unaligned")
-    assert drawing.caption.startswith(
-        "The circuit of 'all-of-it' is not drawn: steps have up to 7 arguments, and 5 can"
-    )
+    _, _, drawing = made(counting, "rpe,ape", "unaligned")
+    reason = "steps have up to 7 arguments, and 5 can be told apart"
+    assert drawing.caption.startswith(f"The circuit of 'all-of-it' is not drawn: {reason}.")
     assert [row["labels"] for row in drawing.rows] == ["", ""]
 
 
