@@ -62,7 +62,7 @@ def test_a_wrong_command_is_noticed(line: str) -> None:
 
 @pytest.mark.parametrize(("page", "session"), SESSIONS, ids=[f"{name}-{at}" for at, (name, _) in enumerate(SESSIONS)])
 def test_a_command_shown_with_its_answer_gives_it(page, session, run, claims_run_here, tmp_path, monkeypatch) -> None:
-    """Shown lines must occur in the answer in their order; `...` stands for anything. An audit that errs ends with 1."""
+    """Shown lines must occur in the answer in their order; `...` stands for anything. A shown error ends with 1."""
     monkeypatch.chdir(tmp_path)
     for (document, file), text in SAVED.items():
         if document == page:
