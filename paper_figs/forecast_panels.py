@@ -92,7 +92,8 @@ def write(
 ) -> list[str]:
     """Draw the picture of a task, and return the paths of the files written. Raises as `drawing`, and OSError."""
     drawn = drawing(analysis, predictions, train=train, test=test)
-    return [str(path) for path in saving.write(drawn, folder, file_name(f"forecast-{analysis.task.name}"))]
+    name = file_name(f"forecast-{analysis.task.name}-{analysis.format}")
+    return [str(path) for path in saving.write(drawn, folder, name)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,11 +363,11 @@ def _caption(
             "all steps" if len(shown.steps) == shown.every else f"the first {len(shown.steps)} of {shown.every} steps"
         )
         parts.append(
-            f"Left: {steps} of '{analysis.task.name}' at scale {shown.scale} (a box shows the unit operator of a step, "
-            "an arrow brings an argument; tokens that these steps do not read are left out), and below each step the "
-            "labels of its arguments under each encoding, numbered in the order in which steps read them (-: found in "
-            "training, or unknown). Orange: labels that are new to an operator of a step before. Grey: two arguments "
-            "share a label. Operators: how many the labels need over the training scales → over all scales (∞: labels "
+            f"Left: {steps} of '{analysis.task.name}' ({analysis.format}) at scale {shown.scale} (a box shows the unit "
+            "operator of a step, an arrow brings an argument; tokens that these steps do not read are left out), and "
+            "below each step the labels of its arguments under each encoding, numbered in the order in which steps "
+            "read them (-: found in training, or unknown). Orange: labels that are new to an operator of a step "
+            "before. Grey: two arguments share a label. Operators: how many the labels need over the training scales → over all scales (∞: labels "
             "do not tell arguments from other keys).",
         )
     else:

@@ -156,4 +156,4 @@ def test_files_of_the_picture_have_the_name_of_the_task(parity: Made, tmp_path: 
     analysis, predictions, _ = parity
     written = forecast_panels.write(analysis, predictions, tmp_path, train=TRAIN, test=TEST)
     assert {Path(path).suffix for path in written} >= {".png", ".pdf", ".csv"}
-    assert all(Path(path).is_file() and Path(path).stem.startswith("forecast-parity") for path in written)
+    assert all(Path(path).is_file() and Path(path).stem.startswith("forecast-parity-aligned") for path in written)
