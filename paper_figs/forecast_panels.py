@@ -22,7 +22,7 @@ from circuits.encodings import EncodingError, parse_encoding, parse_encodings, r
 from circuits.forecast.ask import forecasts
 from circuits.prediction_record import Forecast, Prediction
 from circuits.roles import step_roles
-from circuits.tasks import load
+from circuits.tasks import TaskSpec
 from paper_figs import circuit_sketch, saving
 from paper_figs.declaration import Entry
 from paper_figs.instance import Instance
@@ -367,8 +367,8 @@ def _caption(
             "operator of a step, an arrow brings an argument; tokens that these steps do not read are left out), and "
             "below each step the labels of its arguments under each encoding, numbered in the order in which steps "
             "read them (-: found in training, or unknown). Orange: labels that are new to an operator of a step "
-            "before. Grey: two arguments share a label. Operators: how many the labels need over the training scales → over all scales (∞: labels "
-            "do not tell arguments from other keys).",
+            "before. Grey: two arguments share a label. Operators: how many the labels need over the training scales "
+            "→ over all scales (∞: labels do not tell arguments from other keys)."
         )
     else:
         parts.append(f"The circuit of '{analysis.task.name}' is not drawn: {shown}.")
@@ -382,8 +382,9 @@ def _caption(
 
 def _make(_: Sources) -> Drawing:
     train, test = range(1, 6), range(1, 21)
-    analysis = analyse(load("parity"), "aligned", test[-1])
-    predictions = forecasts(analysis, parse_encodings("ipe,rpe,ape,nope"), train, test, task="parity")
+    task = TaskSpec(name="parity", format="aligned")
+    analysis = analyse(task.plain(), task.format, test[-1])
+    predictions = forecasts(analysis, parse_encodings("ipe,rpe,ape,nope"), train, test, task=task)
     return drawing(analysis, predictions, train=train, test=test)
 
 

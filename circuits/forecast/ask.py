@@ -24,9 +24,9 @@ def forecasts(
     train: Sequence[int],
     test: Sequence[int],
     *,
-    task: str,
+    task: TaskSpec | None = None,
 ) -> dict[str, Prediction]:
-    """Return text of the encoding -> its prediction with all rules and its forecast, on one analysed task.
+    """Return text of the encoding -> its prediction with all rules and its forecast; `task` as in `with_forecast`.
 
     Raises:
         TaskError: some scale was not analysed.

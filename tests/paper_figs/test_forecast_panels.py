@@ -1,6 +1,7 @@
 """Opening picture of a task: labels, operators and shares, read back from the artists, are those of the forecast."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from matplotlib.text import Text
 from circuits.analysis import Analysis, analyse
 from circuits.encodings import parse_encoding, parse_encodings, relation_of
 from circuits.forecast.ask import forecasts
-from circuits.prediction_record import Prediction
+from circuits.prediction_record import Counted, Prediction
 from circuits.roles import step_roles
 from circuits.task import Task
 from circuits.tasks import load
@@ -31,13 +32,19 @@ Made = tuple[Analysis, Mapping[str, Prediction], Drawing]
 
 def made(task: Task, encodings: str, form: str = "aligned") -> Made:
     analysis = analyse(task, form, TEST[-1])
-    predictions = forecasts(analysis, parse_encodings(encodings), TRAIN, TEST, task=task.name)
+    predictions = forecasts(analysis, parse_encodings(encodings), TRAIN, TEST)
     return analysis, predictions, forecast_panels.drawing(analysis, predictions, train=TRAIN, test=TEST)
 
 
 @pytest.fixture(scope="module")
 def parity() -> Made:
-    return made(load("parity"), ENCODINGS)
+    """Parity, of which four runs under `ipe` are said to be on record."""
+    analysis, predictions, _ = made(load("parity"), ENCODINGS)
+    forecast = predictions["ipe"].forecast
+    assert forecast
+    recorded = replace(forecast, recorded=Counted(runs=4, generalize=3))
+    predictions = {**predictions, "ipe": replace(predictions["ipe"], forecast=recorded)}
+    return analysis, predictions, forecast_panels.drawing(analysis, predictions, train=TRAIN, test=TEST)
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +115,7 @@ def test_dots_bars_and_diamonds_are_the_forecast_and_its_record(parity: Made, fi
         assert (row["generalize"], row["runs"]) == (recorded.generalize, recorded.runs)
         assert operators[encoding] == row["operators"]
     assert [operators[encoding] for encoding in ("ipe", "nope", "random-ape")] == ["1", "∞", "-"]
+    assert [gid for gid in lines if gid.startswith("recorded:")] == ["recorded:ipe"]
     train, test = operators["ape"].split(" → ")
     assert int(train) < int(test)
 
