@@ -101,17 +101,17 @@ def test_new_labels_are_shaded_under_absolute_positions_alone_and_shared_ones_wi
 def test_dots_bars_and_diamonds_are_the_forecast_and_its_record(parity: Made, figure: Figure) -> None:
     _, predictions, drawing = parity
     [axes] = [axes for axes in figure.axes if axes.get_gid() == "forecast"]
-    lines = {str(line.get_gid()): line.get_xdata() for line in axes.lines}
+    lines = {str(line.get_gid()): np.asarray(line.get_xdata()).tolist() for line in axes.lines}
     operators = _texts(figure, "operators")
     for (encoding, prediction), row in zip(predictions.items(), drawing.rows, strict=True):
         forecast = prediction.forecast
         assert forecast
-        assert [*lines[f"interval:{encoding}"]] == [forecast.low, forecast.high]
-        assert [*lines[f"share:{encoding}"]] == [forecast.share] == [row["share"]]
+        assert lines[f"interval:{encoding}"] == [forecast.low, forecast.high]
+        assert lines[f"share:{encoding}"] == [forecast.share] == [row["share"]]
         recorded = forecast.recorded
         assert (f"recorded:{encoding}" in lines) == (recorded.runs > 0)
         if recorded.runs:
-            assert [*lines[f"recorded:{encoding}"]] == [recorded.generalize / recorded.runs]
+            assert lines[f"recorded:{encoding}"] == [recorded.generalize / recorded.runs]
         assert (row["generalize"], row["runs"]) == (recorded.generalize, recorded.runs)
         assert operators[encoding] == row["operators"]
     assert [operators[encoding] for encoding in ("ipe", "nope", "random-ape")] == ["1", "∞", "-"]
@@ -131,7 +131,7 @@ def test_the_picture_is_legible_for_other_tasks_and_fits_its_height(task: str) -
     figure.draw_without_rendering()
     page = figure.bbox
     texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
-    assert min(text.get_fontsize() for text in texts) >= SMALLEST_TEXT
+    assert min(float(text.get_fontsize()) for text in texts) >= SMALLEST_TEXT
     boxes = [text.get_window_extent() for text in texts]
     assert all(page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1 for box in boxes)
     shown = [text for text in texts if str(text.get_gid()).startswith("labels:")]
