@@ -163,9 +163,12 @@ def test_the_scores_of_forecast_and_rivals_are_printed_by_one_command(run) -> No
     assert code == 2 and "--format markdown has all details" in err
 
 
+DRAWN = ("predict", "copy", "--encoding", "rpe,ape", "--train", "1-2", "--test", "1-4", "--json", "--draw")
+
+
 def test_draw_writes_the_picture_of_the_task_and_names_its_files(run, tmp_path):
     folder = tmp_path / "figures"
-    code, answer, _ = run(*"predict copy --train 1-2 --test 1-4 --encoding rpe,ape --json --draw".split(), str(folder))
+    code, answer, _ = run(*DRAWN, str(folder))
     files = json.loads(answer)["figure"]
     assert code == 0 and str(folder / "forecast-copy-aligned.png") in files
     assert sorted(files) == sorted(map(str, folder.iterdir()))
@@ -174,5 +177,5 @@ def test_draw_writes_the_picture_of_the_task_and_names_its_files(run, tmp_path):
 def test_a_file_in_place_of_the_folder_of_the_picture_is_refused(run, tmp_path):
     file = tmp_path / "taken"
     file.write_text("")
-    code, _, error = run(*"predict copy --train 1-2 --test 1-4 --draw".split(), str(file))
+    code, _, error = run(*DRAWN, str(file))
     assert code == 2 and str(file) in error
