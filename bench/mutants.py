@@ -28,6 +28,7 @@ PLACES = {
         "circuits/search/*.py",
         "circuits/tasks/*.py",
         "circuits/tasks/published/*.py",
+        "circuits/forecast/*.py",
         "circuits/theories/*.py",
     ),
     "checker": ("circuits/checker/*.py",),

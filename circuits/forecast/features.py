@@ -21,7 +21,7 @@ class Shown(StrEnum):
     NEW_KEYS = "keys that no step needs look new beyond training"
     NEW_ENTRIES = "steps need labels or operators that training never showed"
     NO_CIRCUIT = "some step needs too many tokens for a circuit"
-    UNKNOWN = "no rule answers: pairs of positions have no fixed label"
+    UNKNOWN = "no rule answers"
 
 
 class Labels(StrEnum):

@@ -70,7 +70,7 @@ def rules_table(forecasts: Forecasts) -> Group:
 def _rule_text(prediction: Prediction, rule: str) -> str:
     """Return the answer of a rule with the scale of the failure."""
     answer, at = prediction.says(rule), prediction.expects_failure_at(rule)
-    return yes_no(answer) if at is None or answer is not False else f"no, {at}"
+    return yes_no(answer) if at is None or answer is not False else f"no, {at:g}"
 
 
 def scores_table(answer: Mapping[str, Any]) -> Group:

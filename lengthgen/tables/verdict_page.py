@@ -148,8 +148,8 @@ def _what_would_change(judging: Sequence[Mapping[str, Any]], gate: Mapping[str, 
             *([more_runs] if waiting else []),
             *([other_tasks] if powerless else []),
             "A rule that was thought of later is post hoc on these runs, and a prediction only under a new "
-            "preregistration. So is the [forecast](forecast.md), which counts one half of the tasks and is scored on the "
-            "other, beside these rules.",
+            "preregistration. So is the [forecast](forecast.md), which counts one half of the tasks and is scored on "
+            "the other, beside these rules.",
             "Small models and short training: a cell that does not fit its training scales says nothing.",
             "Breaking scales are those at which fewer samples are right than the preregistration asks for; "
             "`multiverse` of `--json` repeats all shares at other thresholds.",

@@ -200,8 +200,7 @@ def test_bounds_that_differ_are_both_proved(monkeypatch: pytest.MonkeyPatch) -> 
     assert result.bounds == {1: (2, 3)}
     assert (document["lower"], document["upper"], document["proof"]) == (2, 3, None)
     assert (
-        _assert_proves_bounds(document, FIVE_CYCLE, result).statement
-        == "2 <= SRC(mine.py:five-cycle, 1) <= 3 at arity 1, free"
+        _assert_proves_bounds(document, FIVE_CYCLE, result).statement == "2 <= SRC(five-cycle, 1) <= 3 at arity 1, free"
     )
 
 
@@ -247,7 +246,7 @@ def test_beyond_the_traces_and_without_a_reference_no_upper_bound_is_claimed() -
     assert (document["upper"], document["circuit"]) == (None, None)
     verdict = checker.check(document, task, seed=0)
     assert (verdict.lower, verdict.upper) == (lower, None)
-    assert verdict.statement == f"SRC(mine.py:random-0, 4) >= {lower} at arity 2, free"
+    assert verdict.statement == f"SRC(random-0, 4) >= {lower} at arity 2, free"
 
 
 def test_the_upper_bound_is_proved_on_prompts_that_were_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

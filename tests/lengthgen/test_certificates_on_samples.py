@@ -22,7 +22,7 @@ CERTIFICATE = {
     "clique": [], "proof": None, "circuit": CIRCUIT,
 }  # fmt: skip
 NOT_PROVED = (
-    "SRC(own.py:conjunction, 1) >= 1 at arity 1, free; upper bound 1 holds on {} sampled prompts only above scale 0, "
+    "SRC(conjunction, 1) >= 1 at arity 1, free; upper bound 1 holds on {} sampled prompts only above scale 0, "
     "not proved"
 )
 

@@ -87,9 +87,9 @@ def test_seeds_that_can_decide_a_cell_are_not_warned_of(tmp_path, monkeypatch, c
     assert "decide nothing" not in capsys.readouterr().err
 
 
-def test_cells_without_a_prediction_are_not_counted(tmp_path, monkeypatch, capsys):
+def test_cells_that_no_rule_answers_have_a_forecast_and_count(tmp_path, monkeypatch, capsys):
     sweep(tmp_path, monkeypatch, PROTOCOL.replace('"ipe", "rpe", "ape"', '"random-ape", "rpe"').replace("= 5", "= 4"))
-    assert "decide a cell if all 2 cells are like it" in capsys.readouterr().err
+    assert "decide a cell if all 4 cells are like it" in capsys.readouterr().err
 
 
 @pytest.fixture

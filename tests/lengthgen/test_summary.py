@@ -38,7 +38,11 @@ def trial():
 
 def test_the_screen_of_the_trial_stands_in_the_summary(trial, tmp_path):
     answers = ANSWERS | {"conjecture": trial, "src": [SRC | {"task": "parity"}]}
-    answers |= {"lrc": [WINDOW | {"lrc": {"4": 1}}], "figures": {"missing": {}, "drawn": []}, "report": {"page": "p"}}
+    answers |= {
+        "lrc": [WINDOW | {"lrc": {"4": 1}}],
+        "figures": {"missing": {}, "drawn": [], "recorded": {}},
+        "report": {"page": "p"},
+    }
     console = Console(width=140)
     with console.capture() as capture:
         console.print(summary(answers, tmp_path))
