@@ -22,11 +22,12 @@ from circuits.encodings import EncodingError, parse_encoding
 from circuits.forecast.features import IDEAL_RELATIONS, features_of, first_break, own_token_decides
 from circuits.forecast.record import NAMED, RANDOM, RULES, RecordedCell, digest_of, write_cells
 from circuits.other_circuits import SeveralCircuits
-from circuits.prediction import predict
+from circuits.prediction import MORE_PROMPTS, predict
 from circuits.prediction_record import Prediction, VariantPrediction
 from circuits.src import traces_up_to
 from circuits.tasks import TaskSpec, parse_task
-from circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
+from circuits.theories.scaled import MAX_STEPS
+from circuits.theories.scaled import MORE_PROMPTS as FEW_PROMPTS
 from empirical.runs.protocol import load_protocol
 from empirical.verdict.population import half_of
 from empirical.verdict.tables import read_rows
@@ -74,6 +75,11 @@ TRIALS = (
 """Records of trials. Left out are repetitions with the same seeds, labels that are given, and filler that varies."""
 
 
+def is_random(task: TaskSpec) -> bool:
+    """True for a random task."""
+    return task.name.startswith("random-")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """Runs of a cell of a record: where fitting ones fail first, how many fit, and the row that was frozen, if any."""
@@ -87,11 +93,6 @@ class Outcome:
     fit: int
     first_failures: Counter[int]
     frozen: Mapping[str, Any]
-
-    @property
-    def is_random(self) -> bool:
-        """True for a random task."""
-        return self.task.name.startswith("random-")
 
 
 def registered(name: str) -> Iterator[Outcome]:
@@ -179,7 +180,7 @@ def published() -> Iterator[Outcome]:
 def outcomes() -> list[Outcome]:
     """Return the cells of all records; random ones only if a run fits."""
     of_records = [*map(registered, REGISTERED), *map(trial, TRIALS), published()]
-    return [cell for of_record in of_records for cell in of_record if cell.fit or not cell.is_random]
+    return [cell for of_record in of_records for cell in of_record if cell.fit or not is_random(cell.task)]
 
 
 LENGTH = 40
@@ -201,13 +202,12 @@ def _answered(task: TaskSpec, train: int, test: int, encodings: Sequence[str]) -
     except SearchStopped:
         return {"digest": "", "length": 0, "predictions": {}}
     several = SeveralCircuits(analysis, range(1, train + 1), range(1, test + 1))
+    more = FEW_PROMPTS if is_random(task) else MORE_PROMPTS  # as the rules answered when they were frozen
     predictions = {}
     for encoding in encodings:
         spec = parse_encoding(encoding)
         try:
-            prediction = predict(
-                analysis, spec, train=several.train, test=range(1, test + 1), more_prompts=MORE_PROMPTS
-            )
+            prediction = predict(analysis, spec, train=several.train, test=range(1, test + 1), more_prompts=more)
         except EncodingError:  # no ideal relation without scale hint, or none at all
             continue
         predictions[encoding] = several.with_own_token(spec, prediction).as_json()
@@ -286,14 +286,14 @@ def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
         )
         yield RecordedCell(
             record=outcome.record,
-            population=RANDOM if outcome.is_random else NAMED,
-            half=half_of(_registered_name(outcome.task)) if outcome.is_random else "",
+            population=RANDOM if is_random(outcome.task) else NAMED,
+            half=half_of(_registered_name(outcome.task)) if is_random(outcome.task) else "",
             task=outcome.task.short_name,
             base=outcome.task.base,
             encoding=outcome.encoding,
             train=outcome.train,
             test=outcome.test,
-            digest="" if outcome.is_random else answer["digest"],
+            digest="" if is_random(outcome.task) else answer["digest"],
             features=features,
             first_break=first_break(prediction, features.shown, outcome.train),
             answers={rule: prediction.says(rule.replace("-", "_")) for rule in RULES},

@@ -189,9 +189,9 @@ def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
                 f"then operands; each coarser share stands for {PRIOR} runs in the next one. The share of a single "
                 "cell follows a beta distribution about that of its row, of concentration "
                 f"{counted.concentration:.2g} (the most likely one), updated by the runs of this cell, or of one with "
-                "the same sequences, that are on record. The interval holds 95 % of it. Where most runs should fail, "
-                "the breaking scale is the median of such runs on record, or of comparable ones counted from the scale "
-                "that a rule names.",
+                "the same sequences, that are on record, whatever their training. The interval holds 95 % of it. Where "
+                "most runs should fail, the breaking scale is the median of such runs on record, or of comparable ones "
+                "counted from the scale that a rule names.",
                 "## All that it counts",
                 _markdown(COUNTS, count_rows(counted)),
             ]
