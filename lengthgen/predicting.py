@@ -7,9 +7,9 @@ from typing import Any
 
 from circuits.analysis import Analysis, analyse
 from circuits.encodings import EncodingSpec, parse_encodings
-from circuits.forecast.ask import forecasts
+from circuits.forecast.ask import forecasts, require_beyond
 from circuits.prediction_record import Forecast, Prediction
-from circuits.task import Task, TaskError
+from circuits.task import Task
 from circuits.tasks import TaskSpec, parse_task
 from lengthgen.defaults import usual_encodings
 
@@ -143,15 +143,6 @@ def forecast(
     return forecasts_of(analysis, specs, train, test, task=spec)
 
 
-def require_beyond(train: Sequence[int], test: Sequence[int]) -> None:
-    """Raise TaskError if no test scale lies beyond the training scales."""
-    if not set(test) - set(train):
-        raise TaskError(
-            f"no test scale lies beyond the training scales {train[0]}-{train[-1]}, so nothing would show "
-            f"generalization: test up to a larger one, for example {train[0]}-{4 * train[-1]}"
-        )
-
-
 def forecasts_of(
     analysis: Analysis,
     encodings: Sequence[EncodingSpec],
@@ -166,7 +157,6 @@ def forecasts_of(
         TaskError: no test scale lies beyond the training scales, or some scale was not analysed.
         HintNeeded, NoRelation, EncodingError: as `forecast`.
     """
-    require_beyond(train, test)
     return Forecasts(
         task=analysis.task.name,
         format=analysis.format,

@@ -12,10 +12,20 @@ from circuits.forecast.table import Table, fitted_table, middle
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import predict
 from circuits.prediction_record import Forecast, Prediction
+from circuits.task import TaskError
 from circuits.tasks import TaskSpec
 
 CONFIDENCE = 0.95
 """Probability of the interval of a share."""
+
+
+def require_beyond(train: Sequence[int], test: Sequence[int]) -> None:
+    """Raise TaskError if the largest test scale is not beyond the training scales."""
+    if max(test) <= max(train):
+        raise TaskError(
+            f"no test scale lies beyond the training scales {min(train)}-{max(train)}, so nothing would show "
+            f"generalization: test up to a larger one, for example {min(train)}-{4 * max(train)}"
+        )
 
 
 def forecasts(
@@ -29,9 +39,10 @@ def forecasts(
     """Return text of the encoding -> its prediction with all rules and its forecast; `task` as in `with_forecast`.
 
     Raises:
-        TaskError: some scale was not analysed.
+        TaskError: some scale was not analysed, or no test scale lies beyond the training scales.
         HintNeeded, NoRelation, EncodingError: as `circuits.prediction.predict`.
     """
+    require_beyond(train, test)
     several = SeveralCircuits(analysis, train, test)
     return {
         str(encoding): with_forecast(several, encoding, predict(analysis, encoding, train=train, test=test), task=task)

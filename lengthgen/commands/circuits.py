@@ -245,7 +245,8 @@ def predict(
     from circuits.analysis import analyse
     from circuits.clock import Clock
     from circuits.encodings import HintNeeded, NoRelation, parse_encodings
-    from lengthgen.predicting import forecasts_of, require_beyond
+    from circuits.forecast.ask import require_beyond
+    from lengthgen.predicting import forecasts_of
     from lengthgen.progress import phases_told
     from lengthgen.tables.forecasts import forecast_table, rules_table
 
