@@ -20,7 +20,9 @@ CONFIDENCE = 0.95
 
 
 def require_beyond(train: Sequence[int], test: Sequence[int]) -> None:
-    """Raise TaskError if the largest test scale is not beyond the training scales."""
+    """Raise TaskError if the largest test scale is not beyond the training scales, or if there are no scales."""
+    if not train or not test:
+        raise TaskError("give at least one scale of training and one of the test")
     if max(test) <= max(train):
         raise TaskError(
             f"no test scale lies beyond the training scales {min(train)}-{max(train)}, so nothing would show "

@@ -216,6 +216,10 @@ def test_a_task_under_another_name_has_the_record_of_an_equal_one():
 def test_tests_within_the_training_scales_are_one_line():
     with pytest.raises(TaskError, match=r"no test scale lies beyond the training scales 1-5.*for example 1-20"):
         forecast("parity", "rpe", test=range(1, 4))
+    with pytest.raises(TaskError, match=r"no test scale lies beyond the training scales 3-5"):
+        forecast("parity", "rpe", train=range(3, 6), test=(1, 2))
+    with pytest.raises(TaskError, match=r"give at least one scale"):
+        forecast("parity", "rpe", train=())
 
 
 def test_a_forecast_is_json_and_reads_back():
