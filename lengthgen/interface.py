@@ -12,7 +12,7 @@ from empirical.model.backend import Backend
 from empirical.runs.limits import SEED
 from empirical.runs.profile import ProfileError
 from lengthgen.answer import Answer
-from lengthgen.defaults import IDEAL
+from lengthgen.defaults import ideal_encoding
 from lengthgen.experiment import chosen, task_experiment
 from lengthgen.preconditions import require_ready
 from lengthgen.training import ENGINES, MOST, UntilDecided, run_conjecture, train_one
@@ -61,7 +61,7 @@ def train(
     if refusal := SEED.refusal(seed):
         raise ProfileError(f"seed = {seed} {refusal}")
     backend, out = Backend(device, compile), Path(out)
-    pair = format, parse_encoding(IDEAL.get(format, "ipe") if encoding is None else encoding)
+    pair = format, parse_encoding(ideal_encoding(format) if encoding is None else encoding)
     experiment = task_experiment(task, [pair], base=base, train=train, test=test, profile=profile, out=out)
     require_ready(out, backend, log=log)
     answer = train_one(experiment, seed, backend, log=log)

@@ -117,7 +117,7 @@ def forecast(
         forecast("parity", "rpe,ape", train=range(1, 6), test=range(1, 21))
 
     Args:
-        task: a task, or its name as commands take it: `parity`, `addition[base=4]`, `path/to/file.py:mine`.
+        task: a task, or its name: `parity`, `addition[base=4]`, `path/to/file.py:mine`.
         encodings: names separated by commas, or encodings; the usual four if None.
         train: scales of training.
         test: scales of the test.
@@ -132,8 +132,8 @@ def forecast(
     if isinstance(task, str):
         task = parse_task(task)
         task = TaskSpec(name=task.name, base=task.base, format=format)
+    require_beyond(train := [*train], test := [*test])
     train, test = sorted({*train}), sorted({*test})
-    require_beyond(train, test)
     spec = task if isinstance(task, TaskSpec) else None
     analysis = analyse(
         task.plain() if isinstance(task, TaskSpec) else task, spec.format if spec else format, max(*train, *test)

@@ -20,8 +20,9 @@ HEADINGS = ("task", "format", "encoding", "predicted", "literal", "generalize | 
 
 
 def drawing(trial: Trial, protocol: str) -> Drawing:
-    """Table of the cells that disagree with some rule."""
-    disagreeing = [cell for cell in main_cells(trial) if cell["disagrees_with"]]
+    """Table of the cells that disagree with their prediction or with the literal rule."""
+    shown = {main_rule(trial), "literal"}
+    disagreeing = [cell for cell in main_cells(trial) if shown & {*cell["disagrees_with"]}]
     rows: list[dict[str, object]] = [
         {
             **key_of(cell),
@@ -52,7 +53,8 @@ def drawing(trial: Trial, protocol: str) -> Drawing:
     ]
     cell_count = len(main_cells(trial))
     caption = (
-        f"Cells of protocol {protocol} that disagree with their prediction: {len(disagreeing)} of {cell_count}; "
+        f"Cells of protocol {protocol} that disagree with their prediction or with the literal rule: "
+        f"{len(disagreeing)} of {cell_count}; "
         f"{judging_rule(trial)}. "
         f"Predicted: {predicting_rule(trial)}; literal: by equal complexity alone. Generalize | fit: runs "
         "that solve every scale, out of the runs that fit. e against: e-value against "

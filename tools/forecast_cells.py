@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +18,7 @@ from typing import Any
 from circuits.analysis import SearchStopped, analyse
 from circuits.clock import Clock
 from circuits.encodings import EncodingError, parse_encoding
-from circuits.forecast.features import IDEAL_RELATIONS, features_of, first_break, own_token_decides
+from circuits.forecast.features import IDEAL_RELATIONS, OwnToken, features_of, first_break, own_token_decides
 from circuits.forecast.record import NAMED, RANDOM, RULES, RecordedCell, digest_of, write_cells
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import MORE_PROMPTS, predict
@@ -185,6 +184,8 @@ def outcomes() -> list[Outcome]:
 
 LENGTH = 40
 """Length at which the labels of registered encodings are told apart; sequences of scale 20 have about this length."""
+Key = tuple[TaskSpec, int, int]
+"""Task, and largest scales of training and of the test."""
 Job = tuple[TaskSpec, int, int, tuple[str, ...]]
 """Task, largest scales of training and of the test, and encodings."""
 
@@ -248,10 +249,16 @@ def frozen_prediction(outcome: Outcome) -> Prediction | None:
     )
 
 
-@cache
-def decided(task: TaskSpec, train: int, test: int) -> bool:
-    """True if the query's own token decides each step of a task beyond training."""
-    return own_token_decides(traces_up_to(task.laid_out(test), test), train)
+def own_token(key: Key, folder: Path) -> OwnToken:
+    """Return which steps of a task beyond training the query's own token decides; computed once."""
+    task, train, test = key
+    name = hashlib.sha256(f"own token {key!r}".encode()).hexdigest()[:16]
+    kind: str = cached(
+        folder / f"{name}.json",
+        f"own token {key!r}",
+        lambda: own_token_decides(traces_up_to(task.laid_out(test), test), train).name,
+    )
+    return OwnToken[kind]
 
 
 def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
@@ -262,8 +269,10 @@ def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
         if frozen_prediction(outcome) is None:
             encodings[outcome.task, outcome.train, outcome.test].add(outcome.encoding)
     jobs: list[Job] = [(*key, tuple(sorted(of_key))) for key, of_key in encodings.items()]
-    answers: dict[tuple[TaskSpec, int, int], dict[str, Any]] = {}
+    answers: dict[Key, dict[str, Any]] = {}
+    keys = list(dict.fromkeys((outcome.task, outcome.train, outcome.test) for outcome in all_outcomes))
     with ProcessPoolExecutor(workers) as pool:
+        own_tokens = dict(zip(keys, pool.map(own_token, keys, [folder] * len(keys)), strict=True))
         futures = {pool.submit(answered, job, folder): job[:3] for job in jobs}
         for count, future in enumerate(as_completed(futures), start=1):
             answers[futures[future]] = future.result()
@@ -276,13 +285,12 @@ def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
             if outcome.encoding not in answer["predictions"]:
                 continue
             prediction = Prediction.from_json(answer["predictions"][outcome.encoding])
-        own_token = prediction.says("own_token") and not prediction.says("distractors_with_token")
         features = features_of(
             parse_encoding(outcome.encoding),
             prediction,
             operands=outcome.task.format,
             length=answer["length"],
-            own_token_decides=bool(own_token) and decided(outcome.task, outcome.train, outcome.test),
+            own_token=own_tokens[outcome.task, outcome.train, outcome.test],
         )
         yield RecordedCell(
             record=outcome.record,

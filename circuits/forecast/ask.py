@@ -1,6 +1,7 @@
 """Forecasts for the encodings of a task, each with its reason, comparable runs, and the runs on record."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ from circuits.forecast.record import OnRecord, digest_of, on_record, version
 from circuits.forecast.table import Table, fitted_table, middle
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import predict
-from circuits.prediction_record import Forecast, Prediction
+from circuits.prediction_record import Counted, Forecast, Prediction
 from circuits.task import TaskError
 from circuits.tasks import TaskSpec
 
@@ -21,8 +22,8 @@ CONFIDENCE = 0.95
 
 def require_beyond(train: Sequence[int], test: Sequence[int]) -> None:
     """Raise TaskError if the largest test scale is not beyond the training scales, or if there are no scales."""
-    if not train or not test:
-        raise TaskError("give at least one scale of training and one of the test")
+    if not train or not test or not all(isinstance(scale, int) for scale in (*train, *test)):
+        raise TaskError("train and test are whole numbers, at least one of each, for example range(1, 6)")
     if max(test) <= max(train):
         raise TaskError(
             f"no test scale lies beyond the training scales {min(train)}-{max(train)}, so nothing would show "
@@ -68,25 +69,28 @@ def with_forecast(
         RelationError: the relation gives no label to some pair.
     """
     analysis, train, test = several.analysis, several.train[-1], several.later[-1]
+    is_usual = several.train + several.later == tuple(range(1, test + 1)) and train == len(several.train)
     prediction = several.with_own_token(spec, prediction)
-    decides = analysis.remembered(("own token decides", train), lambda: own_token_decides(analysis.traces, train))
+    own_token = analysis.remembered(("own token", train), lambda: own_token_decides(analysis.traces, train))
     features = features_of(
         spec,
         prediction,
         operands=analysis.format,
         length=analysis.traces[-1].length,
-        own_token_decides=decides,
+        own_token=own_token,
     )
     named = task if task and not task.is_own else None
-    seen = on_record(
-        named.name if named else "",
-        named.base if named else None,
-        analysis.remembered("digest", lambda: digest_of(analysis)),
-        operands=analysis.format,
-        encoding=str(spec),
-        train=train,
-        test=test,
-    )
+    seen = OnRecord(counted=Counted(runs=0, generalize=0), first_failures=Counter())
+    if is_usual:  # recorded runs were trained and tested on all scales from 1 on
+        seen = on_record(
+            named.name if named else "",
+            named.base if named else None,
+            analysis.remembered("digest", lambda: digest_of(analysis)),
+            operands=analysis.format,
+            encoding=str(spec),
+            train=train,
+            test=test,
+        )
     table = fitted_table()
     share, low, high = posterior(table, features, seen)
     breaks = None if share > 0.5 else _breaks(table, features, seen, first_break(prediction, features.shown, train))
@@ -96,7 +100,7 @@ def with_forecast(
             share=share,
             low=low,
             high=high,
-            breaks_at=breaks and breaks[1],
+            breaks_at=breaks and min(breaks[1], test),
             breaks_within=breaks and (min(breaks[0], test), min(breaks[2], test)),
             why=_why(features, prediction),
             comparable=table.finest(features).counted,

@@ -1,6 +1,6 @@
 """Features by which a cell is compared with the cells on record: what training shows, the labels, the operands."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,11 +17,20 @@ class Shown(StrEnum):
 
     ALL = "training shows all that the test needs"
     FREE = "the query's own token decides each step"
+    COPIES = "the query's own token decides each step but the first"
     UNSELECTED = "what a step reads does not select its operator"
     NEW_KEYS = "keys that no step needs look new beyond training"
     NEW_ENTRIES = "steps need labels or operators that training never showed"
     NO_CIRCUIT = "some step needs too many tokens for a circuit"
     UNKNOWN = "no rule answers"
+
+
+class OwnToken(StrEnum):
+    """Steps of the scales beyond training that the query's own token alone decides."""
+
+    BUT_FIRST = "each step but the first"
+    LATER = "each step that stands later in its sequence than any step of training"
+    FEWER = "not all of these"
 
 
 class Labels(StrEnum):
@@ -58,7 +67,7 @@ IDEAL_RELATIONS = ("ideal", "ideal with scale hint")
 
 
 def features_of(
-    spec: EncodingSpec, prediction: Prediction, *, operands: str, length: int, own_token_decides: bool
+    spec: EncodingSpec, prediction: Prediction, *, operands: str, length: int, own_token: OwnToken
 ) -> Features:
     """Return the features of a cell.
 
@@ -67,41 +76,48 @@ def features_of(
         prediction: its prediction, with the answer of the rule `own_token` (`SeveralCircuits.with_own_token`).
         operands: format of the task.
         length: length of the longest sequence.
-        own_token_decides: as the function of this name says of the task.
+        own_token: what `own_token_decides` says of the task.
 
     Raises:
         EncodingError: an object of the user's own cannot be loaded.
         RelationError: the relation gives no label to some pair.
     """
     return Features(
-        shown=shown_of(prediction, learned=spec.record.learns_labels, own_token_decides=own_token_decides),
+        shown=shown_of(prediction, learned=spec.record.learns_labels, own_token=own_token),
         labels=labels_of(spec, prediction, length),
         operands=operands,
     )
 
 
-def own_token_decides(traces: Sequence[Trace], train: int) -> bool:
-    """True if the query's own token alone decides each step beyond training.
+def own_token_decides(traces: Sequence[Trace], train: int) -> OwnToken:
+    """Return which steps of the scales beyond training the query's own token alone decides.
 
-    Those are the steps that stand later among the steps of their sequence than any step of training does. So what a
-    clock would have to count, such as every third output, is not decided.
+    The same token must always have the same output, so what a clock would have to count, such as every third output, is
+    not decided.
 
     Args:
         traces: traces of all scales, the smallest first.
         train: largest scale of training.
     """
     trained = max(len(trace.steps) for trace in traces[:train])
+    for kind, skipped in ((OwnToken.BUT_FIRST, 1), (OwnToken.LATER, trained)):
+        if _decides(traces[train:], skipped):
+            return kind
+    return OwnToken.FEWER
+
+
+def _decides(traces: Iterable[Trace], skipped: int) -> bool:
+    """True if the token before each output decides it, in all steps but the first ones of each trace."""
     outputs: dict[int, int] = {}
-    for trace in traces[train:]:
-        for position in trace.steps[trained:]:
-            tokens = trace.tokens_at(position)
-            for own, output in np.unique(tokens[position - 2 : position], axis=1).T.tolist():
+    for trace in traces:
+        for position in trace.steps[skipped:]:
+            for own, output in np.unique(trace.tokens_at(position)[position - 2 : position], axis=1).T.tolist():
                 if outputs.setdefault(own, output) != output:
                     return False
     return True
 
 
-def shown_of(prediction: Prediction, *, learned: bool = False, own_token_decides: bool = False) -> Shown:
+def shown_of(prediction: Prediction, *, learned: bool = False, own_token: OwnToken = OwnToken.FEWER) -> Shown:
     """Return what training shows of the test.
 
     Labels that training has to find may be completed by the query's own token, so for them the rule
@@ -115,8 +131,10 @@ def shown_of(prediction: Prediction, *, learned: bool = False, own_token_decides
         return Shown.ALL if _says_yes(prediction.selection_with_token) else Shown.NEW_ENTRIES
     if _says_yes(prediction.distractors_with_token):
         return Shown.ALL
-    if own_token_decides and _says_yes(prediction.own_token):
+    if own_token is not OwnToken.FEWER and _says_yes(prediction.own_token):
         return Shown.FREE
+    if own_token is OwnToken.BUT_FIRST:
+        return Shown.COPIES
     if _says_yes(prediction.distractors):
         return Shown.UNSELECTED
     return Shown.NEW_KEYS if prediction.generalizes else Shown.NEW_ENTRIES
@@ -166,7 +184,7 @@ def first_break(prediction: Prediction, shown: Shown, train: int) -> int | None:
         shown: what training shows of the test; where it shows all, no failure is expected.
         train: largest scale of training; a run that fits cannot break before.
     """
-    if shown in (Shown.ALL, Shown.FREE, Shown.UNKNOWN):
+    if shown in (Shown.ALL, Shown.FREE, Shown.COPIES, Shown.UNKNOWN):
         return None
     variant = prediction.distractors_with_token
     at = prediction.breaks_at if variant is None else variant.breaks_at

@@ -13,8 +13,14 @@ from circuits.forecast.record import JUDGED, RULES, RecordedCell, recorded_cells
 from circuits.forecast.table import Key, fitted_table
 from circuits.theories.theory import SURE
 
-RANDOM_TASKS = "verdict/random-tasks"
-NAMED_TASKS = ("quick-until-decided/fig2", "quick-until-decided/fig4")
+JUDGED_PARTS = {
+    "random tasks": "verdict/random-tasks",
+    "languages": "verdict/random-languages",
+    "swapped": "verdict/swapped-arguments",
+}
+"""Name of each part of the other half -> its record."""
+NAMED_PARTS = {"fig2": "quick-until-decided/fig2", "fig4": "quick-until-decided/fig4"}
+"""Name of each part of the named tasks -> its record."""
 FEWEST = 100
 """Least number of runs of a tenth of the forecasts whose calibration is judged."""
 Probability = Callable[[RecordedCell], float]
@@ -37,22 +43,26 @@ def scores() -> dict[str, Any]:
 
     Returns:
         version; fitted: runs and tasks that are counted; fewest: FEWEST; parts: name -> unit ("run" or "cell"), runs,
-        cells, and rival -> Brier score; calibration: list of tenths; worst: the named cells with the largest errors.
+        cells, and rival -> Brier score; calibration: tenths of the first part; worst: named cells with large errors.
     """
     cells = [cell for cell in recorded_cells() if cell.fit]
     fitted = [cell for cell in cells if cell.counts]
-    judged = [cell for cell in cells if cell.record == RANDOM_TASKS and cell.half == JUDGED]
-    rivals = probabilities([cell for cell in fitted if cell.record == RANDOM_TASKS])
-    parts = {"random tasks, other half": _part(judged, rivals, by_run=True)}
-    for record in NAMED_TASKS:
-        parts[f"named tasks, {record}"] = _part([c for c in cells if c.record == record], rivals, by_run=False)
+    judged = {
+        name: [cell for cell in cells if cell.record == record and cell.half == JUDGED]
+        for name, record in JUDGED_PARTS.items()
+    }
+    named = {name: [cell for cell in cells if cell.record == record] for name, record in NAMED_PARTS.items()}
+    first = next(iter(JUDGED_PARTS))
+    rivals = probabilities([cell for cell in fitted if cell.record == JUDGED_PARTS[first]])
+    parts = {name: _part(members, rivals, by_run=True) for name, members in judged.items()}
+    parts |= {name: _part(members, rivals, by_run=False) for name, members in named.items()}
     return {
         "version": version(),
         "fitted": {"runs": sum(cell.fit for cell in fitted), "tasks": len({(cell.task, cell.base) for cell in fitted})},
         "fewest": FEWEST,
         "parts": parts,
-        "calibration": [asdict(tenth) for tenth in calibration(judged, rivals["forecast"])],
-        "worst": worst([cell for cell in cells if cell.record in NAMED_TASKS], rivals["forecast"]),
+        "calibration": [asdict(tenth) for tenth in calibration(judged[first], rivals["forecast"])],
+        "worst": worst([cell for members in named.values() for cell in members], rivals["forecast"]),
     }
 
 

@@ -13,12 +13,12 @@ def select_first(base: int = 10) -> Task:
 
 
 def select_middle(base: int = 10) -> Task:
-    """`x1 .. xn = xm $` over digits below `base`, m = ceil(n/2). Unit operator and arity as in `select_first`."""
+    """`x1 .. xn = xm $` over digits below `base`, m = ceil(n/2). Unit operator and arity as in `select-first`."""
     return _select_task("select-middle", base, lambda n: (n + 1) // 2)
 
 
 def select_last(base: int = 10) -> Task:
-    """`x1 .. xn = xn $` over digits below `base`. Unit operator and arity as in `select_first`."""
+    """`x1 .. xn = xn $` over digits below `base`. Unit operator and arity as in `select-first`."""
     return _select_task("select-last", base, lambda n: n)
 
 
@@ -26,7 +26,7 @@ def select_any(base: int = 10) -> Task:
     """`x1 .. xn = xt $` over digits below `base`, for any t: each digit of the operand is right.
 
     Training shows the middle digit, as in `select_middle`. A circuit may choose any, so that SRC is that of
-    `select_first`.
+    `select-first`.
     """
     task = select_middle(base)
 

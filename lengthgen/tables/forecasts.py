@@ -39,7 +39,7 @@ def forecast_table(forecasts: Forecasts) -> Group:
         f"Forecasts for {forecasts.title}",
         table,
         *notes,
-        "generalize: share of the runs that fit, with its 95% interval; breaks at: 80% of the others between [F]",
+        "generalize: share of fitting runs, 95% interval; breaks at: median, 80% between [F]",
         "--rules: what each theory says; `lengthgen forecast`: how good forecasts are",
     )
 
@@ -86,7 +86,8 @@ def scores_table(answer: Mapping[str, Any]) -> Group:
         "How good forecasts are: mean squared error of the stated probability, 0 is best [F]",
         table,
         counts,
-        "noise: what the true share of each cell would score; random tasks a run, named ones a cell",
+        "random tasks, languages, swapped arguments: the half not counted, a run; fig2, fig4: named tasks, a cell",
+        "noise: what the true share of each cell would score",
         f"calibration: in tenths with {answer['fewest']} runs or more, said and seen differ by at most {furthest:.3f}",
         f"fitted on {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks, the other half of "
         f"them; recorded cells {answer['version']}",
@@ -167,10 +168,12 @@ def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
                 f"(`circuits/forecast/cells.csv`, hash {answer['version']}). All of it is ours [F].",
                 "## How good it is",
                 f"It counts {answer['fitted']['runs']:,} runs of {answer['fitted']['tasks']:,} random tasks that were "
-                "trained alike: one half, by the hash of their names. It is judged on the other half, and on named "
-                "tasks, which it never counts. The score is the mean squared error of the stated probability (Brier "
+                "trained alike: one half, by the hash of their names. It is judged on the other half, in three parts "
+                "(random tasks, random languages, circuits with swapped arguments), and on the named tasks of fig2 and "
+                "fig4, which it never counts. The score is the mean squared error of the stated probability (Brier "
                 "score; 0 is best). A rule's yes stands for 0.9 and its no for 0.1. Noise is what the true share of "
                 "each cell would score.",
+                _best_rivals(parts),
                 _markdown(("", *(f"{name} (a {part['unit']})" for name, part in parts.items())), scores),
                 "![Reliability: seen share of runs that generalize against the forecast, in tenths](results/forecast/"
                 "forecast-reliability.png)",
@@ -200,6 +203,16 @@ def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
     )
 
 
+def _best_rivals(parts: Mapping[str, Any]) -> str:
+    """Return for each part the score of the forecast beside that of its best rival."""
+    texts = []
+    for name, part in parts.items():
+        rivals = {rival: score for rival, score in part["brier"].items() if rival not in ("forecast", "noise")}
+        best = min(rivals, key=lambda rival: rivals[rival])
+        texts.append(f"{name} {part['brier']['forecast']:.3f} against {rivals[best]:.3f} ({best})")
+    return f"Beside its best rival of each part: {'; '.join(texts)}."
+
+
 def _missed(answer: Mapping[str, Any]) -> str:
     """Return in which tenths with enough runs the forecast misses its goal for calibration."""
     enough = [tenth for tenth in answer["calibration"] if tenth["runs"] >= answer["fewest"]]
@@ -208,7 +221,7 @@ def _missed(answer: Mapping[str, Any]) -> str:
     goal = (
         f"The goal, set before, was a difference of at most {GOAL} in every tenth with {answer['fewest']} runs or more."
     )
-    return f"{goal} It is met in {len(enough) - len(missed)} of {len(enough)}" + (
+    return f"{goal} On random tasks it is met in {len(enough) - len(missed)} of {len(enough)}" + (
         f", not in those {named}." if missed else "."
     )
 

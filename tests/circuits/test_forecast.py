@@ -8,7 +8,7 @@ import pytest
 
 from circuits.encodings import ENCODINGS, parse_encoding
 from circuits.forecast.ask import posterior
-from circuits.forecast.features import Features, Labels, Shown, labels_of, own_token_decides, shown_of
+from circuits.forecast.features import Features, Labels, OwnToken, Shown, labels_of, own_token_decides, shown_of
 from circuits.forecast.record import (
     FITTED,
     JUDGED,
@@ -47,7 +47,7 @@ def scored():
 
 def test_the_forecast_reaches_its_goals_on_tasks_that_it_did_not_count(scored):
     """The goals were set before the forecast was made: .044 a run on random tasks, .075 a cell on the named ones."""
-    random_tasks, named = (scored["parts"][name] for name in list(scored["parts"])[:2])
+    random_tasks, named = (scored["parts"][name] for name in ("random tasks", "fig2"))
     assert (random_tasks["runs"], named["cells"]) == (4732, 46)
     assert random_tasks["brier"]["forecast"] <= 0.044
     assert named["brier"]["forecast"] <= 0.075
@@ -58,7 +58,7 @@ def test_the_forecast_reaches_its_goals_on_tasks_that_it_did_not_count(scored):
 
 def test_rivals_score_what_was_measured_before_the_forecast_was_made(scored):
     """Numbers of the prototype, which read the stored tables by code of its own."""
-    brier = scored["parts"]["random tasks, other half"]["brier"]
+    brier = scored["parts"]["random tasks"]["brier"]
     measured = {"always-no": 0.1212, "literal": 0.1297, "coverage": 0.1055, "distractors": 0.0589, "selection": 0.1015}
     assert {rule: round(brier[rule], 4) for rule in measured} == measured
     assert brier["rate by encoding and format"] == pytest.approx(0.08815, abs=5e-5)
@@ -150,21 +150,43 @@ NO = replace(YES, breaks_at=6)
 
 
 @pytest.mark.parametrize(
-    ("changes", "shown"),
+    ("changes", "shown", "decided"),
     [
-        ({"distractors_with_token": YES, "distractors": YES, "own_token": YES}, Shown.ALL),
-        ({"distractors_with_token": NO, "distractors": YES, "own_token": NO}, Shown.UNSELECTED),
-        ({"distractors_with_token": NO, "distractors": NO, "own_token": YES}, Shown.FREE),
-        ({"distractors_with_token": NO, "distractors": NO, "own_token": NO}, Shown.NEW_KEYS),
-        ({"distractors_with_token": NO, "distractors": NO, "own_token": NO, "breaks_at": 6}, Shown.NEW_ENTRIES),
-        ({"labels_covered": None}, Shown.NO_CIRCUIT),
-        ({"relation": None}, Shown.UNKNOWN),
+        ({"distractors_with_token": YES, "distractors": YES, "own_token": YES}, Shown.ALL, Shown.ALL),
+        ({"distractors_with_token": NO, "distractors": YES, "own_token": NO}, Shown.UNSELECTED, Shown.COPIES),
+        ({"distractors_with_token": NO, "distractors": NO, "own_token": YES}, Shown.NEW_KEYS, Shown.FREE),
+        ({"distractors_with_token": NO, "distractors": NO, "own_token": NO}, Shown.NEW_KEYS, Shown.COPIES),
+        ({"own_token": NO, "breaks_at": 6}, Shown.NEW_ENTRIES, Shown.COPIES),
+        ({"labels_covered": None}, Shown.NO_CIRCUIT, Shown.NO_CIRCUIT),
+        ({"relation": None}, Shown.UNKNOWN, Shown.UNKNOWN),
     ],
 )
-def test_what_training_shows_follows_from_the_answers_of_the_rules(changes, shown):
-    assert shown_of(replace(NOTHING, **changes), own_token_decides=True) is shown
-    undecided = shown_of(replace(NOTHING, **changes))
-    assert undecided is (Shown.NEW_KEYS if shown in (Shown.FREE, Shown.NEW_KEYS) else shown)
+def test_what_training_shows_follows_from_the_answers_of_the_rules(changes, shown, decided):
+    """The last one is for tasks whose steps the query's own token decides, but for the first."""
+    assert shown_of(replace(NOTHING, **changes)) is shown
+    assert shown_of(replace(NOTHING, **changes), own_token=OwnToken.BUT_FIRST) is decided
+
+
+def test_where_later_steps_copy_the_own_token_no_narrow_interval_says_that_models_fail():
+    """The first bit, n times: rules find new labels, and models copy their last output."""
+    first = Task(
+        name="first",
+        alphabet=("0", "1", "="),
+        prompt=lambda n: [("0", "1")] * n + [("=",)],
+        generate=lambda prompt: [prompt[0]] * (len(prompt) - 1),
+    )
+    forecasts = forecast(first, "rpe,ape")
+    assert all(forecasts[encoding].high > 0.5 for encoding in ("rpe", "ape"))
+
+
+def test_runs_trained_on_other_scales_are_not_on_record():
+    record = [forecast("parity", "rpe", train=train)["rpe"].recorded.runs for train in (range(1, 6), range(3, 6), (5,))]
+    assert record[0] > 0 and record[1:] == [0, 0]
+    assert forecast("parity", "rpe", test=(6, 20))["rpe"].recorded.runs == 0
+
+
+def test_a_breaking_scale_is_among_those_that_are_tested():
+    assert forecast("parity", "rpe", test=range(1, 7))["rpe"].breaks_at == 6
 
 
 def test_where_runs_refute_the_rules_the_forecast_says_what_the_runs_say():
@@ -202,9 +224,9 @@ def test_the_own_token_decides_what_no_clock_has_to_count():
         prompt=lambda n: [("0", "1")] * n + [("=",)],
         generate=lambda prompt: [prompt[0]] * (len(prompt) - 1),
     )
-    assert own_token_decides(traces_up_to(doubled, 8), 3)
-    assert not own_token_decides(traces_up_to(CLOCK, 8), 3)
-    assert not own_token_decides(traces_up_to(load("parity"), 8), 3)
+    assert own_token_decides(traces_up_to(doubled, 8), 3) is OwnToken.BUT_FIRST
+    assert own_token_decides(traces_up_to(CLOCK, 8), 3) is OwnToken.FEWER
+    assert own_token_decides(traces_up_to(load("parity"), 8), 3) is OwnToken.FEWER
 
 
 def test_a_task_under_another_name_has_the_record_of_an_equal_one():
@@ -218,8 +240,10 @@ def test_tests_within_the_training_scales_are_one_line():
         forecast("parity", "rpe", test=range(1, 4))
     with pytest.raises(TaskError, match=r"no test scale lies beyond the training scales 3-5"):
         forecast("parity", "rpe", train=range(3, 6), test=(1, 2))
-    with pytest.raises(TaskError, match=r"give at least one scale"):
+    with pytest.raises(TaskError, match=r"whole numbers, at least one of each"):
         forecast("parity", "rpe", train=())
+    with pytest.raises(TaskError, match=r"whole numbers"):
+        forecast("parity", "rpe", train="1-5")
 
 
 def test_a_forecast_is_json_and_reads_back():
