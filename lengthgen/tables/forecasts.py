@@ -185,8 +185,8 @@ def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
                 "It knows neither the optimiser nor the size of the model, the start of the label tables, or the "
                 "filler, and all of these decide some cells. It counts tasks trained on scales 1-5 and tested to 20 "
                 "alone; elsewhere it assumes that the same answers of the rules mean the same share. No recorded "
-                "random task lacks a circuit or has labels that depend on content: there it says the share of all "
-                "runs, with a wide interval.",
+                "random task lacks a circuit, has labels that depend on content, or copies the query's own token in "
+                "all steps but the first: there it says the share of all runs, with a wide interval.",
                 "## How it is made",
                 "The share of a row is smoothed from coarse to fine: all runs, then what training shows, then labels, "
                 f"then operands; each coarser share stands for {PRIOR} runs in the next one. The share of a single "
