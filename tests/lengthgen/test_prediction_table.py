@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -159,6 +160,8 @@ def test_the_scores_of_forecast_and_rivals_are_printed_by_one_command(run) -> No
     )
     code, details, _ = run("forecast", "--details")
     assert code == 0 and len(details.splitlines()) > len(lines) + 20
+    code, page, _ = run("forecast", "--format", "markdown")
+    assert code == 0 and page == (Path(__file__).parents[2] / "docs" / "forecast.md").read_text(encoding="utf-8")
     code, _, err = run("forecast", "--format", "markdown", "--details")
     assert code == 2 and "--format markdown has all details" in err
 
