@@ -1,5 +1,6 @@
 """Analysis of a task in one format: traces, SRC and a circuit, on which predictions and experiments are based."""
 
+import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
@@ -70,6 +71,18 @@ class Analysis(Brief):
 
     def _details(self) -> dict[str, str]:
         return self.result._details() if self.result else {}
+
+
+def digest_of(analysis: Analysis) -> str:
+    """Return a digest of all tokens of the traces: equal for names of one task in one format, up to its largest scale.
+
+    All scales count, since two circuits may differ from the step of a rise on only.
+    """
+    digest = hashlib.sha256()
+    for trace in analysis.traces:
+        digest.update(repr(trace.tokens.shape).encode())
+        digest.update(trace.tokens.tobytes())
+    return digest.hexdigest()
 
 
 def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, clock: Clock | None = None) -> Analysis:

@@ -44,12 +44,12 @@ def stored_predictions(experiment: Experiment) -> Predictions:
     key = [source_digest("theory", "circuits"), cells_json, protocol.train, protocol.test, digests]
 
     predictions_file, circuits_file = experiment.folder / "predictions.json", experiment.folder / CIRCUITS
-    if recalled(predictions_file, key) is None or recalled(circuits_file, key) is None:
-        records, circuits = _computed_predictions(protocol)
+    answer = recalled(predictions_file, key)
+    if answer is None or recalled(circuits_file, key) is None:
+        answer, circuits = _computed_predictions(protocol)
         explorations, pool = pool_labels(circuits)
         keep(circuits_file, key, {"explorations": explorations, "pool": pool})
-        keep(predictions_file, key, records)
-    answer = recalled(predictions_file, key) or []
+        keep(predictions_file, key, answer)
     predictions: dict[Cell, dict[str, Prediction | None]] = {cell: {} for cell in protocol.cells}
     for record in answer:
         content = record["prediction"]

@@ -81,12 +81,13 @@ def cells(forecast: Forecast) -> tuple[str, str, str, str]:
     record = f"{recorded.generalize} of {recorded.runs}" if recorded.runs else "-"
     if recorded.unfit and not recorded.runs:
         record = f"0 of {recorded.unfit} fit"
-    return share_text(forecast), breaks_text(forecast), forecast.why, record
+    share = interval_text(forecast.share, forecast.low, forecast.high)
+    return share, breaks_text(forecast), forecast.why, record
 
 
-def share_text(forecast: Forecast) -> str:
+def interval_text(share: float, low: float, high: float) -> str:
     """Return the share of a forecast with its interval."""
-    return f"{forecast.share:.2f} ({forecast.low:.2f}-{forecast.high:.2f})"
+    return f"{share:.2f} ({low:.2f}-{high:.2f})"
 
 
 def breaks_text(forecast: Forecast) -> str:

@@ -15,11 +15,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from circuits.analysis import SearchStopped, analyse
+from circuits.analysis import SearchStopped, analyse, digest_of
 from circuits.clock import Clock
 from circuits.encodings import EncodingError, parse_encoding
 from circuits.forecast.features import IDEAL_RELATIONS, OwnToken, features_of, first_break, own_token_decides
-from circuits.forecast.record import NAMED, RANDOM, RULES, RecordedCell, digest_of, write_cells
+from circuits.forecast.record import ANSWERED, REGISTERED, RecordedCell, write_cells
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import MORE_PROMPTS, predict
 from circuits.prediction_record import Prediction, VariantPrediction
@@ -36,8 +36,6 @@ from theory.system.files import read_json
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
 THRESHOLD = 0.95
-REGISTERED = ("random-tasks", "random-languages", "swapped-arguments")
-"""Records of random tasks, under docs/results/verdict."""
 TRIALS = (
     "filled-addition/base-four",
     "learned-labels/learned-labels",
@@ -96,7 +94,7 @@ class Outcome:
 
 def registered(name: str) -> Iterator[Outcome]:
     """Yield the cells of a registered record of random tasks that have a fitting run."""
-    folder = RESULTS / "verdict" / name
+    folder = RESULTS / name
     cells = {f"{row['task']}/{row['format']}/{row['encoding']}": row for row in read_rows(folder / "cells.parquet")}
     curves = defaultdict(list)
     for run in read_rows(folder / "runs.parquet"):
@@ -106,7 +104,7 @@ def registered(name: str) -> Iterator[Outcome]:
         task = parse_task(row["task"])
         firsts = [scales.index(False) + 1 if False in scales else None for scales in solved]
         yield _outcome(
-            f"verdict/{name}",
+            name,
             TaskSpec(name=task.name, base=task.base, format=row["format"]),
             row["encoding"],
             5,
@@ -294,7 +292,6 @@ def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
         )
         yield RecordedCell(
             record=outcome.record,
-            population=RANDOM if is_random(outcome.task) else NAMED,
             half=half_of(_registered_name(outcome.task)) if is_random(outcome.task) else "",
             task=outcome.task.short_name,
             base=outcome.task.base,
@@ -304,7 +301,7 @@ def cells(folder: Path, workers: int) -> Iterator[RecordedCell]:
             digest="" if is_random(outcome.task) else answer["digest"],
             features=features,
             first_break=first_break(prediction, features.shown, outcome.train),
-            answers={rule: prediction.says(rule.replace("-", "_")) for rule in RULES},
+            answers={name: prediction.says(rule) for rule, name in ANSWERED.items()},
             runs=outcome.runs,
             fit=outcome.fit,
             first_failures=outcome.first_failures,

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from circuits.analysis import Analysis
+from circuits.analysis import Analysis, digest_of
 from circuits.encodings import EncodingSpec
 from circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
-from circuits.forecast.record import OnRecord, digest_of, on_record, version
+from circuits.forecast.record import OnRecord, on_record, version
 from circuits.forecast.table import Table, fitted_table, middle
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import predict

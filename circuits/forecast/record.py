@@ -11,30 +11,22 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from circuits.analysis import Analysis
 from circuits.forecast.features import Features, Labels, Shown
-from circuits.prediction_record import Counted
+from circuits.prediction_record import RULES, Counted
 
 FILE = Path(__file__).with_name("cells.csv")
-RANDOM, NAMED = "random", "named"
-"""Populations: random tasks, random languages and swapped arguments; tasks with names, which no fit sees."""
 FITTED, JUDGED = "amendment", "judgement"
-"""Halves of the random tasks, by the hash of their names: the table counts the first, the second judges it."""
+"""Halves of the random tasks, by the hash of their names: the table counts the first, the second judges it.
+
+Tasks with names belong to no half, and no fit sees them.
+"""
 REGISTERED = ("verdict/random-tasks", "verdict/random-languages", "verdict/swapped-arguments")
 """Records of random tasks that were drawn, predicted and trained alike; the table counts one half of these."""
-RULES = (
-    "literal",
-    "coverage",
-    "selection",
-    "selection-with-token",
-    "distractors",
-    "distractors-with-token",
-    "own-token",
-)
+ANSWERED = {rule: name for rule, name in RULES.items() if rule != "forecast"}
 """Rules whose answers are recorded: columns of the file, each "yes", "no" or "" for an abstention."""
 COLUMNS = (
-    *("record", "population", "half", "task", "base", "operands", "encoding", "train", "test", "digest"),
-    *("shown", "labels", "first_break", *RULES, "runs", "fit", "first_failures"),
+    *("record", "half", "task", "base", "operands", "encoding", "train", "test", "digest"),
+    *("shown", "labels", "first_break", *ANSWERED.values(), "runs", "fit", "first_failures"),
 )
 """Columns of the file."""
 
@@ -45,21 +37,19 @@ class RecordedCell:
 
     Attributes:
         record: folder of docs/results that has the runs.
-        population: RANDOM or NAMED.
         half: FITTED or JUDGED for random tasks, "" for named ones.
         task, base: name of the task, and its base if one was chosen.
         encoding: text of the encoding.
         train, test: largest scales of training and of the test; the smallest are 1.
-        digest: `digest_of` the task's sequences up to `test`; "" where only the name is compared.
+        digest: `circuits.analysis.digest_of` the task up to `test`; "" where only the name is compared.
         features: what a forecast compares.
         first_break: first scale beyond training at which a rule expects a failure; None if none does.
-        answers: rule of RULES -> answer; None for an abstention.
+        answers: name of a rule -> answer; None for an abstention.
         runs, fit: number of runs, and of those that solve all training scales.
         first_failures: first tested scale that a fitting run does not solve -> number of such runs.
     """
 
     record: str
-    population: str
     half: str
     task: str
     base: int | None
@@ -106,7 +96,6 @@ def _cell_of(row: Mapping[str, str]) -> RecordedCell:
     failures = (part.split(":") for part in row["first_failures"].split())
     return RecordedCell(
         record=row["record"],
-        population=row["population"],
         half=row["half"],
         task=row["task"],
         base=int(row["base"]) if row["base"] else None,
@@ -116,7 +105,7 @@ def _cell_of(row: Mapping[str, str]) -> RecordedCell:
         digest=row["digest"],
         features=Features(shown=Shown[row["shown"]], labels=Labels(row["labels"]), operands=row["operands"]),
         first_break=int(row["first_break"]) if row["first_break"] else None,
-        answers={rule: _ANSWERS[row[rule]] for rule in RULES},
+        answers={rule: _ANSWERS[row[rule]] for rule in ANSWERED.values()},
         runs=int(row["runs"]),
         fit=int(row["fit"]),
         first_failures={int(scale): int(count) for scale, count in failures},
@@ -128,7 +117,6 @@ def row_of(cell: RecordedCell) -> dict[str, str]:
     words = {answer: word for word, answer in _ANSWERS.items()}
     return {
         "record": cell.record,
-        "population": cell.population,
         "half": cell.half,
         "task": cell.task,
         "base": "" if cell.base is None else str(cell.base),
@@ -140,7 +128,7 @@ def row_of(cell: RecordedCell) -> dict[str, str]:
         "shown": cell.features.shown.name,
         "labels": cell.features.labels.value,
         "first_break": "" if cell.first_break is None else str(cell.first_break),
-        **{rule: words[cell.answers[rule]] for rule in RULES},
+        **{rule: words[cell.answers[rule]] for rule in ANSWERED.values()},
         "runs": str(cell.runs),
         "fit": str(cell.fit),
         "first_failures": " ".join(f"{scale}:{count}" for scale, count in sorted(cell.first_failures.items())),
@@ -153,15 +141,6 @@ def write_cells(cells: Iterable[RecordedCell], path: Path = FILE) -> None:
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(row_of(cell) for cell in cells)
-
-
-def digest_of(analysis: Analysis) -> str:
-    """Return a digest of all sequences of a task's traces: equal for one task under two names."""
-    digest = hashlib.sha256()
-    for trace in analysis.traces:
-        digest.update(f"{trace.tokens.shape}".encode())
-        digest.update(trace.tokens.tobytes())
-    return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +159,7 @@ def on_record(
     Args:
         task: the task's name.
         base: its base, if one was chosen.
-        digest: `digest_of` its analysis.
+        digest: `circuits.analysis.digest_of` its analysis.
         operands: its format.
         encoding: text of the encoding.
         train: largest scale of training; only cells with the same one count.

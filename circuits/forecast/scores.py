@@ -9,15 +9,11 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from circuits.forecast.record import JUDGED, RULES, RecordedCell, recorded_cells, version
+from circuits.forecast.record import ANSWERED, JUDGED, REGISTERED, RecordedCell, recorded_cells, version
 from circuits.forecast.table import Key, fitted_table
 from circuits.theories.theory import SURE
 
-JUDGED_PARTS = {
-    "random tasks": "verdict/random-tasks",
-    "languages": "verdict/random-languages",
-    "swapped": "verdict/swapped-arguments",
-}
+JUDGED_PARTS = dict(zip(("random tasks", "languages", "swapped"), REGISTERED, strict=True))
 """Name of each part of the other half -> its record."""
 NAMED_PARTS = {"fig2": "quick-until-decided/fig2", "fig4": "quick-until-decided/fig4"}
 """Name of each part of the named tasks -> its record."""
@@ -81,7 +77,7 @@ def probabilities(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
     return (
         {"forecast": lambda cell: table.share(cell.features), "always-no": lambda cell: 1 - SURE}
         | {"rate by encoding and format": lambda cell: rates(cell.encoding, cell.features.operands)}
-        | {rule: of_rule(rule) for rule in RULES}
+        | {rule: of_rule(rule) for rule in ANSWERED.values()}
     )
 
 

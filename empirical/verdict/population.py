@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from circuits.analysis import Analysis, SearchStopped, analyse
+from circuits.analysis import Analysis, SearchStopped, analyse, digest_of
 from circuits.clock import Clock
 from circuits.task import TaskError
 from circuits.tasks import parse_task
@@ -220,15 +220,3 @@ def profile_of(analysis: Analysis) -> tuple[str, int | None] | None:
     if not rises:
         return INVARIANT, None
     return (ONCE if len(rises) == 1 else GROWS), rises[0]
-
-
-def digest_of(analysis: Analysis) -> str:
-    """Return a digest of all tokens of the traces up to TEST: equal for names of one task in one format.
-
-    All scales count, since two circuits may differ from the step of a rise on only.
-    """
-    digest = hashlib.sha256()
-    for trace in analysis.traces:
-        digest.update(repr(trace.tokens.shape).encode())
-        digest.update(trace.tokens.tobytes())
-    return digest.hexdigest()

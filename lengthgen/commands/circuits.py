@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from lengthgen.commands.options import (
     Encodings,
     Format,
     Json,
+    PageLayout,
     TaskArgument,
     TestScales,
     TrainScales,
@@ -283,20 +283,13 @@ def predict(
     show(content, Group(*tables, *written), as_json)
 
 
-class ForecastLayout(StrEnum):
-    """Print formats of `forecast`."""
-
-    TABLE = "table"
-    MARKDOWN = "markdown"
-
-
 def forecast(
     details: Annotated[
         bool, typer.Option("--details", help="Show also all counts, the calibration, and where forecasts are wrong.")
     ] = False,
     layout: Annotated[
-        ForecastLayout, typer.Option("--format", help="Print format; `markdown` is the page docs/forecast.md.")
-    ] = ForecastLayout.TABLE,
+        PageLayout, typer.Option("--format", help="Print format; `markdown` is the page docs/forecast.md.")
+    ] = PageLayout.TABLE,
     as_json: Json = False,
 ) -> None:
     """Fit the forecast from the recorded cells, and score it beside its rivals on tasks that it did not count."""
@@ -306,10 +299,10 @@ def forecast(
     from circuits.forecast.table import fitted_table
     from lengthgen.tables.forecasts import details_table, forecast_page, scores_table
 
-    if layout is ForecastLayout.MARKDOWN and (as_json or details):
+    if layout is PageLayout.MARKDOWN and (as_json or details):
         raise typer.BadParameter("--format markdown has all details: leave out --json and --details")
     answer, table = scores(), fitted_table()
-    if layout is ForecastLayout.MARKDOWN:
+    if layout is PageLayout.MARKDOWN:
         print(forecast_page(answer, table), end="")
     else:
         show(answer, Group(scores_table(answer), *([details_table(answer, table)] if details else [])), as_json)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +20,13 @@ from theory.system.errors import in_any_case, one_line
 
 NOT_PROVED = 3
 """Exit code if nothing is wrong, but not everything is proved."""
+
+
+class PageLayout(StrEnum):
+    """Print formats of an answer that is also a page of the documents."""
+
+    TABLE = "table"
+    MARKDOWN = "markdown"
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,12 @@
 """Command that decides between rules of prediction by preregistered runs on random tasks."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lengthgen.commands.options import Details, Json, Out, show
+from lengthgen.commands.options import Details, Json, Out, PageLayout, show
 from theory.system.messages import tell
-
-
-class Layout(StrEnum):
-    """Print formats of `verdict`."""
-
-    TABLE = "table"
-    MARKDOWN = "markdown"
 
 
 def verdict(
@@ -38,8 +30,9 @@ def verdict(
     ] = None,
     out: Out = Path("out/verdict"),
     layout: Annotated[
-        Layout, typer.Option("--format", help="Print format of a judgement; `markdown` is the page docs/verdict.md.")
-    ] = Layout.TABLE,
+        PageLayout,
+        typer.Option("--format", help="Format of a judgement; `markdown` is the page docs/verdict.md."),
+    ] = PageLayout.TABLE,
     details: Details = False,
     as_json: Json = False,
 ) -> None:
@@ -63,7 +56,7 @@ def verdict(
         raise typer.BadParameter("--until-decided goes with --train")
     if seed is not None and rerun is None:
         raise typer.BadParameter("--seed goes with --rerun")
-    if layout is Layout.MARKDOWN and (as_json or details or freeze or rerun is not None):
+    if layout is PageLayout.MARKDOWN and (as_json or details or freeze or rerun is not None):
         raise typer.BadParameter("--format markdown is for a judgement: leave out --json, --details, --freeze, --rerun")
     if details and (freeze or rerun is not None):
         raise typer.BadParameter(f"--details is about a judgement, and {chosen[0]} prints all it has: leave one out")
@@ -85,7 +78,7 @@ def verdict(
             if seconds is None
             else train_answer(name, out, seconds=seconds, until_decided=until_decided)
         )
-        if layout is Layout.MARKDOWN:
+        if layout is PageLayout.MARKDOWN:
             print(verdict_page(answer, stored_gate(name, out), out=str(out)), end="")
         else:
             show(answer, verdict_table(answer) if details else verdict_screen(answer), as_json)

@@ -1,6 +1,6 @@
 """Forecasts, what the rules say, and scores of both, as tables for people and as a page of Markdown."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from textwrap import fill
 from typing import Any
 
@@ -11,7 +11,7 @@ from circuits.forecast.features import Shown
 from circuits.forecast.table import PRIOR, Table
 from circuits.prediction_record import RULES, Prediction
 from lengthgen.predicting import HEADINGS, Forecasts, cells
-from lengthgen.tables.layout import BETWEEN, EDGES, columns, titled, yes_no
+from lengthgen.tables.layout import BETWEEN, EDGES, columns, markdown_table, titled, yes_no
 
 WIDTH, REASON, NARROWEST = 80, HEADINGS.index("because"), 20
 """Width of a table of forecasts in characters, and the column that is folded for it, with its least width."""
@@ -174,14 +174,14 @@ def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
                 "score; 0 is best). A rule's yes stands for 0.9 and its no for 0.1. Noise is what the true share of "
                 "each cell would score.",
                 _best_rivals(parts),
-                _markdown(("", *(f"{name} (a {part['unit']})" for name, part in parts.items())), scores),
+                markdown_table(("", *(f"{name} (a {part['unit']})" for name, part in parts.items())), scores),
                 "![Reliability: seen share of runs that generalize against the forecast, in tenths](results/forecast/"
                 "forecast-reliability.png)",
-                _markdown(CALIBRATION, calibration_rows(answer)),
+                markdown_table(CALIBRATION, calibration_rows(answer)),
                 _missed(answer),
                 "## Where it is wrong",
                 "The named tasks on which it errs most, before runs of the same cell are looked at:",
-                _markdown(WORST, worst_rows(answer)),
+                markdown_table(WORST, worst_rows(answer)),
                 "It knows neither the optimiser nor the size of the model, the start of the label tables, or the "
                 "filler, and all of these decide some cells. It counts tasks trained on scales 1-5 and tested to 20 "
                 "alone; elsewhere it assumes that the same answers of the rules mean the same share. No recorded "
@@ -196,7 +196,7 @@ def forecast_page(answer: Mapping[str, Any], counted: Table) -> str:
                 "most runs should fail, the breaking scale is the median of such runs on record, or of comparable ones "
                 "counted from the scale that a rule names.",
                 "## All that it counts",
-                _markdown(COUNTS, count_rows(counted)),
+                markdown_table(COUNTS, count_rows(counted)),
             ]
         )
         + "\n"
@@ -224,9 +224,3 @@ def _missed(answer: Mapping[str, Any]) -> str:
     return f"{goal} On random tasks it is met in {len(enough) - len(missed)} of {len(enough)}" + (
         f", not in those {named}." if missed else "."
     )
-
-
-def _markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

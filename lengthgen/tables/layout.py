@@ -191,3 +191,9 @@ def rounded(value: float | None, form: str) -> str:
 def e_value_text(e_value: float | None) -> str:
     """Return an e-value as text, or a dash for none."""
     return rounded(e_value, ".1e" if e_value is not None and e_value >= 1e6 else ".3g")
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -12,6 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from lengthgen.predicting import interval_text
 from lengthgen.tables.layout import Screen, cut_to_screen, more
 from lengthgen.tables.trials import task_name
 
@@ -116,7 +117,7 @@ def _table(cells: Sequence[Mapping[str, Any]], threshold: float, *, by_task: boo
 
 def forecast_text(forecast: Mapping[str, Any] | None) -> str:
     """Return the forecast share of fitting runs that generalize, with its interval; a dash if there is none."""
-    return "-" if forecast is None else f"{forecast['share']:.2f} ({forecast['low']:.2f}-{forecast['high']:.2f})"
+    return "-" if forecast is None else interval_text(*(forecast[key] for key in ("share", "low", "high")))
 
 
 def verdict_text(cell: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from empirical.verdict.comparisons import UNDECIDED
-from lengthgen.tables.layout import e_value_text, rounded
+from lengthgen.tables.layout import e_value_text, markdown_table, rounded
 from lengthgen.tables.verdict import JUDGING
 
 PAIR_HEADINGS = ("rule", "against", "cells with runs", "tasks that count", "wins", "e-values", "better")
@@ -47,10 +47,10 @@ def verdict_page(answer: Mapping[str, Any], gate: Mapping[str, Any], *, out: str
         "A cell counts with three runs that fit; a task on which both rules are right equally often is won by neither. "
         "The e-values are for the first rule and for the second; 20 decides a question by itself, and "
         '"better" is decided by e-BH over all of them.',
-        _table(PAIR_HEADINGS, map(_pair_row, judging)),
+        markdown_table(PAIR_HEADINGS, map(_pair_row, judging)),
         "On both halves. Nothing was amended on the other half, so nothing was fitted to it; still it is not what was "
         "registered.",
-        _table(PAIR_HEADINGS, map(_pair_row, both)),
+        markdown_table(PAIR_HEADINGS, map(_pair_row, both)),
         *_scores(answer),
         "## Single cells",
         _single_cells(answer),
@@ -119,11 +119,13 @@ def _scores(answer: Mapping[str, Any]) -> list[str]:
         f"A random sample: {sample['tasks']:,} tasks, all of whose cells have their first runs; {sample['cells']:,} "
         f"cells, of which {sample['counting']:,} count. {never['cells']:,} have no fitting run{which}; coverage says "
         f"yes to {len(never['predicted_yes'])} of all these.",
-        _table(RULE_HEADINGS, (_rule_row(name, of_parts["all"]) for name, of_parts in answer["rules"].items())),
+        markdown_table(RULE_HEADINGS, (_rule_row(name, of_parts["all"]) for name, of_parts in answer["rules"].items())),
         "Of the cells of this sample that break, and that a rule expects to break, the first failure is at the "
         "expected scale (in parentheses 95 % intervals). It is the median over the runs that fit, where one that never "
         "fails counts as infinite:",
-        _table(BREAKING_HEADINGS, (_breaking_row(name, of_rule) for name, of_rule in answer["breaking"].items())),
+        markdown_table(
+            BREAKING_HEADINGS, (_breaking_row(name, of_rule) for name, of_rule in answer["breaking"].items())
+        ),
         "By format, in this sample: cells of which most fitting runs generalize, of the cells that count",
         _counts_table(answer["points"], "format", "encoding", FORMATS),
         "The same by source of the task and profile of its SRC beyond training",
@@ -212,7 +214,7 @@ def _counts_table(groups: Sequence[Mapping[str, Any]], across: str, down: str, h
     rows = [
         [row, *(counts.get((row, column), "-") for column in columns)] for row in sorted({row for row, _ in counts})
     ]
-    return _table([down, *columns.values()], rows)
+    return markdown_table([down, *columns.values()], rows)
 
 
 def _share(share: Mapping[str, Any]) -> str:
@@ -221,8 +223,3 @@ def _share(share: Mapping[str, Any]) -> str:
 
 def _list(points: Iterable[str]) -> str:
     return "\n".join(f"- {point}" for point in points)
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -10,11 +10,9 @@ from circuits.encodings import ENCODINGS, parse_encoding
 from circuits.forecast.ask import posterior
 from circuits.forecast.features import Features, Labels, OwnToken, Shown, labels_of, own_token_decides, shown_of
 from circuits.forecast.record import (
+    ANSWERED,
     FITTED,
     JUDGED,
-    NAMED,
-    RANDOM,
-    RULES,
     OnRecord,
     RecordedCell,
     on_record,
@@ -33,9 +31,9 @@ from empirical.verdict.population import half_of
 from lengthgen import forecast
 
 CELL = RecordedCell(
-    record="here", population=RANDOM, half=FITTED, task="t", base=None, encoding="rpe", train=5, test=20, digest="d",
+    record="here", half=FITTED, task="t", base=None, encoding="rpe", train=5, test=20, digest="d",
     features=Features(shown=Shown.ALL, labels=Labels.RELATIVE, operands="filled"), first_break=None,
-    answers=dict.fromkeys(RULES, True),
+    answers=dict.fromkeys(ANSWERED.values(), True),
     runs=5, fit=4, first_failures={7: 1},
 )  # fmt: skip
 
@@ -83,9 +81,9 @@ def test_no_judged_or_named_task_is_counted():
     others = [cell for cell in recorded_cells() if cell.half != FITTED]
     assert fitted_table().rows[()].counted.runs == sum(cell.fit for cell in counted)
     assert not {(cell.task, cell.base) for cell in counted} & {(cell.task, cell.base) for cell in others}
-    assert {cell.population for cell in others} == {RANDOM, NAMED}
+    assert {cell.half for cell in others} == {JUDGED, ""}
     for cell in recorded_cells():
-        if cell.population == RANDOM:
+        if cell.half:
             name = cell.task if cell.base is None else f"{cell.task}[base={cell.base}]"
             assert cell.half == half_of(name) and cell.half in (FITTED, JUDGED)
 
@@ -169,13 +167,7 @@ def test_what_training_shows_follows_from_the_answers_of_the_rules(changes, show
 
 def test_where_later_steps_copy_the_own_token_no_narrow_interval_says_that_models_fail():
     """The first bit, n times: rules find new labels, and models copy their last output."""
-    first = Task(
-        name="first",
-        alphabet=("0", "1", "="),
-        prompt=lambda n: [("0", "1")] * n + [("=",)],
-        generate=lambda prompt: [prompt[0]] * (len(prompt) - 1),
-    )
-    forecasts = forecast(first, "rpe,ape")
+    forecasts = forecast(FIRST, "rpe,ape")
     assert all(forecasts[encoding].high > 0.5 for encoding in ("rpe", "ape"))
 
 
@@ -207,6 +199,8 @@ CLOCK = Task(
     generate=lambda prompt: ["a" if step % 3 == 2 else "0" for step in range(len(prompt) - 1)],
 )
 """Every third output is another one, whatever the prompt says."""
+FIRST = replace(CLOCK, name="first", generate=lambda prompt: [prompt[0]] * (len(prompt) - 1))
+"""The first bit, as often as there are bits."""
 
 
 @pytest.mark.parametrize("operands", ["aligned", "unaligned"])
@@ -218,13 +212,7 @@ def test_steps_that_do_not_select_their_operator_are_forecast_to_fail(task, oper
 
 
 def test_the_own_token_decides_what_no_clock_has_to_count():
-    doubled = Task(
-        name="doubled",
-        alphabet=("0", "1", "="),
-        prompt=lambda n: [("0", "1")] * n + [("=",)],
-        generate=lambda prompt: [prompt[0]] * (len(prompt) - 1),
-    )
-    assert own_token_decides(traces_up_to(doubled, 8), 3) is OwnToken.BUT_FIRST
+    assert own_token_decides(traces_up_to(FIRST, 8), 3) is OwnToken.BUT_FIRST
     assert own_token_decides(traces_up_to(CLOCK, 8), 3) is OwnToken.FEWER
     assert own_token_decides(traces_up_to(load("parity"), 8), 3) is OwnToken.FEWER
 

@@ -9,11 +9,11 @@ SOURCE = Path(__file__).parents[2]
 
 
 def source_digest(*packages: str) -> str:
-    """Hash of the source files of some packages of the project, with their TOML protocols and profiles."""
+    """Hash of the source files of some packages of the project, with their TOML settings and their CSV data."""
     digest = hashlib.sha256()
     for package in packages:
         for path in sorted((SOURCE / package).rglob("*")):
-            if path.suffix in (".py", ".toml"):
+            if path.suffix in (".py", ".toml", ".csv"):
                 digest.update(f"{path.relative_to(SOURCE)}\n".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from circuits.analysis import analyse
+from circuits.analysis import analyse, digest_of
 from circuits.encodings import parse_encoding
 from circuits.languages.memory import definiteness, own_letter_decides
 from circuits.languages.named import random_language
@@ -30,7 +30,6 @@ from empirical.verdict.population import (
     TRAIN,
     USUAL,
     DrawnTask,
-    digest_of,
     draw,
     half_of,
     is_constant,

@@ -24,6 +24,7 @@ def test_it_changes_with_content_names_and_files_of_the_package_only(tmp_path, m
     seen.append(source_digest("package"))
     (package / "code.py").rename(package / "renamed.py")
     seen.append(source_digest("package"))
-    (package / "profile.toml").write_text("")
-    seen.append(source_digest("package"))
-    assert len({*seen}) == 4
+    for data in ("profile.toml", "cells.csv"):
+        (package / data).write_text("")
+        seen.append(source_digest("package"))
+    assert len({*seen}) == 5
