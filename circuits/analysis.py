@@ -82,7 +82,7 @@ def digest_of(analysis: Analysis) -> str:
     for trace in analysis.traces:
         digest.update(repr(trace.tokens.shape).encode())
         digest.update(trace.tokens.tobytes())
-    return digest.hexdigest()
+    return digest.hexdigest()[:16]
 
 
 def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, clock: Clock | None = None) -> Analysis:
