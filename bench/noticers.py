@@ -138,6 +138,7 @@ def index() -> Index:
 def _index() -> Index:
     """Index, computed in this process."""
     from proofs_checks import reading, registry
+    from theory.system.imports import imported_names
 
     without_runs = [claim for claim in registry.CLAIMS if not claim.on_runs]  # the others need trained runs
     code_read = reading.all_code_read({registry.home(claim) for claim in without_runs})
@@ -150,10 +151,10 @@ def _index() -> Index:
         for path in (ROOT / folder).rglob("*.py"):
             name = path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__").replace("/", ".")
             package = name if path.stem == "__init__" else name.rpartition(".")[0]
-            imports[name] = frozenset(reading.imported_names(path.read_bytes(), package))
+            imports[name] = frozenset(imported_names(path.read_bytes(), package))
     for pattern in set(chain.from_iterable(TESTS.values())):
         for path in ROOT.glob(pattern):
-            imports[path.relative_to(ROOT).as_posix()] = frozenset(reading.imported_names(path.read_bytes(), ""))
+            imports[path.relative_to(ROOT).as_posix()] = frozenset(imported_names(path.read_bytes(), ""))
     return Index(claims={path: tuple(names) for path, names in claims.items()}, imports=imports)
 
 

@@ -17,6 +17,7 @@ from paper_figs.declaration import Entry
 from paper_figs.saving import Drawing, Undrawable
 from paper_figs.sources import Needs, Sources
 from paper_figs.style import PAGE_WIDTH
+from theory.system.neighbours import own_files
 from theory.system.userfile import split_file
 
 SCALES = (3, 2)
@@ -106,8 +107,9 @@ def _protocol_figures(protocol_name: str, protocol: Protocol) -> list[Entry]:
 
 
 def _user_files(specs: Sequence[str]) -> tuple[Path, ...]:
-    """Return the user's Python files that define some of the tasks and encodings."""
-    return tuple(sorted({Path(file_and_name[0]) for spec in specs if (file_and_name := split_file(spec))}))
+    """Return the user's Python files that some of the tasks and encodings depend on."""
+    paths = {Path(file_and_name[0]) for spec in specs if (file_and_name := split_file(spec))}
+    return tuple(dict.fromkeys(file for path in sorted(paths) for file in own_files(path)))
 
 
 def _file_names(tasks: Sequence[TaskSpec]) -> list[str]:

@@ -5,7 +5,6 @@ Imports are found by reading the import statements of each file, wherever they s
 and what a package's `__init__` does to other modules if no name is taken from it.
 """
 
-import ast
 import hashlib
 import inspect
 import os
@@ -16,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from proofs_checks.claim import Claim
+from theory.system.imports import imported_names
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("theory", "circuits", "empirical", "proofs_checks")
@@ -112,27 +112,3 @@ def _named_hash(path: Path, root: Path) -> str:
 def _within(path: Path, root: Path) -> bool:
     """True if the path is in one of the project's packages."""
     return path.is_relative_to(root) and path.relative_to(root).parts[0] in PACKAGES
-
-
-@cache
-def imported_names(text: bytes, package: str) -> tuple[str, ...]:
-    """Full names of everything in a module's import statements that may be a module."""
-    try:
-        waiting: list[ast.AST] = [ast.parse(text)]
-    except (SyntaxError, ValueError):  # a half-written file cannot be imported, so it imports nothing
-        return ()
-    names = []
-    while waiting:
-        node = waiting.pop()
-        for inner in ("body", "orelse", "finalbody", "handlers", "cases"):  # every field that may contain statements
-            statements = getattr(node, inner, None)
-            waiting += statements if isinstance(statements, list) else []
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                parts = alias.name.split(".")
-                names += [".".join(parts[: end + 1]) for end in range(len(parts))]
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
-            module = ".".join([*above, *([node.module] if node.module else [])])
-            names += [module, *(f"{module}.{alias.name}" for alias in node.names)]
-    return tuple(names)

@@ -17,7 +17,7 @@ from empirical.runs.filler import require_filler
 from empirical.runs.limits import SEED
 from empirical.runs.profile import Evaluation, Model, ProfileError, Training, read
 from empirical.runs.protocol import Cell, Name, Protocol, Scales, with_task
-from theory.system.files import read_text
+from theory.system.neighbours import own_text
 from theory.system.userfile import split_file
 
 FORMAT_VERSION = 2
@@ -33,8 +33,8 @@ class Run:
     Attributes:
         task: task in its format; in JSON its name, base and format stand side by side with the rest.
         encoding: name as written by `circuits.encodings`.
-        digest: hash of samples that the task generates at the scales in use, and of the encoding's file if it is the
-            user's own: a change of either makes another run.
+        digest: hash of samples that the task generates at the scales in use, and of the user's own files, with the
+            modules beside them that they import: a change of any of these makes another run.
         train, test: scales, ascending.
     """
 
@@ -156,13 +156,21 @@ def one_run(protocol: Protocol, cell: Cell, model: Model, seed: int) -> Run:
         training=protocol.profile.training,
         evaluation=protocol.profile.evaluation,
     )
-    encoding_text, task_text = _text_of_own_file(run.encoding), _text_of_own_file(run.task.name)
     if run.training.varies_filler:
         require_filler(run.training, run.task.laid_out(max(*run.train, *run.test)), run.train)
-    tokens = _tokens(run.task, task_text, max(*run.train, *run.test))
+    tokens = _tokens(run.task, _own_text(run.task.name), max(*run.train, *run.test))
     require_buildable(parse_encoding(run.encoding), model, tokens)
-    task_digest = _task_digest(run.task, task_text, *run.train, *run.test)
-    return replace(run, digest=_hash([task_digest, encoding_text]))
+    return replace(run, digest=_digest(run))
+
+
+def require_unchanged(run: Run) -> None:
+    """Raise ProfileError if the user's files are not those of the run any more, and TaskError as `plan` does."""
+    own = [name for name in (run.task.name, run.encoding) if split_file(name)]
+    if own and _digest(run) != run.digest:
+        raise ProfileError(
+            f"{' or '.join(own)}, or a module beside it, is another text than that of run {run.id}: train again with "
+            "the new text, or bring the old one back"
+        )
 
 
 def saturations(runs: Iterable[Run]) -> list[str]:
@@ -174,19 +182,17 @@ def saturations(runs: Iterable[Run]) -> list[str]:
     texts = [
         saturation(
             parse_encoding(run.encoding),
-            _tokens(run.task, _text_of_own_file(run.task.name), max(*run.train, *run.test)),
+            _tokens(run.task, _own_text(run.task.name), max(*run.train, *run.test)),
         )
         for run in runs
     ]
     return list(dict.fromkeys(filter(None, texts)))
 
 
-def _text_of_own_file(spec: str) -> str:
-    """Text of the user's file that defines a task or an encoding; empty for a built-in one."""
+def _own_text(spec: str) -> str:
+    """Text of the user's file that defines a task or an encoding, with its neighbours; empty for a built-in one."""
     path, _ = split_file(spec) or (None, None)
-    if path is None or not Path(path).is_file():
-        return ""
-    return read_text(Path(path)).replace("\r\n", "\n").replace("\r", "\n")  # line endings do not change the run
+    return own_text(Path(path)) if path is not None and Path(path).is_file() else ""
 
 
 @lru_cache(maxsize=256)
@@ -198,14 +204,20 @@ def _tokens(task: TaskSpec, text: str, largest: int) -> int:
     return int(examples(laid_out, [largest], 1, split=TEST, seed=0).tokens.shape[1]) - 1
 
 
+def _digest(run: Run) -> str:
+    """Value of `Run.digest` for the user's files as they are now."""
+    task_digest = _task_digest(run.task, _own_text(run.task.name), *run.train, *run.test)
+    return _hash([task_digest, _own_text(run.encoding)])
+
+
 @lru_cache(maxsize=256)
 def _task_digest(task: TaskSpec, text: str, *scales: int) -> str:
-    """Hash of the alphabet and of samples at all scales; `text` is the text of the task's file, a key of the cache."""
+    """Hash of the alphabet, of samples at all scales, and of `text`, that of the user's files, if it is not empty."""
     laid_out = task.laid_out(max(scales))
     samples = [
         examples(laid_out, [scale], 8, split=TEST, seed=0).tokens.tobytes().hex() for scale in sorted(set(scales))
     ]
-    return _hash([laid_out.alphabet, samples])
+    return _hash([laid_out.alphabet, samples, *([text] if text else [])])
 
 
 def _hash(content: Any) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 from empirical.runs.sealed import SealedRun
 from empirical.text.corpus import corpus
 from empirical.text.profile import TextProfile, load_profile
-from theory.system.files import read_bytes, read_sealed_json
+from theory.system.files import read_sealed_json
+from theory.system.neighbours import own_text
 from theory.system.userfile import split_file
 
 FORMAT_VERSION = 1
@@ -41,7 +42,9 @@ class TextRun(SealedRun):
         own = split_file(self.encoding)
         return {
             "encoding": self.encoding,
-            "file": hashlib.sha256(read_bytes(Path(own[0]))).hexdigest() if own else None,
+            "file": hashlib.sha256(own_text(Path(own[0])).encode("utf-8", "surrogateescape")).hexdigest()
+            if own
+            else None,
             "profile": self.profile.as_json(),
             "corpus": corpus().as_json(),
             "version": FORMAT_VERSION,

@@ -14,7 +14,7 @@ from empirical.model.decoder import Decoder, current_names
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
 from empirical.runs.data import TEST
-from empirical.runs.run import Run
+from empirical.runs.run import Run, require_unchanged
 from empirical.runs.store import CHECKPOINT, RunStore, StoreError, redo
 from empirical.training.evaluation import free_running, teacher_forced
 from theory.system.errors import LengthgenError
@@ -30,9 +30,11 @@ def load_trained(run: Run, store: RunStore, scales: Sequence[int], device: str) 
     Raises:
         StoreError: the run is not finished, or broken, or its checkpoint belongs to another model.
         BackendError: the device is missing.
+        ProfileError: the user's files have changed since the run was trained.
         ScaleError: the encoding has no table row for what these scales need.
     """
     Backend(device).require()
+    require_unchanged(run)
     largest_scale = max(*run.train, *run.test)
     if run.task.format != "unaligned" and max(scales) > largest_scale:
         raise ScaleError(

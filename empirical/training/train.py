@@ -19,7 +19,7 @@ from empirical.runs import unfinished
 from empirical.runs.data import TEST
 from empirical.runs.environment import environment, revision
 from empirical.runs.measurement import Measurement, measurement
-from empirical.runs.run import Run
+from empirical.runs.run import Run, require_unchanged
 from empirical.runs.store import RunStore
 from empirical.training import memory
 from empirical.training.evaluation import teacher_forced
@@ -64,7 +64,7 @@ def train(
     Raises:
         TrainingError: the loss is not finite.
         DamagedFile: the state to resume from differs from what was written.
-        ProfileError: the runs have no checkpoint to measure.
+        ProfileError: the runs have no checkpoint to measure, or the user's files have changed since they were planned.
         BackendError: the backend is missing, or compiles and the runs leave out filler.
     """
     backend.require()
@@ -88,6 +88,7 @@ def train(
                 "a training step that leaves out filler (training.leave_out) has another length each time, and is not "
                 "compiled: leave out --compile"
             )
+        require_unchanged(runs[0])
         setup = Setup.of(runs[0], backend.device)
         groups, probe = _groups(runs, store, setup, backend)
         total = len(groups) * runs[0].training.epochs

@@ -11,9 +11,8 @@ from types import FunctionType, ModuleType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from theory.system.errors import LengthgenError, nearest, one_line
+from theory.system.neighbours import LARGEST, let_import_beside
 
-LARGEST = 16 << 20
-"""Largest number of bytes of a Python file that is run."""
 RUN_NAME = "<run_path>"
 """Value of `__name__` in a Python file that is run, as `runpy` has it."""
 LONGEST_NAME = 100
@@ -120,7 +119,7 @@ class Guarded(Generic[T]):
 
 
 def run_file(path: str, *, what: str, error: type[LengthgenError]) -> dict[str, Any]:
-    """Run a Python file and return the names that it defines.
+    """Run a Python file and return the names that it defines.  It may import the modules beside it, as a script may.
 
     Args:
         path: path of the file.
@@ -133,6 +132,7 @@ def run_file(path: str, *, what: str, error: type[LengthgenError]) -> dict[str, 
         raise error(f"{what} file '{path}' has {size:,} bytes; at most {LARGEST:,} are run")
     os._exit = _exit_unless_user_code
     with user_code(f"{what} file '{path}' fails", error=error, expected=()):
+        let_import_beside(Path(path))
         return runpy.run_path(path, run_name=RUN_NAME)
 
 

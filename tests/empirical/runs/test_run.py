@@ -1,9 +1,11 @@
-"""A run's identity changes with its training and test data: by what a task generates, not by its name."""
+"""A run's identity changes with what decides its numbers: what a task generates, the text of the user's files."""
 
 from pathlib import Path
 
 import pytest
 
+from empirical.runs.profile import ProfileError
+from empirical.runs.run import Run, require_unchanged
 from tests.empirical.conftest import smoke_run
 
 TASK = """
@@ -25,19 +27,42 @@ class Own(PositionEncoding):
 """
 
 
-@pytest.mark.parametrize("scale", [1, 2, 3, 4])
-def test_a_task_that_changes_at_any_scale_in_use_makes_another_run(tmp_path: Path, scale: int) -> None:
-    """Trained on scales 1 and 2, tested on 1 to 4; the file is changed where it lies."""
+RARE = """
+from circuits.task import Task
+
+def generate(prompt):
+    return [prompt[0] if prompt[:12] != ("0",) * 12 else "{rare}"]
+
+task = Task(name="first", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * n, generate=generate)
+"""
+
+
+def test_a_task_that_changes_where_no_sample_shows_it_makes_another_run(tmp_path: Path) -> None:
+    """One prompt in 4,096 begins with twelve zeros, and eight are drawn."""
     path = tmp_path / "own.py"
+    digests = []
+    for rare in "010":
+        path.write_text(RARE.format(rare=rare))
+        digests.append(smoke_run("rpe", "unaligned", task=f"{path}:task").digest)
+    assert digests[0] == digests[2] != digests[1]
 
-    def digest(changed: int) -> str:
-        path.write_text(TASK.format(changed=changed))
-        return smoke_run("rpe", "unaligned", task=f"{path}:task").digest
 
-    before = digest(5)
-    assert digest(6) == before, "a change at no scale in use is none"
-    assert digest(scale) != before
-    assert digest(5) == before
+@pytest.mark.parametrize("kind", ["task", "encoding"])
+def test_a_changed_module_beside_the_file_makes_another_run(tmp_path: Path, kind: str) -> None:
+    """The old run is not evaluated or trained on with the new text."""
+    path, helper = tmp_path / "own.py", tmp_path / "beside_a_run.py"
+    text = ENCODING.format(words="Own.") if kind == "encoding" else TASK.format(changed=99)
+    path.write_text(f"import beside_a_run\n{text}")
+
+    def run(number: int) -> Run:
+        helper.write_text(f"number = {number}")
+        return smoke_run(f"{path}:Own") if kind == "encoding" else smoke_run("rpe", "unaligned", task=f"{path}:task")
+
+    first, second, again = run(1), run(2), run(1)
+    assert first == again and first.id != second.id
+    require_unchanged(first)
+    with pytest.raises(ProfileError, match=r"own\.py.*, or a module beside it, is another text than that of run"):
+        require_unchanged(second)
 
 
 def test_a_changed_text_of_a_users_encoding_makes_another_run(tmp_path: Path) -> None:

@@ -1,0 +1,137 @@
+"""Modules beside a user's file: it may import them, and what depends on the file depends on them."""
+
+import importlib
+import sys
+
+import pytest
+
+from theory.system.errors import LengthgenError
+from theory.system.neighbours import own_files, own_text
+from theory.system.userfile import load_object
+
+
+@pytest.fixture(autouse=True)
+def clean_modules(monkeypatch):
+    """Leave the modules and finders of this process as they were."""
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    before = {*sys.modules}
+    yield
+    for name in {*sys.modules} - before:
+        del sys.modules[name]
+
+
+def write(folder, texts=None, **more):
+    """Write modules: name or path without ".py" -> text."""
+    for name, text in {**(texts or {}), **more}.items():
+        path = folder / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def value(folder, name="value"):
+    return load_object(f"{folder / 'own.py'}:{name}", what="test", error=LengthgenError)
+
+
+IMPORTS = {
+    "import": "import helper\nvalue = helper.number",
+    "from": "from helper import number as value",
+    "star": "from helper import *\nvalue = number",
+    "inside": "def ask():\n    import helper\n    return helper.number\nvalue = ask()",
+    "as text": "import importlib\nvalue = importlib.import_module('helper').number",
+    "run": "import os, runpy\nvalue = runpy.run_path(os.path.dirname(__file__) + '/' + 'helper.py')['number']",
+}
+
+
+@pytest.mark.parametrize("text", IMPORTS.values(), ids=IMPORTS)
+def test_a_neighbour_is_found_and_counts_whichever_way_it_is_imported(tmp_path, text):
+    write(tmp_path, own=text, helper="number = 1", other="")
+    assert value(tmp_path) == 1
+    before = own_text(tmp_path / "own.py")
+    write(tmp_path, other="number = 7")
+    assert own_text(tmp_path / "own.py") == before, "it is not imported"
+    write(tmp_path, helper="number = 2")  # in the same second, with the same number of bytes
+    assert own_text(tmp_path / "own.py") != before
+    assert value(tmp_path) == 2, "the text as it is now, in the same process"
+
+
+def test_packages_with_and_without_init_and_neighbours_of_neighbours_count(tmp_path):
+    write(
+        tmp_path,
+        {
+            "own": "from package.deep.inner import number\nfrom loose.module import other\nvalue = number + other",
+            "package/__init__": "",
+            "package/deep/__init__": "",
+            "package/deep/inner": "from ..near import number",
+            "package/near": "from package import deep\nnumber = 1",
+            "loose/module": "other = 10",
+        },
+    )
+    assert value(tmp_path) == 11
+    names = {path.relative_to(tmp_path.resolve()).as_posix() for path in own_files(tmp_path / "own.py")}
+    assert names == {
+        "own.py", "package/__init__.py", "package/deep/__init__.py", "package/deep/inner.py", "package/near.py",
+        "loose/module.py",
+    }  # fmt: skip
+    write(tmp_path, {"package/near": "number = 2"})
+    assert value(tmp_path) == 12
+
+
+def test_a_function_may_import_a_neighbour_when_it_is_called(tmp_path):
+    write(tmp_path, own="def value():\n    from helper import number\n    return number", helper="number = 5")
+    assert value(tmp_path)() == 5
+
+
+def test_modules_of_one_name_in_two_folders_are_each_their_own(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    write(first, own="import helper\nvalue = lambda: helper.number", helper="number = 1")
+    write(second, own="import helper\nvalue = lambda: helper.number", helper="number = 2")
+    asked = [value(folder) for folder in (first, second, first)]
+    assert [ask() for ask in asked] == [1, 2, 1]
+
+
+def test_a_neighbour_that_other_code_has_loaded_is_loaded_again(tmp_path, monkeypatch):
+    """As in a notebook that imports its helper: the text may have changed since."""
+    monkeypatch.syspath_prepend(tmp_path)
+    write(tmp_path, own="from helper_of_a_notebook import number as value", helper_of_a_notebook="number = 1", test="")
+    helper, test = (importlib.import_module(name) for name in ("helper_of_a_notebook", "test"))
+    write(tmp_path, helper_of_a_notebook="number = 2")
+    assert value(tmp_path) == 2 and helper.number == 1
+    assert sys.modules["test"] is test, "the file does not import it"
+
+
+def test_an_unchanged_neighbour_is_loaded_once(tmp_path):
+    write(tmp_path, own="from helper import Number as value", helper="class Number:\n    pass")
+    assert value(tmp_path) is value(tmp_path)
+
+
+def test_installed_libraries_and_the_project_are_no_neighbours(tmp_path, monkeypatch):
+    """Folders beside the file hide neither, as long as they are no packages."""
+    write(
+        tmp_path,
+        {"sympy/notes": "", "theory/relation": "1/0"},
+        own="import sympy, theory.relation\nvalue = sympy.Integer",
+    )
+    assert value(tmp_path)(1) == 1
+    from theory.system import neighbours
+
+    monkeypatch.setattr(neighbours, "PROJECT", tmp_path.resolve())
+    assert own_files(tmp_path / "own.py") == (tmp_path / "own.py",)
+
+
+def test_text_outside_the_folder_and_line_endings_do_not_count(tmp_path):
+    folder = tmp_path / "here"
+    write(tmp_path, outside="number = 1")
+    write(folder, own="'../outside.py'\nimport helper\n", helper="number = 1\n")
+    assert [path.name for path in own_files(folder / "own.py")] == ["own.py", "helper.py"]
+    before = own_text(folder / "own.py")
+    for path in folder.glob("*.py"):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert own_text(folder / "own.py") == before
+
+
+def test_a_neighbour_that_fails_is_named_with_the_file(tmp_path):
+    write(tmp_path, own="import helper", helper="1/0")
+    with pytest.raises(LengthgenError, match=r"own\.py' fails: ZeroDivisionError"):
+        value(tmp_path)
+    write(tmp_path, helper="value = 3", own="from helper import value")
+    assert value(tmp_path) == 3
