@@ -16,7 +16,7 @@ from empirical.court.trial import LITERAL, judge
 from empirical.runs.environment import revision
 from lengthgen.progress import Progress
 from lengthgen.stored import store_in
-from theory.system.cache import keep, recalled
+from theory.system.cache import UserCached
 from theory.system.digests import source_digest
 from theory.system.errors import LengthgenError
 from theory.system.files import require_writable, user_cache, write_sealed_json
@@ -81,11 +81,14 @@ def _published_answers(cells: Sequence[Cell]) -> Answers:
     for cell in cells:
         of_task.setdefault(cell.question.subject.name, []).append(cell)
     names = {task: [cell.name for cell in cells] for task, cells in of_task.items()}
-    paths = {task: user_cache("court") / f"{number}.json" for number, task in enumerate(of_task)}
-    stored = {task: recalled(paths[task], [code, task, names[task]]) for task in of_task}
+    entries = {
+        task: UserCached(path=user_cache("court") / f"{number}.json", code=code, inputs=[task, names[task]])
+        for number, task in enumerate(of_task)
+    }
+    stored = {task: entry.recalled() for task, entry in entries.items()}
     missing = [task for task, answers in stored.items() if answers is None]
     for task, answers in _computed(missing).items():
-        keep(paths[task], [code, task, names[task]], answers)
+        entries[task].keep(answers)
         stored[task] = answers
     return {cell: answers for of_cells in stored.values() if of_cells for cell, answers in of_cells.items()}
 

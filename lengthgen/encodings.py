@@ -11,7 +11,7 @@ from theory import laws, properties
 from theory.encodings.catalogue import named, with_formulas
 from theory.encodings.encoding import Encoding, EncodingError, Law
 from theory.encodings.own import is_file, records
-from theory.system.cache import cached
+from theory.system.cache import UserCached
 from theory.system.digests import source_digest
 from theory.system.files import user_cache
 from theory.system.userfile import user_code
@@ -49,8 +49,8 @@ def full_matrix() -> dict[str, Any]:
 
     Rows are cached until the formulas, or the code that decides their properties, change.
     """
-    place = user_cache("matrix") / "encodings.json"
-    rows: dict[str, Any] = cached(place, source_digest("theory", "lengthgen"), lambda: matrix_answer(with_formulas()))
+    entry = UserCached(path=user_cache("matrix") / "encodings.json", code=source_digest("theory", "lengthgen"))
+    rows: dict[str, Any] = entry.computed(lambda: matrix_answer(with_formulas()))
     aliases = {name: list(encoding.aliases) for name, encoding in ENCODINGS.items()}
     return rows | {"without_formulas": _without_formulas(ENCODINGS.values()), "aliases": aliases}
 

@@ -22,7 +22,7 @@ from lengthgen.experiment import Experiment
 from lengthgen.progress import Progress
 from paper_figs.report.relations import explored, pool_labels
 from paper_figs.report.trial_circuits import CIRCUITS
-from theory.system.cache import keep, recalled
+from theory.system.cache import Cached
 from theory.system.digests import source_digest
 from theory.system.messages import tell
 from theory.system.userfile import split_file
@@ -41,15 +41,16 @@ def stored_predictions(experiment: Experiment) -> Predictions:
     protocol = experiment.protocol
     digests = [run.digest for [run] in plan(protocol, count=1).values()]
     cells_json = [cell.as_json() for cell in protocol.cells]
-    key = [source_digest("theory", "circuits"), cells_json, protocol.train, protocol.test, digests]
-
-    predictions_file, circuits_file = experiment.folder / "predictions.json", experiment.folder / CIRCUITS
-    answer = recalled(predictions_file, key)
-    if answer is None or recalled(circuits_file, key) is None:
+    code, inputs = source_digest("theory", "circuits"), [cells_json, protocol.train, protocol.test, digests]
+    in_predictions, in_circuits = (
+        Cached(path=experiment.folder / name, code=code, inputs=inputs) for name in ("predictions.json", CIRCUITS)
+    )
+    answer = in_predictions.recalled()
+    if answer is None or in_circuits.recalled() is None:
         answer, circuits = _computed_predictions(protocol)
         explorations, pool = pool_labels(circuits)
-        keep(circuits_file, key, {"explorations": explorations, "pool": pool})
-        keep(predictions_file, key, answer)
+        in_circuits.keep({"explorations": explorations, "pool": pool})
+        in_predictions.keep(answer)
     predictions: dict[Cell, dict[str, Prediction | None]] = {cell: {} for cell in protocol.cells}
     for record in answer:
         content = record["prediction"]

@@ -12,11 +12,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-
-import matplotlib
 
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.progress import Progress
@@ -28,7 +26,7 @@ from paper_figs.saving import Drawing, Undrawable, at_width, write
 from paper_figs.sources import Missing, Needs, Sources
 from paper_figs.stored_trial import StoredTrial, load_trial
 from paper_figs.style import WIDTHS, StyleError
-from theory.system.cache import keep, recalled
+from theory.system.cache import Cached, can_keep
 from theory.system.digests import source_digest
 from theory.system.errors import LengthgenError, in_any_case, in_words, nearest
 from theory.system.files import FullDisk, locked, read_bytes, user_cache, write_bytes
@@ -101,8 +99,8 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
     needs_of = {entry.name: entry.needs for entry in requested}
     stamps = folder / ".drawn"
     drawn = Drawn()
-    code = [source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs"), matplotlib.__version__]
-    waiting: dict[str, str] = {}
+    code = source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
+    waiting: dict[str, Cached] = {}
     outcomes: dict[str, _Outcome] = {}
     for entry in requested:
         try:
@@ -118,10 +116,11 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
             drawn.broken[entry.name] = in_words(reason)
             continue
         width = max(sources.width, entry.least_width)
-        key = json.dumps([*code, sources.profile, entry.name, entry.make_arguments, width, sources_digest], default=str)
-        before = _drawn_before(stamps / f"{entry.name}.json", key, folder)
+        inputs = json.dumps([sources.profile, entry.name, entry.make_arguments, width, sources_digest], default=str)
+        stamp = Cached(path=stamps / f"{entry.name}.json", code=code, inputs=inputs)
+        before = _drawn_before(stamp, folder)
         if before is None:
-            waiting[entry.name] = key
+            waiting[entry.name] = stamp
         else:
             outcomes[entry.name], _ = before
             drawn.unchanged.append(entry.name)
@@ -236,10 +235,10 @@ _Contents = dict[str, bytes]
 """File name -> content."""
 
 
-def _drawn_before(stamp: Path, key: str, folder: Path) -> tuple[_Outcome, _Contents] | None:
+def _drawn_before(stamp: Cached, folder: Path) -> tuple[_Outcome, _Contents] | None:
     """Return the outcome for a figure drawn from the same sources, if its files are unchanged; else None."""
     try:
-        recorded = recalled(stamp, key)
+        recorded = stamp.recalled()
         if recorded is None:
             return None
         contents = {name: read_bytes(folder / name) for name in recorded["files"]}
@@ -252,16 +251,16 @@ def _drawn_before(stamp: Path, key: str, folder: Path) -> tuple[_Outcome, _Conte
 
 
 def _draw_all(
-    sources: Sources, folder: Path, keys: Mapping[str, str], own: Sequence[str]
+    sources: Sources, folder: Path, stamps: Mapping[str, Cached], own: Sequence[str]
 ) -> Iterator[tuple[str, _Outcome]]:
     """Yield name and outcome of each figure as it ends; few figures are drawn in this process."""
     draw = partial(_draw_one, sources, folder, own)
-    if len(keys) < WORTH_PROCESSES:
-        yield from ((name, draw(name, key)) for name, key in keys.items())
+    if len(stamps) < WORTH_PROCESSES:
+        yield from ((name, draw(name, stamp)) for name, stamp in stamps.items())
         return
     with pool(PROCESSES) as processes:
         with interrupts_left():
-            futures = {processes.submit(draw, name, key): name for name, key in keys.items()}
+            futures = {processes.submit(draw, name, stamp): name for name, stamp in stamps.items()}
         try:
             for done in as_completed(futures):
                 yield futures[done], done.result()
@@ -271,23 +270,22 @@ def _draw_all(
             ) from None
 
 
-def _draw_one(sources: Sources, folder: Path, own: Sequence[str], name: str, key: str) -> _Outcome:
+def _draw_one(sources: Sources, folder: Path, own: Sequence[str], name: str, stamp: Cached) -> _Outcome:
     """Draw one figure of the catalogue, or copy it from the user's cache."""
     entry = catalogue(sources, own)[name]
-    stamp = folder / ".drawn" / f"{name}.json"
     try:
-        if entry.needs != Needs():
-            return _drawn(entry, sources, folder, stamp, key)[0]
-        # Computed figures are the same for every OUT, and take longest.
         cache_folder = user_cache("figures") / name
+        if entry.needs != Needs() or not can_keep(cache_folder):
+            return _drawn(entry, sources, folder, stamp)[0]
+        # Computed figures are the same for every OUT, and take longest.
         with locked(cache_folder / ".lock", on_wait=lambda who: tell(f"waiting for {who}, which draws {name}")):
-            cache_stamp = cache_folder / ".drawn.json"
-            outcome, contents = _drawn_before(cache_stamp, key, cache_folder) or _drawn(
-                entry, sources, cache_folder, cache_stamp, key
+            cache_stamp = replace(stamp, path=cache_folder / ".drawn.json")
+            outcome, contents = _drawn_before(cache_stamp, cache_folder) or _drawn(
+                entry, sources, cache_folder, cache_stamp
             )
         for file, content in contents.items():
             write_bytes(folder / file, content)
-        _store_stamp(stamp, key, outcome, contents)
+        _keep_stamp(stamp, outcome, contents)
         return outcome
     except ModuleNotFoundError as reason:
         if reason.name not in TRAINING:
@@ -299,7 +297,7 @@ def _draw_one(sources: Sources, folder: Path, own: Sequence[str], name: str, key
         return _Outcome(broken=in_words(reason))
 
 
-def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) -> tuple[_Outcome, _Contents]:
+def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Cached) -> tuple[_Outcome, _Contents]:
     """Draw a figure, and store the digest of its sources."""
     try:
         drawing = entry.drawing(sources)
@@ -308,13 +306,13 @@ def _drawn(entry: Entry, sources: Sources, folder: Path, stamp: Path, key: str) 
         contents = {path.name: read_bytes(path) for path in paths}
     except Undrawable as reason:
         outcome, contents = _Outcome(undrawable=str(reason)), {}
-    _store_stamp(stamp, key, outcome, contents)
+    _keep_stamp(stamp, outcome, contents)
     return outcome, contents
 
 
-def _store_stamp(stamp: Path, key: str, outcome: _Outcome, contents: _Contents) -> None:
-    """Store the key of a figure's sources, and the hashes of its files."""
-    keep(stamp, key, {"files": _hashes(contents), "width": outcome.width, "undrawable": outcome.undrawable})
+def _keep_stamp(stamp: Cached, outcome: _Outcome, contents: _Contents) -> None:
+    """Store the hashes of a figure's files under the key of its sources."""
+    stamp.keep({"files": _hashes(contents), "width": outcome.width, "undrawable": outcome.undrawable})
 
 
 def _hashes(contents: _Contents) -> dict[str, str]:

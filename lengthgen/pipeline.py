@@ -5,6 +5,7 @@ Finished parts are not computed again, and interrupted parts continue.
 
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -27,7 +28,7 @@ from paper_figs.records import RECORDS
 from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH
 from theory.pattern import from_formula
-from theory.system.cache import cached, keep
+from theory.system.cache import Cached, UserCached
 from theory.system.digests import file_digest, source_digest
 from theory.system.files import locked, sweep_partial, user_cache, write_sealed_json
 from theory.system.messages import tell
@@ -58,9 +59,9 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
     with locked(out / ".lock", on_wait=lambda who: tell(f"waiting for {who}, which reproduces into {out}")):
         sweep_partial(out)
         answers = {
-            "lrc": _computed(out / "lrc.json", [source_digest("theory"), WORKED_PATTERNS], _lrc),
+            "lrc": _computed(out / "lrc.json", source_digest("theory"), WORKED_PATTERNS, _lrc),
             "claims": _claims(out, profile_name),
-            "src": _computed(out / "src.json", [source_digest("theory", "circuits"), [*SRC_SCALES]], _src),
+            "src": _computed(out / "src.json", source_digest("theory", "circuits"), [*SRC_SCALES], _src),
             "conjecture": run_conjecture(
                 experiment,
                 backend,
@@ -78,9 +79,10 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
     return answers
 
 
-def _computed(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
+def _computed(path: Path, code: str, inputs: Any, compute: Callable[[], Any]) -> Any:
     """Return an answer that depends on the code alone, cached in the folder and for the user."""
-    return cached(path, key, lambda: cached(user_cache("answers") / path.name, key, compute))
+    for_user = UserCached(path=user_cache("answers") / path.name, code=code, inputs=inputs)
+    return Cached(path=path, code=code, inputs=inputs).computed(partial(for_user.computed, compute))
 
 
 def _lrc() -> list[dict[str, Any]]:
@@ -99,9 +101,10 @@ def _claims(out: Path, profile_name: str) -> dict[str, Any]:
     code = source_digest("theory", "circuits", "empirical", "proofs_checks")
     trained = [*out.glob("runs/[!.]*/files.json"), *out.glob("*/predictions.json")]
     hashes = {str(path.relative_to(out)): file_digest(path) for path in sorted(trained)}
-    answer: dict[str, Any] = cached(path, [code, profile_name, hashes], partial(_run_claims, out, profile_name))
+    entry = Cached(path=path, code=code, inputs=[profile_name, hashes])
+    answer: dict[str, Any] = entry.computed(partial(_run_claims, out, profile_name))
     if any(claim["verdict"] == "unsettled" and not claim["on_runs"] for claim in answer["claims"]):
-        keep(path, None, answer)  # under a key that never matches
+        replace(entry, inputs=None).keep(answer)  # under a key that never matches
     return answer
 
 

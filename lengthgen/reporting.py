@@ -26,11 +26,10 @@ from paper_figs.report.plain import task_name, text
 from paper_figs.report.trial_circuits import trial_circuits
 from paper_figs.sources import Sources
 from paper_figs.style import PAGE_WIDTH
-from proofs_checks.reading import versions
 from proofs_checks.registry import selection
 from proofs_checks.trained import Runs
-from theory.system.cache import cached, keep, recalled
-from theory.system.digests import file_digest, source_digest
+from theory.system.cache import Cached, UserCached
+from theory.system.digests import file_digest, source_digest, versions
 from theory.system.errors import LengthgenError, in_words
 from theory.system.files import user_cache, write_bytes
 from theory.system.processes import interrupts_left, pool
@@ -134,12 +133,12 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
 
 def _runs_data(out: Path) -> runs.RunsData:
     """Return the data of all runs; only runs that the last report did not have are read."""
-    memory, code = out / MEMORY / "runs.json", source_digest("empirical", "paper_figs")
-    cached_runs = recalled(memory, code)
+    entry = Cached(path=out / MEMORY / "runs.json", code=source_digest("empirical", "paper_figs"))
+    cached_runs = entry.recalled()
     cached_runs = cached_runs if isinstance(cached_runs, dict) else {}
     data = runs.runs_data(RunStore(out / "runs"), cached_runs)
     if data.read != cached_runs:
-        keep(memory, code, data.read)
+        entry.keep(data.read)
     return data
 
 
@@ -224,10 +223,10 @@ def _explorations(
     """
     code = _exploring_code()
     chosen = [_Exploration(spec, bounds, code) for spec in specs]
-    answers: dict[_Exploration, Any] = {each: recalled(each.path, each.key) for each in chosen}
+    answers: dict[_Exploration, Any] = {each: each.entry.recalled() for each in chosen}
     if not complete:
         chosen = [each if answers[each] else each._replace(bounds=relations.QUICK) for each in chosen]
-        answers |= {each: recalled(each.path, each.key) for each in chosen if each not in answers}
+        answers |= {each: each.entry.recalled() for each in chosen if each not in answers}
     if absent := [exploration for exploration in chosen if answers[exploration] is None]:
         answers |= _explore(absent)
     return [answers[each] for each in chosen], sum(each.bounds is relations.QUICK for each in chosen)
@@ -241,20 +240,19 @@ class _Exploration(NamedTuple):
     code: str
 
     @property
-    def path(self) -> Path:
-        """File of the cache."""
+    def entry(self) -> UserCached:
+        """Place of the answer in the cache."""
         name = f"{self.task.identifier()}-{self.task.format}-{self.bounds.largest[0]}"  # profiles share the folder
-        return user_cache("explorations") / f"{name}.json"
-
-    @property
-    def key(self) -> list[Any]:
-        """Key under which the cached answer is valid."""
-        return [self.code, self.bounds.largest, self.bounds.steps, [*self.bounds.train]]
+        return UserCached(
+            path=user_cache("explorations") / f"{name}.json",
+            code=self.code,
+            inputs=[self.bounds.largest, self.bounds.steps, [*self.bounds.train]],
+        )
 
     def computed(self) -> dict[str, Any]:
         """Return the answer, computed and cached if necessary."""
         try:
-            answer: dict[str, Any] = cached(self.path, self.key, partial(relations.explore, self.task, self.bounds))
+            answer: dict[str, Any] = self.entry.computed(partial(relations.explore, self.task, self.bounds))
         except SolverFailed as reason:  # not cached: the next report tries it again
             return {"task": _shown_name(self.task), "format": self.task.format, "why": text(str(reason))}
         return answer

@@ -28,7 +28,7 @@ from paper_figs.cells import CellScores
 from paper_figs.names import distinct_names
 from paper_figs.records import find_record, scores_by_seed
 from paper_figs.stored import read_claims, read_court, read_record, read_trial
-from theory.system.cache import cached
+from theory.system.cache import UserCached
 from theory.system.digests import file_digest, source_digest
 from theory.system.errors import LengthgenError
 from theory.system.files import user_cache
@@ -300,9 +300,12 @@ class Sources:
             frozen = load_frozen(preregistration, folder)
             return judge(frozen, load_runs(frozen, folder))
 
-        key = [source_digest("theory", "circuits", "empirical"), preregistration.digest, self._verdict_digests(name)]
-        path = user_cache("verdicts") / f"{name}.json"
-        answer: dict[str, Any] = self._cached("verdict", name, partial(cached, path, key, judgement))
+        entry = UserCached(
+            path=user_cache("verdicts") / f"{name}.json",
+            code=source_digest("theory", "circuits", "empirical"),
+            inputs=[preregistration.digest, self._verdict_digests(name)],
+        )
+        answer: dict[str, Any] = self._cached("verdict", name, partial(entry.computed, judgement))
         return preregistration, answer
 
     @property

@@ -21,7 +21,7 @@ from proofs_checks import reading, runner
 from proofs_checks.claim import TIME_LIMIT, Claim
 from proofs_checks.result import Result, Verdict
 from proofs_checks.runner import run_claim
-from theory.system.cache import keep, recalled
+from theory.system.cache import UserCached, can_keep
 from theory.system.errors import LengthgenError
 from theory.system.files import seal, sweep_partial
 from theory.system.processes import end_with_parent, interrupts_left
@@ -54,22 +54,20 @@ class Selection:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Entry:
-    """Place and key of a stored result, with the file that lists the claim and the hash of its code."""
-
-    home: Path
-    code: str
-    place: Path
-    key: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Task:
-    """Claim as it is handed to a worker process; `entry` is None if its result is not stored."""
+    """Claim as it is handed to a worker process.
+
+    Attributes:
+        find: as in `Selection`.
+        claim_id: id of the claim.
+        home: file that lists it.
+        entry: place of its result; None if it is not stored.
+    """
 
     find: Callable[[str], Claim]
     claim_id: str
-    entry: _Entry | None
+    home: Path
+    entry: UserCached | None
 
 
 def run(
@@ -95,18 +93,19 @@ def run(
         fresh: True to run claims with a stored result again.
 
     Raises:
-        LedgerError: for a limit that is not positive, and for a folder that cannot be written.
+        LedgerError: the limit is not positive.
     """
     if not time_limit > 0:
         raise LedgerError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
+    results: dict[str, Result] = {}
     if cache is None:
-        tasks = {claim.id: _Task(find=selection.find, claim_id=claim.id, entry=None) for claim in selection.claims}
-        results = {}
+        tasks = _tasks_not_stored(selection)
     else:
-        _make_writable(cache)
         tasks = _tasks(selection, cache)
         results = {} if fresh else _read_entries(selection, tasks)
         results |= {claim.id: run_claim(claim) for claim in selection.claims if claim.on_runs}
+        if not can_keep(cache):
+            cache, tasks = None, _tasks_not_stored(selection)
     waiting = [claim for claim in selection.claims if claim.id not in results]
     steps = progress(len(waiting))
 
@@ -138,21 +137,24 @@ def _read_entries(selection: Selection, tasks: Mapping[str, _Task]) -> dict[str,
     return {claim_id: result for claim_id, result in stored.items() if result}
 
 
+def _tasks_not_stored(selection: Selection) -> dict[str, _Task]:
+    """Tasks by claim id, whose results are not stored."""
+    return {
+        claim.id: _Task(find=selection.find, claim_id=claim.id, home=selection.home(claim), entry=None)
+        for claim in selection.claims
+    }
+
+
 def _tasks(selection: Selection, cache: Path) -> dict[str, _Task]:
     """Tasks by claim id, without the claims on trained runs: those are neither run in a worker nor stored."""
     homes = {claim.id: selection.home(claim) for claim in selection.claims if not claim.on_runs}
     code = _code(homes.values())
-    versions = reading.versions()
     return {
         claim_id: _Task(
             find=selection.find,
             claim_id=claim_id,
-            entry=_Entry(
-                home=home,
-                code=code[home],
-                place=cache / f"{quote(claim_id, safe='')}.json",
-                key=seal([claim_id, code[home], versions]),
-            ),
+            home=home,
+            entry=UserCached(path=cache / f"{quote(claim_id, safe='')}.json", code=code[home], inputs=claim_id),
         )
         for claim_id, home in homes.items()
     }
@@ -197,8 +199,8 @@ def _settle(task: _Task) -> dict[str, Any]:
     """Run a claim in a worker; store the result if it is settled and its code has not changed meanwhile."""
     result, entry = run_claim(task.find(task.claim_id)), task.entry
     plain_result = result.as_plain()
-    if entry and result.verdict is not Verdict.UNSETTLED and _code([entry.home])[entry.home] == entry.code:
-        keep(entry.place, entry.key, plain_result)
+    if entry and result.verdict is not Verdict.UNSETTLED and _code([task.home])[task.home] == entry.code:
+        entry.keep(plain_result)
     return plain_result
 
 
@@ -224,16 +226,7 @@ def _start_worker(_: _Task) -> None:
     end_with_parent(parent.pid)
 
 
-def _read_entry(claim: Claim, entry: _Entry) -> Result | None:
+def _read_entry(claim: Claim, entry: UserCached) -> Result | None:
     """Result stored under this key; None if there is none, or if the file is damaged, which is reported."""
-    plain_result = recalled(entry.place, entry.key)
+    plain_result = entry.recalled()
     return plain_result and Result.from_plain(claim, plain_result)
-
-
-def _make_writable(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LedgerError(f"results cannot be kept in {folder} ({error.strerror}): set XDG_CACHE_HOME") from error
-    if not os.access(folder, os.W_OK):
-        raise LedgerError(f"results cannot be kept in {folder}, which cannot be written: set XDG_CACHE_HOME")

@@ -8,10 +8,8 @@ and what a package's `__init__` does to other modules if no name is taken from i
 import hashlib
 import inspect
 import os
-import platform
 from collections.abc import Callable, Iterable
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from proofs_checks.claim import Claim
@@ -22,8 +20,6 @@ PACKAGES = ("theory", "circuits", "empirical", "proofs_checks")
 """The project's packages that a claim may read."""
 FINDS_SIBLINGS = "theory.system.discovery.sibling_modules"
 """A module that imports this function imports every module beside it."""
-LIBRARIES = ("sympy", "mpmath", "python-flint", "numpy", "scipy", "networkx", "python-sat", "torch")
-"""Libraries that these packages compute with."""
 
 
 def code_read(start: Path, root: Path = ROOT) -> tuple[Path, ...]:
@@ -48,17 +44,6 @@ def digests(starts: Iterable[Path], root: Path = ROOT) -> dict[Path, str]:
         lines = sorted(file_hash(path, root) for path in paths)
         hashes[start] = hashlib.sha256("".join(lines).encode()).hexdigest()
     return hashes
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the installed libraries, by name."""
-    installed = {"python": platform.python_version()}
-    for library in LIBRARIES:
-        try:
-            installed[library] = version(library)
-        except PackageNotFoundError:
-            continue
-    return installed
 
 
 def decided_at(claim: Claim, root: Path = ROOT) -> str:

@@ -30,7 +30,8 @@ from circuits.theories.scaled import MORE_PROMPTS as FEW_PROMPTS
 from empirical.runs.protocol import load_protocol
 from empirical.verdict.population import half_of
 from empirical.verdict.tables import read_rows
-from theory.system.cache import cached
+from theory.system.cache import Cached
+from theory.system.digests import source_digest
 from theory.system.files import read_json
 
 ROOT = Path(__file__).parent.parent
@@ -191,8 +192,12 @@ Job = tuple[TaskSpec, int, int, tuple[str, ...]]
 def answered(job: Job, folder: Path) -> dict[str, Any]:
     """Return the digest of a task, its length at the largest scale, and encoding -> prediction; computed once."""
     name = hashlib.sha256(repr(job).encode()).hexdigest()[:16]
-    content: dict[str, Any] = cached(folder / f"{name}.json", repr(job), lambda: _answered(*job))
+    content: dict[str, Any] = _entry(folder, name, job).computed(lambda: _answered(*job))
     return content
+
+
+def _entry(folder: Path, name: str, of: Any) -> Cached:
+    return Cached(path=folder / f"{name}.json", code=source_digest("theory", "circuits"), inputs=repr(of))
 
 
 def _answered(task: TaskSpec, train: int, test: int, encodings: Sequence[str]) -> dict[str, Any]:
@@ -251,10 +256,8 @@ def own_token(key: Key, folder: Path) -> OwnToken:
     """Return which steps of a task beyond training the query's own token decides; computed once."""
     task, train, test = key
     name = hashlib.sha256(f"own token {key!r}".encode()).hexdigest()[:16]
-    kind: str = cached(
-        folder / f"{name}.json",
-        f"own token {key!r}",
-        lambda: own_token_decides(traces_up_to(task.laid_out(test), test), train).name,
+    kind: str = _entry(folder, name, key).computed(
+        lambda: own_token_decides(traces_up_to(task.laid_out(test), test), train).name
     )
     return OwnToken[kind]
 

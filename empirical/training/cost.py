@@ -4,8 +4,6 @@ One run of each encoding and model size is timed, the one with the shortest sequ
 to grow as their tokens do. Training in an ensemble, and runs that end early, make the true cost smaller.
 """
 
-import hashlib
-import json
 import platform
 from collections.abc import Sequence
 from functools import partial
@@ -21,8 +19,9 @@ from empirical.model.setup import Setup
 from empirical.runs.data import TEST, TRAIN, examples
 from empirical.runs.run import Run
 from empirical.training.evaluation import teacher_forced
-from theory.system.cache import cached
-from theory.system.files import user_cache
+from theory.system.cache import UserCached
+from theory.system.digests import source_digest
+from theory.system.files import seal, user_cache
 
 STEPS, SAMPLES = 3, 50
 """Numbers of training steps and of test samples that are timed."""
@@ -56,9 +55,10 @@ def _tokens(task: TaskSpec, scale: int) -> int:
 
 def _seconds(run: Run, backend: Backend) -> float:
     """Estimate the seconds of one run; measured once for each shape of run and machine."""
-    key = [run.config | {"seed": 0}, backend.device, torch.__version__, platform.node()]
-    name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    seconds: float = cached(user_cache("costs") / f"{name}.json", key, partial(_timed, run, backend))
+    inputs = [run.config | {"seed": 0}, backend.device, platform.node()]
+    name = seal(inputs)[:16]
+    entry = UserCached(path=user_cache("costs") / f"{name}.json", code=source_digest("empirical"), inputs=inputs)
+    seconds: float = entry.computed(partial(_timed, run, backend))
     return seconds
 
 

@@ -4,10 +4,9 @@ The last bits of a run's numbers may depend on how many runs are trained togethe
 for runs of one shape, a repeated training gives the same bits.
 """
 
-import hashlib
-import json
 import platform
 from collections.abc import Sequence
+from contextlib import nullcontext
 from time import perf_counter
 
 import torch
@@ -16,28 +15,25 @@ from empirical.model.backend import Backend
 from empirical.model.ensemble import Ensemble
 from empirical.model.setup import Setup
 from empirical.runs.run import Run
-from theory.system.cache import cached
-from theory.system.files import locked, user_cache
+from theory.system.cache import UserCached, can_keep
+from theory.system.digests import source_digest
+from theory.system.files import locked, seal, user_cache
 
 STEPS = 3
 """Timed steps of each kind."""
 
 
 def seconds_of_step(runs: Sequence[Run], setup: Setup, backend: Backend) -> dict[str, float]:
-    """Seconds of a training step of the first run alone ("alone") and of all ("together"), for runs of one group.
-
-    Raises:
-        OSError: the cache cannot be written.
-    """
+    """Seconds of a training step of the first run alone ("alone") and of all ("together"), for runs of one group."""
     run = runs[0]
     shape = [run.encoding, setup.geometry.length, run.training.batch, str(run.model), len(runs), list(run.train)]
-    key = [shape, str(run.task), backend.device, backend.compiled, torch.__version__, platform.node()]
-    name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
-    path = user_cache("probes") / f"{name}.json"
+    inputs = [shape, str(run.task), backend.device, backend.compiled, platform.node()]
+    path = user_cache("probes") / f"{seal(inputs)[:16]}.json"
+    entry = UserCached(path=path, code=source_digest("empirical"), inputs=inputs)
     parts = {"alone": runs[:1], "together": runs}
-    with locked(path.with_suffix(".lock")):
-        seconds: dict[str, float] = cached(
-            path, key, lambda: {kind: _seconds(Ensemble(part, setup, backend)) for kind, part in parts.items()}
+    with locked(path.with_suffix(".lock")) if can_keep(path.parent) else nullcontext():
+        seconds: dict[str, float] = entry.computed(
+            lambda: {kind: _seconds(Ensemble(part, setup, backend)) for kind, part in parts.items()}
         )
     return seconds
 

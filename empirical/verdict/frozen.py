@@ -16,7 +16,8 @@ from empirical.verdict.preregistration import Preregistration, given
 from empirical.verdict.rules import answers
 from empirical.verdict.seeds import frozen_digest
 from empirical.verdict.tables import TableError, read_rows, write_rows
-from theory.system.cache import cached
+from theory.system.cache import Cached
+from theory.system.digests import source_digest
 from theory.system.processes import interrupts_left, pool
 
 CELLS = "cells.parquet"
@@ -95,15 +96,10 @@ def freeze(
     """
     if (folder / CELLS).is_file():
         return load_frozen(preregistration, folder)
-    tasks = preregistration.tasks
-    drawn = [
-        DrawnTask(**content)
-        for content in cached(
-            folder / "tasks.json",
-            given(tasks),
-            lambda: [asdict(task) for task in draw(**given(tasks), progress=on_drawn)],
-        )
-    ]
+    tasks = given(preregistration.tasks)
+    entry = Cached(path=folder / "tasks.json", code=_code(), inputs=tasks)
+    contents = entry.computed(lambda: [asdict(task) for task in draw(**tasks, progress=on_drawn)])
+    drawn = [DrawnTask(**content) for content in contents]
     jobs = [
         (task, form)
         for task in sorted(drawn, key=lambda task: hash_order(task.name))
@@ -179,8 +175,14 @@ def _cells_of(preregistration: Preregistration, task: DrawnTask, form: str, fold
         ]
 
     name = hashlib.sha256(f"{task.name}/{form}".encode()).hexdigest()[:16]
-    rows: list[dict[str, Any]] = cached(folder / f"{name}.json", preregistration.digest, compute)
+    entry = Cached(path=folder / f"{name}.json", code=_code(), inputs=preregistration.digest)
+    rows: list[dict[str, Any]] = entry.computed(compute)
     return rows
+
+
+def _code() -> str:
+    """Return the hash of the code that draws tasks and answers."""
+    return source_digest("theory", "circuits", "empirical")
 
 
 def _shape(preregistration: Preregistration, task: str, form: str) -> str:

@@ -4,7 +4,6 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -47,15 +46,14 @@ class Names:
 
 def _remembered(kind: str, names: Callable[[], Iterable[str]]) -> list[str]:
     """Return names as stored for this version of the code: importing the modules that have them takes a second."""
-    from theory.system.cache import cached
+    from theory.system.cache import UserCached
     from theory.system.digests import source_digest
     from theory.system.files import user_cache
 
-    with suppress(OSError):
-        code = source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
-        stored: list[str] = cached(user_cache("names") / f"{kind}.json", code, lambda: list(names()))
-        return stored
-    return list(names())
+    code = source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
+    entry = UserCached(path=user_cache("names") / f"{kind}.json", code=code)
+    stored: list[str] = entry.computed(lambda: list(names()))
+    return stored
 
 
 def _tasks() -> Iterable[str]:

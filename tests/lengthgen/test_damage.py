@@ -21,7 +21,7 @@ from proofs_checks.report import as_json
 from proofs_checks.runner import run_claim
 from tests.paper_figs.made_up import PROTOCOL, sources
 from tests.proofs_checks import toys
-from theory.system import cache
+from theory.system.cache import Cached
 from theory.system.files import SEAL, write_sealed_json
 
 SMALL = PROTOCOL.replace('tasks = ["copy", "parity"]', 'tasks = ["copy"]').replace("seeds = 5", "seeds = 2")
@@ -34,15 +34,19 @@ READ_BY = {
 }  # fmt: skip
 
 
+def keep(path, answer):
+    Cached(path=path, code="").keep(answer)
+
+
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory):
     """A folder with runs, verdicts and claims, and the protocol's file."""
     folder = tmp_path_factory.mktemp("whole")
     given, name = sources(folder, SMALL)
-    cache.keep(given.out / "made-up" / "predictions.json", "key", [])
+    keep(given.out / "made-up" / "predictions.json", [])
     explorations, pool = pool_labels([explore(TaskSpec(name="copy"), Bounds(largest=(2,), train=range(1, 2)))])
-    cache.keep(given.out / "made-up" / "circuits.json", "key", {"explorations": explorations, "pool": pool})
-    cache.keep(given.out / "claims.json", "key", as_json([run_claim(toys.CLAIMS["toy-accept"])]))
+    keep(given.out / "made-up" / "circuits.json", {"explorations": explorations, "pool": pool})
+    keep(given.out / "claims.json", as_json([run_claim(toys.CLAIMS["toy-accept"])]))
     return given.out, name
 
 

@@ -218,13 +218,6 @@ def test_a_file_that_is_half_written_is_read_and_imports_nothing(tree):
     assert digest(start, tree) != before
 
 
-def test_versions_name_what_is_installed_and_nothing_else(monkeypatch):
-    versions = reading.versions()
-    assert {"python", "sympy", "numpy", "python-flint"} <= versions.keys()
-    monkeypatch.setattr(reading, "LIBRARIES", ("sympy", "never-installed"))
-    assert reading.versions().keys() == {"python", "sympy"}
-
-
 def test_the_place_of_a_check_is_its_file_and_function():
     claim = registry.find("grape-5")
     path, _, function = reading.decided_at(claim).partition("#")

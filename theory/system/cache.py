@@ -1,50 +1,107 @@
 """Cache of computed answers: each answer is in a sealed file, with a key of everything that it depends on."""
 
+import errno
 import json
+import os
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from theory.system.files import DamagedFile, read_sealed_json, seal, write_sealed_json
+from theory.system.digests import versions
+from theory.system.files import DamagedFile, FullDisk, read_sealed_json, seal, user_cache, write_sealed_json
 from theory.system.messages import tell
 
 
-def cached(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
-    """Answer stored at `path` under this key; if there is none, it is computed and stored.
+@dataclass(frozen=True, kw_only=True)
+class Cached:
+    """Place of a computed answer.
 
-    Args:
-        path: the sealed JSON file that holds {"key": ..., "answer": ...}.
-        key: everything that the answer depends on, in a form that JSON can hold.
-        compute: function that computes the answer, which is not None.
-
-    Raises:
-        OSError: the file cannot be read or written.
+    Attributes:
+        path: sealed JSON file that holds {"key": ..., "answer": ...}.
+        code: hash of the code that computes the answer (`theory.system.digests.source_digest`).
+        inputs: everything else that it depends on, in a form that JSON can hold; the versions of Python and of the
+            libraries need not be named.
     """
-    answer = recalled(path, key)
-    if answer is not None:
+
+    path: Path
+    code: str
+    inputs: Any = None
+
+    def recalled(self) -> Any | None:
+        """Answer that is stored under this key; None if there is none.  A damaged file is reported on stderr.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        try:
+            stored = read_sealed_json(self.path)
+        except FileNotFoundError:
+            return None
+        except DamagedFile:
+            tell(f"{self.path} was damaged and is made again")
+            return None
+        return stored.get("answer") if stored.get("key") == self._key() else None
+
+    def keep(self, answer: Any) -> None:
+        """Store the answer under this key, and replace the previous content.
+
+        Raises:
+            FullDisk: no space is left.
+            OSError: the file cannot be written.
+        """
+        write_sealed_json(self.path, {"key": self._key(), "answer": answer})
+
+    def computed(self, compute: Callable[[], Any]) -> Any:
+        """Stored answer; if there is none, `compute` computes it, not None, and it is stored.
+
+        Raises:
+            FullDisk, OSError: the file cannot be read or written.
+        """
+        answer = self.recalled()
+        if answer is None:
+            answer = json.loads(json.dumps(compute(), sort_keys=True))  # the same value as after reading the file
+            self.keep(answer)
         return answer
-    answer = json.loads(json.dumps(compute(), sort_keys=True))  # the same value as after reading the file
-    keep(path, key, answer)
-    return answer
+
+    def _key(self) -> str:
+        """Hash of all; with the name of the file, so that an answer from another file, moved here, does not count."""
+        return seal([self.path.name, self.code, versions(), self.inputs])
 
 
-def recalled(path: Path, key: Any) -> Any | None:
-    """Answer stored at `path` under this key; None if there is none.  A damaged file is reported on stderr."""
+class UserCached(Cached):
+    """Place of an answer below `theory.system.files.user_cache`; where nothing can be kept, it is computed anew."""
+
+    def recalled(self) -> Any | None:
+        """Answer that is stored under this key; None if there is none, or if the file cannot be read."""
+        try:
+            return super().recalled()
+        except OSError:
+            return None
+
+    def keep(self, answer: Any) -> None:
+        """Store the answer under this key; if that fails, say so, once for all answers of this process."""
+        try:
+            super().keep(answer)
+        except FullDisk:
+            _tell_once("no space is left")
+        except OSError as error:
+            _tell_once(str(error.strerror))
+
+
+def can_keep(folder: Path) -> bool:
+    """True if files can be kept in this folder of the user's cache; if not, say so, once for all folders."""
     try:
-        stored = read_sealed_json(path)
-    except FileNotFoundError:
-        return None
-    except DamagedFile:
-        tell(f"{path} was damaged and is made again")
-        return None
-    return stored.get("answer") if stored.get("key") == _key_with_file_name(path, key) else None
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        _tell_once(str(error.strerror))
+        return False
+    return True
 
 
-def keep(path: Path, key: Any, answer: Any) -> None:
-    """Store the answer at `path` under this key and replace the previous content."""
-    write_sealed_json(path, {"key": _key_with_file_name(path, key), "answer": answer})
-
-
-def _key_with_file_name(path: Path, key: Any) -> str:
-    """Digest of the file name and the key: an answer from a file with another name, moved here, does not count."""
-    return seal([path.name, key])
+@cache
+def _tell_once(why: str) -> None:
+    tell(f"nothing is kept in {user_cache('')} for the next time ({why}): set XDG_CACHE_HOME to another folder")

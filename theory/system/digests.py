@@ -1,11 +1,19 @@
-"""Hashes that show whether source code or a file has changed."""
+"""Hashes that show whether source code or a file has changed, and the versions of Python and of the libraries."""
 
 import hashlib
+import platform
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from theory.system.files import read_bytes
 
 SOURCE = Path(__file__).parents[2]
+LIBRARIES = (
+    "automata-lib", "latex2mathml", "matplotlib", "mpmath", "networkx", "numpy", "pyarrow", "python-flint",
+    "python-sat", "safetensors", "scipy", "sympy", "torch",
+)  # fmt: skip
+"""Libraries that answers and figures are computed with."""
 
 
 def source_digest(*packages: str) -> str:
@@ -21,3 +29,15 @@ def source_digest(*packages: str) -> str:
 def file_digest(path: Path) -> str:
     """SHA-256 of a regular file; raises the errors of `read_bytes`."""
     return hashlib.sha256(read_bytes(path)).hexdigest()
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the installed libraries, by name."""
+    installed = {"python": platform.python_version()}
+    for library in LIBRARIES:
+        try:
+            installed[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return installed

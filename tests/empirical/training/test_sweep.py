@@ -38,7 +38,7 @@ def log(*words):
     with open(__file__ + ".log", "a") as file:
         print(os.getpid(), *words, file=file)
 
-def tell(store, runs, done, noted=RunStore.note_progress):
+def tell(store, runs, done, noted=getattr(RunStore.note_progress, "noted", RunStore.note_progress)):
     noted(store, runs, done)
     if runs[0].task.name == __file__ + ":task":
         log(done)
@@ -48,6 +48,7 @@ def tell(store, runs, done, noted=RunStore.note_progress):
                     fcntl.flock(brake, fcntl.LOCK_SH)
 
 log("begun")
+tell.noted = tell.__defaults__[0]  # the file may be run twice
 if os.getpid() != {test}:
     RunStore.note_progress = tell
 task = load("parity")

@@ -6,7 +6,7 @@ from circuits.analysis import analyse
 from circuits.tasks import TaskSpec
 from paper_figs.report.relations import explored, pool_labels
 from paper_figs.report.trial_circuits import CIRCUITS, trial_circuits
-from theory.system.cache import keep
+from theory.system.cache import Cached
 
 TRIALS = {"mine": "lengthgen conjecture my_task.py:mine"}
 
@@ -19,7 +19,7 @@ def exploration():
 
 def store(out, answer):
     (out / "mine").mkdir(exist_ok=True)
-    keep(out / "mine" / CIRCUITS, "any key", answer)
+    Cached(path=out / "mine" / CIRCUITS, code="any").keep(answer)
 
 
 def test_a_stored_circuit_is_read_as_it_was_computed(tmp_path, exploration):

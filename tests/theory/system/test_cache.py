@@ -1,17 +1,25 @@
 """An answer is computed once for a key, and again when the key, or the file, is not what it was."""
 
+import errno
+
 import pytest
 
-from theory.system.cache import cached, keep
+from theory.system import cache
+from theory.system.cache import Cached, UserCached, can_keep
+from theory.system.files import FullDisk
+
+
+def entry(folder, inputs=None, *, code="code", name="answer", kind=Cached):
+    return kind(path=folder / f"{name}.json", code=code, inputs=inputs)
 
 
 @pytest.fixture
 def ask(tmp_path):
     calls = []
 
-    def call(key):
-        cached(tmp_path / "answer.json", key, lambda: calls.append(key) or {"of": key})
-        return len(calls), cached(tmp_path / "answer.json", key, lambda: pytest.fail("asked twice"))
+    def call(inputs, code="code"):
+        entry(tmp_path, inputs, code=code).computed(lambda: calls.append(inputs) or {"of": inputs})
+        return len(calls), entry(tmp_path, inputs, code=code).computed(lambda: pytest.fail("asked twice"))
 
     return call
 
@@ -20,6 +28,16 @@ def test_an_answer_is_computed_once_for_a_key(ask):
     assert ask([1, "a"]) == (1, {"of": [1, "a"]})
     assert ask([1, "a"])[0] == 1
     assert ask([1, "b"]) == (2, {"of": [1, "b"]})
+    assert ask([1, "b"], code="other") == (3, {"of": [1, "b"]})
+
+
+def test_an_answer_of_another_python_or_library_does_not_count(ask, monkeypatch):
+    """Every answer depends on them, whoever keeps it."""
+    assert ask("key")[0] == 1
+    for versions in ({"python": "3.99"}, {"python": "3.11", "sympy": "9"}):
+        before = ask("key")[0]
+        monkeypatch.setattr(cache, "versions", lambda versions=versions: versions)
+        assert ask("key")[0] == before + 1
 
 
 @pytest.mark.parametrize("content", ["", '{"key": "abc', "[]", '{"answer": 1}'])
@@ -39,12 +57,47 @@ def test_an_edited_answer_is_not_believed(ask, tmp_path, capsys):
 
 
 def test_an_answer_is_returned_even_if_another_process_replaces_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("theory.system.cache.keep", lambda path, key, answer: keep(path, "another key", None))
-    assert cached(tmp_path / "answer.json", "key", lambda: {1: (2,)}) == {"1": [2]}
+    monkeypatch.setattr(cache, "write_sealed_json", lambda path, content: path.write_text("{}"))
+    assert entry(tmp_path).computed(lambda: {1: (2,)}) == {"1": [2]}
 
 
 def test_the_answer_of_another_file_is_not_believed_in_its_place(tmp_path):
-    parity, copy = tmp_path / "parity.json", tmp_path / "copy.json"
-    assert [cached(parity, 1, lambda: "parity"), cached(copy, 1, lambda: "copy")] == ["parity", "copy"]
-    copy.write_bytes(parity.read_bytes())
-    assert cached(copy, 1, lambda: "copy") == "copy"
+    parity, copy = (entry(tmp_path, name=name) for name in ("parity", "copy"))
+    assert [parity.computed(lambda: "parity"), copy.computed(lambda: "copy")] == ["parity", "copy"]
+    copy.path.write_bytes(parity.path.read_bytes())
+    assert copy.computed(lambda: "copy") == "copy"
+
+
+def fail_with(error):
+    def fail(*_):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (FullDisk("no space is left to write it"), "no space is left"),
+        (OSError(errno.EROFS, "Read-only file system", "answer.json"), "Read-only file system"),
+    ],
+)
+def test_a_cache_that_cannot_be_written_costs_no_answer_and_one_line(tmp_path, monkeypatch, capsys, error, why):
+    monkeypatch.setattr(cache, "_tell_once", cache._tell_once.__wrapped__)
+    monkeypatch.setattr(cache, "write_sealed_json", fail_with(error))
+    assert entry(tmp_path, kind=UserCached).computed(lambda: "answer") == "answer"
+    told = capsys.readouterr().err
+    assert f"for the next time ({why}): set XDG_CACHE_HOME" in told and told.count("\n") == 1
+    with pytest.raises(type(error)):  # a result that the user asked for
+        entry(tmp_path).computed(lambda: "answer")
+
+
+def test_a_cache_that_cannot_be_read_or_made_costs_no_answer_and_one_line(tmp_path, capsys):
+    cache._tell_once.cache_clear()
+    (tmp_path / "file").touch()
+    below = tmp_path / "file" / "cache"
+    assert not can_keep(below) and can_keep(tmp_path / "new")
+    for name in ("one", "two"):
+        assert entry(below, name=name, kind=UserCached).computed(lambda: "answer") == "answer"
+    assert capsys.readouterr().err.count("\n") == 1
+    cache._tell_once.cache_clear()
