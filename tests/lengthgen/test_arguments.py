@@ -133,7 +133,7 @@ COMPUTING = (
     "circuits.analysis.analyse",
     "lengthgen.freezing.analyse",
     "lengthgen.training.train_all",
-    "lengthgen.pipeline.cached",
+    "lengthgen.pipeline.Cached",
     "lengthgen.reporting._explorations",
     "proofs_checks.ledger._tasks",
 )

@@ -59,7 +59,7 @@ def own_files(path: Path) -> tuple[Path, ...]:
         file = waiting.pop()
         if file not in seen:
             seen.add(file)
-            if file.suffix in SOURCE_SUFFIXES:
+            if file.suffix in SOURCE_SUFFIXES and file.is_file():
                 found = (named.resolve() for named in _named(file, folder) if named.is_file())
                 waiting += [named for named in found if named.is_relative_to(folder) and not _is_of_project(named)]
     return (path, *sorted(seen - {start}))
