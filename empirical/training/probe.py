@@ -35,7 +35,7 @@ def seconds_of_step(runs: Sequence[Run], setup: Setup, backend: Backend) -> dict
     name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
     path = user_cache("probes") / f"{name}.json"
     parts = {"alone": runs[:1], "together": runs}
-    with locked(path.with_suffix(".lock")):
+    with locked(path.with_suffix(".lock"), "measures the time of a training step"):
         seconds: dict[str, float] = cached(
             path, key, lambda: {kind: _seconds(Ensemble(part, setup, backend)) for kind, part in parts.items()}
         )
