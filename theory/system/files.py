@@ -158,14 +158,14 @@ def read_bytes(path: Path, *, largest: int | None = None) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Text of a UTF-8 file of at most LARGEST bytes.
+    """Text of a UTF-8 file of at most LARGEST bytes, without the byte order mark with which some editors begin it.
 
     Raises:
         LengthgenError: the file is not UTF-8, or an error of `read_bytes`.
         OSError: the file cannot be read.
     """
     try:
-        return read_bytes(path, largest=LARGEST).decode("utf-8")
+        return read_bytes(path, largest=LARGEST).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise LengthgenError(f"{path} is not UTF-8 text: {error}") from error
 
@@ -177,7 +177,7 @@ def parse_json(content: bytes, path: Path) -> Any:
         LengthgenError: the bytes are not JSON, or nested too deeply; the message names the path.
     """
     try:
-        return json.loads(content.decode("utf-8"))
+        return json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise LengthgenError(f"{path} is not JSON: {error}") from error
 

@@ -20,6 +20,7 @@ from theory.system.files import (
     read_json,
     read_sealed_bytes,
     read_sealed_json,
+    read_text,
     sweep_partial,
     write_bytes,
     write_json,
@@ -123,6 +124,12 @@ def test_a_device_a_pipe_and_a_large_file_are_refused_at_once(tmp_path, monkeypa
         if "regular" in reason:
             with pytest.raises(LengthgenError, match=reason):
                 file_digest(path)
+
+
+def test_a_byte_order_mark_is_no_part_of_text_or_json(tmp_path):
+    (tmp_path / "content.json").write_text('"\u00e9"', encoding="utf-8-sig")
+    assert read_text(tmp_path / "content.json") == '"\u00e9"'
+    assert read_json(tmp_path / "content.json") == "\u00e9"
 
 
 def test_text_is_utf_8_whatever_the_locale(tmp_path):
