@@ -53,6 +53,7 @@ attack:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)
 	$(BIN)/python -m tests.attack readers --count 1000 --material $(OUT)-attacked
 	$(BIN)/python -m tests.attack kills --count 60 --material $(OUT)-attacked
+	$(BIN)/python -m tests.attack interrupts --count 300 --material $(OUT)-attacked
 	$(BIN)/python -m tests.attack pairs --count 45 --material $(OUT)-attacked
 	$(BIN)/python -m tests.attack arguments --count 4000 --material $(OUT)-attacked
 	$(BIN)/python -m tests.attack protocols --count 3000 --material $(OUT)-attacked

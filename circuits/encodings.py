@@ -21,7 +21,7 @@ from theory.encodings.encoding import Encoding, EncodingError, Value
 from theory.encodings.own import record
 from theory.relation import Labels, Relation
 from theory.rpe_square import zigzag
-from theory.system.userfile import user_code
+from theory.system.userfile import shown, user_code
 
 __all__ = [
     "ENCODINGS",
@@ -256,7 +256,7 @@ def relation_of(spec: EncodingSpec, circuit: Circuit | None) -> Relation:
         with user_code(f"'{spec}': its relation_of fails", error=EncodingError):
             relation = encoding.relation_of(circuit)
             if not isinstance(relation, Relation):
-                raise EncodingError(f"'{spec}': relation_of must give a Relation, not a {type(relation).__name__}")
+                raise EncodingError(f"'{spec}': relation_of must give a Relation, not {shown(relation)}")
             return relation
     if encoding.relation is None:
         raise NoRelation(encoding.no_relation or "the relation through which positions act is not known")

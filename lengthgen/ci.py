@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from empirical.audit.rules import RULES
 from empirical.audit.subject import AuditError
+from theory.system.errors import writable
 from theory.system.files import require_writable, write_bytes
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -83,4 +84,4 @@ def junit(answer: Mapping[str, Any]) -> str:
                 ElementTree.SubElement(case, "system-out").text = text
             else:
                 ElementTree.SubElement(case, "failure", type=finding["severity"], message=finding["says"]).text = text
-    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+    return writable(ElementTree.tostring(suites, encoding="unicode", xml_declaration=True)) + "\n"

@@ -8,15 +8,15 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
-from lengthgen.interrupts import INTERRUPTED, interrupts_heeded
-from lengthgen.menu import SETTINGS, Menu
+from lengthgen.interrupts import INTERRUPTED, interruptible
+from lengthgen.menu import COMMANDS, SETTINGS, Menu
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.streams import LostAnswer, open_streams
-from theory.system.errors import LengthgenError, in_words
+from theory.system.errors import LengthgenError, in_any_case, in_words
 from theory.system.messages import tell
 
 COMPLETION = ("--install-completion", "--show-completion")
@@ -59,14 +59,19 @@ ClickException: type[Any] = typer.BadParameter.__mro__[2]
 
 def main() -> None:
     """Run the command line. Every expected error is one line on stderr and a non-zero exit code."""
-    with interrupts_heeded() as signals:
-        code = _run()
+    code, ended_by = interruptible(_run)
     if code == INTERRUPTED:
-        how = f"ended by {signals[0].name}" if signals else "interrupted"
-        tell(f"error: {how}; what was stored is kept: run the same command again")
+        how = "interrupted" if ended_by == signal.SIGINT else f"ended by {ended_by.name}"
+        tell(f"error: {how}{_way_on()}")
         exec("")  # else Python ends by a signal instead of this code, if the interrupt came during exec of a string
-        sys.exit(128 + signals[0] if signals else INTERRUPTED)
+        code = 128 + ended_by
     sys.exit(code)
+
+
+def _way_on() -> str:
+    """Say that an interrupted command can go on, if it is one that stores its results so far."""
+    command = COMMANDS.get(in_any_case("".join(sys.argv[1:2]), COMMANDS))
+    return "; what was stored is kept: run the same command again" if command and command.resumes else ""
 
 
 def _run() -> int:
@@ -78,28 +83,26 @@ def _run() -> int:
         finally:
             sys.stdout.flush()
     except LostAnswer as lost:
-        if lost.unwanted:
-            return 128 + signal.SIGPIPE
-        _fail(str(lost))
+        return 128 + signal.SIGPIPE if lost.unwanted else _failed(str(lost))
     except ClickException as error:
-        _fail(error.format_message())
+        return _failed(error.format_message())
     except (typer.Abort, KeyboardInterrupt):  # some versions of typer return the code instead
         return INTERRUPTED
     except SystemExit as ended:
         if "_LENGTHGEN_COMPLETE" in os.environ or {*sys.argv[1:2]} & {*COMPLETION}:
             return int(ended.code or 0)
         # Commands end by typer.Exit, so this comes from a user's own code
-        _fail(f"your own code called sys.exit({ended.code!r}) before there was an answer: remove that call")
+        return _failed(f"your own code called sys.exit({ended.code!r}) before there was an answer: remove that call")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in TRAINING:
             raise
-        _fail(missing_training(str(error.name)))
+        return _failed(missing_training(str(error.name)))
     except (LengthgenError, OSError) as error:
-        _fail(in_words(error))
+        return _failed(in_words(error))
     return code or 0
 
 
-def _fail(message: str) -> NoReturn:
-    """Print a one-line error on stderr and end with exit code 2."""
+def _failed(message: str) -> int:
+    """Print a one-line error on stderr; return its exit code, 2."""
     tell(f"error: {' '.join(message.split())}")
-    sys.exit(2)
+    return 2

@@ -30,7 +30,6 @@ from theory.system.cache import Cached, can_keep
 from theory.system.digests import source_digest
 from theory.system.errors import LengthgenError, in_any_case, in_words, nearest
 from theory.system.files import FullDisk, locked, read_bytes, user_cache, write_bytes
-from theory.system.messages import tell
 from theory.system.processes import interrupts_left, pool
 
 PROCESSES = 2
@@ -278,7 +277,7 @@ def _draw_one(sources: Sources, folder: Path, own: Sequence[str], name: str, sta
         if entry.needs != Needs() or not can_keep(cache_folder):
             return _drawn(entry, sources, folder, stamp)[0]
         # Computed figures are the same for every OUT, and take longest.
-        with locked(cache_folder / ".lock", on_wait=lambda who: tell(f"waiting for {who}, which draws {name}")):
+        with locked(cache_folder / ".lock", f"draws {name}"):
             cache_stamp = replace(stamp, path=cache_folder / ".drawn.json")
             outcome, contents = _drawn_before(cache_stamp, cache_folder) or _drawn(
                 entry, sources, cache_folder, cache_stamp

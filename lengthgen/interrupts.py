@@ -7,7 +7,7 @@ and SIGHUP under nohup.
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from types import FrameType
@@ -19,34 +19,49 @@ SAME = 2.0
 """Seconds within which a further signal counts as the same one: timeout and service managers send several at once."""
 
 
-@contextmanager
-def interrupts_heeded() -> Iterator[list[signal.Signals]]:
-    """Make SIGTERM and SIGHUP raise KeyboardInterrupt, as SIGINT does; yield the list of received signals."""
+def interruptible(work: Callable[[], int]) -> tuple[int, signal.Signals]:
+    """Do some work, in which SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt.
+
+    Returns:
+        The exit code of the work, INTERRUPTED if a signal ended it; and the signal, SIGINT if there was none.
+    """
     received: list[signal.Signals] = []
     last = -SAME
+    at_work = True
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal last
-        if monotonic() - last < SAME:
+        if not at_work:
             return
-        last = monotonic()
+        if number != signal.SIGINT:
+            if monotonic() - last < SAME:
+                return
+            last = monotonic()
+            signal.signal(signal.SIGINT, interrupt)  # it may be ignored
         received.append(signal.Signals(number))
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         if signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()):
             signal.raise_signal(signal.SIGINT)  # delivered when `interrupts_left` unblocks it
         else:
             raise KeyboardInterrupt
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    with _raised_again():
-        try:
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                if before[number] != signal.SIG_IGN:
-                    signal.signal(number, interrupt)
-            yield received
-        finally:
+    try:
+        with _raised_again():
             for number, handler in before.items():
-                signal.signal(number, handler)
+                if handler != signal.SIG_IGN:
+                    signal.signal(number, interrupt)
+            code = work()
+        at_work = False  # no call, and so no signal, between this and the end of `try`
+    except BaseException as error:
+        at_work = False
+        # An interrupt inside the making of a class, for example, becomes another error.
+        if not (received or isinstance(error, KeyboardInterrupt)):
+            raise
+        code = INTERRUPTED
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return code, (*received, signal.SIGINT)[0]
 
 
 @contextmanager

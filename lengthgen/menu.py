@@ -22,10 +22,12 @@ class Listed:
     Attributes:
         module: module of `lengthgen.commands` with the function of the same name, in which `-` is `_`.
         line: what the command does, in at most 57 characters, so that it fits beside its name in 80 columns.
+        resumes: whether an interrupted call keeps its results so far, from which the same call goes on.
     """
 
     module: str
     line: str
+    resumes: bool = False
 
 
 GROUPS: Mapping[str, Mapping[str, Listed]] = {
@@ -43,26 +45,30 @@ GROUPS: Mapping[str, Mapping[str, Listed]] = {
     },
     "Prove (claims, certificates, precision)": {
         "claims": Listed(module="claims", line="Find claims by words, or show one with its proof"),
-        "verify": Listed(module="theory", line="Check claims of papers, or your own"),
+        "verify": Listed(module="theory", line="Check claims of papers, or your own", resumes=True),
         "check-certificate": Listed(module="circuits", line="Check a proof of SRC by code that shares none with src"),
         "audit": Listed(module="theory", line="Measure the precision of an encoding by position"),
     },
     "Train (models and verdicts)": {
-        "train": Listed(module="training", line="Train one model and test it at every scale"),
-        "sweep": Listed(module="training", line="Predict, then train all runs of a protocol"),
+        "train": Listed(module="training", line="Train one model and test it at every scale", resumes=True),
+        "sweep": Listed(module="training", line="Predict, then train all runs of a protocol", resumes=True),
         "protocols": Listed(module="training", line="List the protocols: their cells, scales and runs"),
-        "conjecture": Listed(module="training", line="Predict, train over seeds, and judge each prediction"),
-        "verdict": Listed(module="verdict", line="Judge rules of prediction by runs on random tasks"),
+        "conjecture": Listed(
+            module="training", line="Predict, train over seeds, and judge each prediction", resumes=True
+        ),
+        "verdict": Listed(module="verdict", line="Judge rules of prediction by runs on random tasks", resumes=True),
         "evaluate": Listed(module="training", line="Test a finished run at other scales"),
         "relation": Listed(module="training", line="Compare the relation that a run learned with the ideal"),
-        "text": Listed(module="training", line="Train language models of text, and test longer contexts"),
-        "modular-addition": Listed(module="training", line="Train classifiers of additions written as text"),
+        "text": Listed(module="training", line="Train language models of text, and test longer contexts", resumes=True),
+        "modular-addition": Listed(
+            module="training", line="Train classifiers of additions written as text", resumes=True
+        ),
     },
     "Show (stored results)": {
         "runs": Listed(module="training", line="List, filter and remove stored runs"),
-        "figures": Listed(module="figures", line="Draw figures and tables"),
-        "report": Listed(module="report", line="Write one page to explore all results"),
-        "reproduce": Listed(module="training", line="Run everything into one folder, report included"),
+        "figures": Listed(module="figures", line="Draw figures and tables", resumes=True),
+        "report": Listed(module="report", line="Write one page to explore all results", resumes=True),
+        "reproduce": Listed(module="training", line="Run everything into one folder, report included", resumes=True),
     },
 }
 COMMANDS: Mapping[str, Listed] = {name: command for group in GROUPS.values() for name, command in group.items()}

@@ -31,7 +31,6 @@ from theory.pattern import from_formula
 from theory.system.cache import Cached, UserCached
 from theory.system.digests import file_digest, source_digest
 from theory.system.files import locked, sweep_partial, user_cache, write_sealed_json
-from theory.system.messages import tell
 
 WORKED_PATTERNS = {"prefix sum": "1", "window filter": "2 if i == j else 1 if j - i == 1 else 0", "decay": "0.5**(j-i)"}
 """The three worked cases of docs/theory/theorems.md, from scale 4 to 8."""
@@ -56,7 +55,7 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
     protocol = load_protocol(PROTOCOL, profile_name)
     experiment = Experiment(protocol=protocol, out=out)
     out.mkdir(parents=True, exist_ok=True)
-    with locked(out / ".lock", on_wait=lambda who: tell(f"waiting for {who}, which reproduces into {out}")):
+    with locked(out / ".lock", f"reproduces into {out}"):
         sweep_partial(out)
         answers = {
             "lrc": _computed(out / "lrc.json", source_digest("theory"), WORKED_PATTERNS, _lrc),

@@ -70,7 +70,7 @@ def train_answer(name: str, out: Path, *, seconds: float, until_decided: bool) -
     """
     _, folder, _ = _frozen(name, out)
     require_folder(folder)
-    with locked(folder / ".lock", on_wait=lambda holder: tell(f"waiting for {holder}, which trains {name}")):
+    with locked(folder / ".lock", f"trains {name}"):
         _train(name, out, seconds=seconds, until_decided=until_decided)
     return verdict_answer(name, out)
 

@@ -27,6 +27,7 @@ from paper_figs.sources import Sources
 from paper_figs.style import DIVERGING, PAGE_WIDTH, context
 from theory.pattern import Pattern, Value, from_formula
 from theory.relation import Labels
+from theory.system.errors import writable
 
 PATTERNS = {
     "prefix-sum": "1",
@@ -165,9 +166,10 @@ def write(pattern: Pattern, folder: Path, *, train: int, test: int) -> list[str]
 
     The file names contain the pattern and the scales, and a hash that tells patterns apart.
     """
-    readable = re.sub(r"[^0-9A-Za-z]+", "-", pattern.name)[:40].strip("-")
-    name = f"pattern-{readable}-{crc32(pattern.name.encode()):08x}-{train}-{test}"
-    return [str(path) for path in saving.write(drawing(pattern, train=train, test=test), folder, name)]
+    drawn = replace(pattern, name=writable(pattern.name))  # of a file, the name has its path
+    readable = re.sub(r"[^0-9A-Za-z]+", "-", drawn.name)[:40].strip("-")
+    name = f"pattern-{readable}-{crc32(drawn.name.encode()):08x}-{train}-{test}"
+    return [str(path) for path in saving.write(drawing(drawn, train=train, test=test), folder, name)]
 
 
 def _panels(studied: Study) -> list[Panel]:

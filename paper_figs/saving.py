@@ -18,7 +18,7 @@ from paper_figs.names import file_name
 from paper_figs.pgf import as_pgf
 from paper_figs.style import PAGE_WIDTH, TALLEST, WIDEST_COLUMN, context
 from proofs_checks import latex
-from theory.system.errors import LengthgenError, one_line
+from theory.system.errors import LengthgenError, one_line, writable
 from theory.system.files import write_bytes
 
 Rows = Sequence[Mapping[str, object]]
@@ -133,16 +133,18 @@ def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
     shown, caption = drawing.shown, one_line(drawing.caption, longest=len(drawing.caption))
     files = {"csv": _csv_bytes(drawing.rows)}
     if isinstance(shown, Figure):
+        for artist in shown.findobj():
+            artist.set_gid(writable(artist.get_gid() or "") or None)  # the SVG has it unescaped
         images = {ending: _image_bytes(shown, ending) for ending in _METADATA}
         if not any(artist.get_rasterized() for artist in shown.findobj()):
             with context():
-                images["pgf"] = as_pgf(shown).encode()
-        files = images | files | {"txt": f"{caption}\n".encode()}
+                images["pgf"] = _text_bytes(as_pgf(shown))
+        files = images | files | {"txt": _text_bytes(f"{caption}\n")}
         environment = latex.figure(name, caption, drawing.width, across=drawing.width > WIDEST_COLUMN)
     else:
-        files["txt"] = _table_text(shown, caption).encode()
+        files["txt"] = _text_bytes(_table_text(shown, caption))
         environment = latex.table(name, caption, shown.headings, shown.lines, shown.columns)
-    files["tex"] = environment.encode()
+    files["tex"] = _text_bytes(environment)
     paths = {ending: folder / f"{name}.{ending}" for ending in files}
     for ending, content in files.items():
         write_bytes(paths[ending], content)
@@ -161,7 +163,12 @@ def _csv_bytes(rows: Rows) -> bytes:
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return text.getvalue().encode()
+    return _text_bytes(text.getvalue())
+
+
+def _text_bytes(text: str) -> bytes:
+    """Return the text in UTF-8, whatever characters the names and paths of a user have."""
+    return writable(text).encode()
 
 
 def _table_text(table: Printed, caption: str) -> str:

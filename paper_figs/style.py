@@ -18,7 +18,7 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex, t
 
 from circuits.encodings import ENCODINGS, EncodingSpec, parse_encoding
 from theory.encodings.encoding import Encoding
-from theory.system.errors import LengthgenError, one_line
+from theory.system.errors import LengthgenError, one_line, writable
 
 PAGE_WIDTH = 7.0
 """Width of a page in inches. Figures are made at their printed width, so that font sizes are exact in print."""
@@ -178,7 +178,7 @@ def look(encoding: str) -> Look:
     spec = parse_encoding(encoding)
     if spec.is_own:
         label = spec.name.replace("\\", "/").rpartition("/")[2]
-        marker, line = _RESERVE[crc32(label.encode()) % len(_RESERVE)]
+        marker, line = _RESERVE[crc32(writable(label).encode()) % len(_RESERVE)]
         return Look(label=_drawable(label), colour=_OWN, marker=marker, fill="full", line=line)
     base = _LOOKS.get(spec.name) or _family_look(spec)
     _, bracket, options = str(spec).partition("[")

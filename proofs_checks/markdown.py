@@ -9,6 +9,7 @@ from proofs_checks.formal import recorded
 from proofs_checks.reading import decided_at
 from proofs_checks.report import LEGEND, MARKS, by_paper, coverage, mark, rejected
 from proofs_checks.result import Result, Verdict
+from theory.system.errors import writable
 
 _HEADINGS = ("claim", "label", "verdict", "reach of the check", "falsifiers", "statement", "decided by", "in Coq")
 _LIMITED = (Strength.BOUNDED, Strength.EXHAUSTIVE, Strength.INTERVAL, Strength.NUMERIC)
@@ -92,7 +93,7 @@ def _evidence_section(result: Result) -> str:
 def _heading(paper: Source) -> str:
     if not paper.arxiv:
         return _text(paper.paper)
-    return f"{_text(paper.paper)} (arXiv [{_text(paper.arxiv)}](https://arxiv.org/abs/{quote(paper.arxiv)}))"
+    return f"{_text(paper.paper)} (arXiv [{_text(paper.arxiv)}](https://arxiv.org/abs/{_link(paper.arxiv)}))"
 
 
 def _table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -140,7 +141,7 @@ def _row(result: Result) -> tuple[str, ...]:
         _reach(result),
         f"{rejected(result)} of {len(result.falsifiers)} rejected",
         _text(claim.statement) + reason,
-        f"[{_text(place.rpartition('/')[2])}](/{quote(place, safe='/#')})" if place else "-",
+        f"[{_text(place.rpartition('/')[2])}](/{_link(place)})" if place else "-",
         _in_coq(result),
     )
 
@@ -170,6 +171,11 @@ def _reach(result: Result) -> str:
     return ": ".join(filter(None, (mark(result), _text("; ".join(assumptions)))))
 
 
+def _link(text: str) -> str:
+    """Text as a part of a link."""
+    return quote(writable(text), safe="/#")
+
+
 def _text(text: str) -> str:
     """Text in one line, escaped so that Markdown does not read any character as markup."""
-    return re.sub(r"([\\`*_\[\]<>|~$&])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_\[\]<>|~$&])", r"\\\1", writable(" ".join(text.split())))

@@ -11,7 +11,7 @@ from empirical.encodings.guarded import guard
 from empirical.encodings.relational import Relational
 from theory.relation import Relation
 from theory.system.discovery import sibling_modules
-from theory.system.userfile import user_code
+from theory.system.userfile import shown, user_code
 
 MODULES: dict[str, Callable[..., PositionEncoding]] = {
     name: make for module in sibling_modules(__name__) for name, make in getattr(module, "MODULES", {}).items()
@@ -61,7 +61,7 @@ def own_module(make: Callable[..., Any], sizes: Mapping[str, int], name: str) ->
     with user_code(f"'{name}' cannot be made from the sizes {', '.join(sizes)}", error=EncodingError):
         module = make(**_accepted(make, sizes))
         if not isinstance(module, PositionEncoding):
-            raise EncodingError(f"'{name}' makes a {type(module).__name__}, not a PositionEncoding")
+            raise EncodingError(f"'{name}' makes {shown(module)}, not a PositionEncoding")
         return guard(module, name)
 
 

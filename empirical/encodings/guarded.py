@@ -12,7 +12,7 @@ from torch import Tensor
 
 from empirical.encodings.base import Content, PositionEncoding, overrides
 from theory.encodings.encoding import EncodingError
-from theory.system.userfile import user_code
+from theory.system.userfile import shown, user_code
 
 
 class HookError(EncodingError, RuntimeError):
@@ -118,4 +118,4 @@ def _check_tensor(answer: Any, shape: tuple[int, ...], dtype: torch.dtype) -> Te
 
 def _described(answer: Any) -> str:
     """Dtype and shape of a tensor, or the type of anything else."""
-    return f"{answer.dtype} {list(answer.shape)}" if isinstance(answer, Tensor) else f"a {type(answer).__name__}"
+    return f"{answer.dtype} {list(answer.shape)}" if isinstance(answer, Tensor) else shown(answer)

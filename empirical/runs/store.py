@@ -17,17 +17,15 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from empirical.runs import unfinished
 from empirical.runs.measurement import Measurement, MetricsError, from_parquet, to_parquet
 from empirical.runs.run import FORMAT_VERSION, Run
 from empirical.runs.unfinished import State
-from theory.system import messages
 from theory.system.errors import LengthgenError, in_words
-from theory.system.files import locked, parse_json, read_bytes, write_bytes, write_json
+from theory.system.files import Held, locked, parse_json, read_bytes, write_bytes, write_json
 
 CONFIG, METRICS, CHECKPOINT, ENVIRONMENT = (
     "config.json",
@@ -73,7 +71,7 @@ class RunStore:
         """
         with ExitStack() as stack:
             for name in sorted({self._unfinished(runs).name, *(run.id for run in runs)}):
-                stack.enter_context(locked(self._lock(name), on_wait=partial(_print_waiting, name)))
+                stack.enter_context(locked(self._lock(name), f"trains {name}"))
             yield
 
     def finished(self, run: Run) -> bool:
@@ -248,21 +246,24 @@ class RunStore:
         Raises:
             StoreError: another process trains it, or it cannot be removed.
         """
+        try:
+            with locked(self._lock(name), "trains it", wait=False):
+                for folder in (self.root / name, self.root / ".unfinished" / name):
+                    self._remove_folder(folder)
+        except Held as held:
+            raise StoreError(f"{name} is not removed, because {held}: stop that first") from held
 
-        def refuse(holder: str) -> NoReturn:
-            raise StoreError(f"{name} is not removed, because {holder} trains it: stop that first")
-
-        with locked(self._lock(name), on_wait=refuse):
-            for folder in (self.root / name, self.root / ".unfinished" / name):
-                aside = self.root / ".unfinished" / f"{secrets.token_hex(8)}.removed"
-                try:
-                    aside.parent.mkdir(exist_ok=True)
-                    os.rename(folder, aside)
-                    shutil.rmtree(aside)
-                except FileNotFoundError:
-                    continue
-                except OSError as error:
-                    raise StoreError(f"{folder} cannot be removed: {error.strerror}") from error
+    def _remove_folder(self, folder: Path) -> None:
+        """Remove a folder of the store, if it exists, by one rename."""
+        aside = self.root / ".unfinished" / f"{secrets.token_hex(8)}.removed"
+        try:
+            aside.parent.mkdir(exist_ok=True)
+            os.rename(folder, aside)
+            shutil.rmtree(aside)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise StoreError(f"{folder} cannot be removed: {error.strerror}") from error
 
     def _run_in(self, folder: Path) -> Run:
         """Run described by the config of a finished folder."""
@@ -317,10 +318,6 @@ class RunStore:
 
     def _lock(self, name: str) -> Path:
         return self.root / ".locks" / name
-
-
-def _print_waiting(name: str, holder: str) -> None:
-    messages.tell(f"waiting for {holder}, which trains {name}")
 
 
 def _read_file(path: Path) -> bytes:

@@ -166,7 +166,7 @@ def _connected() -> Iterator[Any]:
 def _with_beacon(root: Path) -> Iterator[Common]:
     """Lock a beacon file: a worker that sees it shares the folder, and one that finds it locked shares the locks."""
     beacon = root / ".locks" / f"sweep-{secrets.token_hex(8)}"
-    with locked(beacon):
+    with locked(beacon, "sweeps"):
         try:
             yield Common(root=root, beacon=beacon, source=_source(), folder=Path.cwd())
         finally:

@@ -31,7 +31,8 @@ def seconds_of_step(runs: Sequence[Run], setup: Setup, backend: Backend) -> dict
     path = user_cache("probes") / f"{seal(inputs)[:16]}.json"
     entry = UserCached(path=path, code=source_digest("empirical"), inputs=inputs)
     parts = {"alone": runs[:1], "together": runs}
-    with locked(path.with_suffix(".lock")) if can_keep(path.parent) else nullcontext():
+    waits = locked(path.with_suffix(".lock"), "measures the time of a training step")
+    with waits if can_keep(path.parent) else nullcontext():
         seconds: dict[str, float] = entry.computed(
             lambda: {kind: _seconds(Ensemble(part, setup, backend)) for kind, part in parts.items()}
         )

@@ -56,7 +56,7 @@ def _train(run: R, train: Train[R], out: Path, backend: Backend) -> str | None:
     try:
         with (
             user_code(run.name, error=LengthgenError, expected=(LengthgenError, OSError)),
-            locked(run.path(out).with_suffix(".lock")),
+            locked(run.path(out).with_suffix(".lock"), f"trains {run.name}"),
         ):
             if run.result(out) is None:
                 write_sealed_json(run.path(out), train(run, backend))

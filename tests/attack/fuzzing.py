@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
+from xml.etree import ElementTree
 
 from tests.attack import tally
 from tests.attack.material import copied
@@ -53,7 +54,8 @@ def run_attack(material: Path, planned: Call) -> Try:
             (folder / name).write_bytes(text.encode("utf-8", "surrogateescape"))
         with _training(planned.trains):
             ending = call(planned.arguments, folder=folder, cache=folder / "cache", seconds=SECONDS, mib=LARGEST_MIB)
-    end, detail = _judged(planned, ending)
+        unread = _unreadable(folder / "written")
+    end, detail = (tally.SILENT, f"no file of its kind: {unread}") if unread else _judged(planned, ending)
     shown = " ".join(f"{argument:.300}" for argument in planned.arguments)
     return Try(
         kind=planned.kind,
@@ -83,6 +85,22 @@ def _training(wanted: bool) -> Iterator[None]:
         if not wanted:
             patches.enter_context(mock.patch.dict("lengthgen.training.ENGINES", {"local": refuse}))
         yield
+
+
+def _unreadable(folder: Path) -> list[str]:
+    """Return the errors of the files that are not what their names say."""
+    errors = []
+    for path in folder.glob("*"):
+        try:
+            if path.suffix in (".xml", ".svg"):
+                ElementTree.parse(path)
+            elif path.suffix == ".sarif":
+                json.loads(path.read_bytes())
+            elif path.suffix in (".csv", ".txt", ".tex", ".pgf"):
+                path.read_text(encoding="utf-8")
+        except (ValueError, ElementTree.ParseError) as error:
+            errors.append(f"{path.name}: {error}")
+    return errors
 
 
 def _judged(planned: Call, ending: Ending) -> tuple[str, str]:

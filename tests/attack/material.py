@@ -77,7 +77,7 @@ def make_material(folder: Path, *, complete: bool) -> Path:
     """
     done = folder / ("whole" if complete else "small")
     code = source_digest(*PACKAGES)
-    with locked(folder / ".lock"):
+    with locked(folder / ".lock", "makes what is attacked"):
         if not done.exists() or done.read_text() != code:
             for name in ("out", "whole", "small"):
                 shutil.rmtree(folder / name) if (folder / name).is_dir() else (folder / name).unlink(missing_ok=True)

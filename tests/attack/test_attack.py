@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.attack import arguments, fuzzing, kills, pairs, protocols, readers, tally, user_files
+from tests.attack import arguments, fuzzing, interrupts, kills, pairs, protocols, readers, tally, user_files
 from tests.attack.material import make_material
 from tests.attack.watchdog import warm
 
@@ -43,6 +43,12 @@ def test_a_training_that_was_killed_ends_with_the_same_bytes(material):
     planned = list(kills.murders(material, 1, SEED, "train"))
     undisturbed = kills.lives(material, {murder.victim for murder in planned})
     assert_all_end_well([kills.run_attack(material, murder, undisturbed) for murder in planned])
+
+
+def test_an_interrupted_command_ends_as_interrupted_or_as_done(material):
+    planned = list(interrupts.interrupts(2, SEED, "--version"))
+    seconds = interrupts.lives(material, {interrupt.arguments for interrupt in planned})
+    assert_all_end_well([interrupts.run_attack(material, interrupt, seconds) for interrupt in planned])
 
 
 def test_two_commands_at_once_leave_what_one_after_the_other_leaves(material):

@@ -116,9 +116,15 @@ OF_HOOKS = (
     ("predict", "parity", "--encoding", "own.py:own", *SMALL),
     ("train", "parity", "--encoding", "own.py:own", *SMALL, *SMOKE),
     ("audit", "own.py:own", "--to", "100", "--dtype", "float32"),
+    ("audit", "own.py:own", "--to", "100", "--dtype", "float32", "--report", "written/report.xml"),
+    ("audit", "own.py:own", "--to", "100", "--dtype", "float32", "--report", "written/report.sarif"),
 )
 OF_ENCODING = (("verify", "own.py"), ("encodings", "own.py"), ("encodings", "own.py:own"))
-OF_PATTERN = (("lrc", "own.py:own", "--scales", "2,4"), ("lrc", "own.py:own", "--scales", "2,4", "--explain"))
+OF_PATTERN = (
+    ("lrc", "own.py:own", "--scales", "2,4"),
+    ("lrc", "own.py:own", "--scales", "2,4", "--explain"),
+    ("lrc", "own.py:own", "--scales", "2,4", "--draw", "written"),
+)
 COMMANDS = {
     "task": OF_TASK,
     "reference": OF_TASK,
@@ -128,6 +134,8 @@ COMMANDS = {
     "pattern": OF_PATTERN,
     "audited": OF_HOOKS[2:],
 }
+HOSTILE_NAME = "o\udcff\x01\x1b[31m\n|<&$%_{}\\'\".py"
+"""Name of a file that whatever is written has to escape."""
 
 
 def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Call]:
@@ -136,10 +144,12 @@ def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Cal
     for number in range(count):
         pick = random.Random(f"{seed} {number}")
         kind = pick.choice(kinds)
+        name = pick.choice(("own.py", "own.py", HOSTILE_NAME))
+        command = [part.replace("own.py", name) for part in pick.choice(COMMANDS[kind])]
         yield Call(
             kind=f"own {kind}",
-            arguments=(*pick.choice(COMMANDS[kind]), *(["--json"] if pick.random() < 0.7 else [])),
-            files={"own.py": _source(kind, pick)},
+            arguments=(*command, *(["--json"] if pick.random() < 0.7 else [])),
+            files={name: _source(kind, pick)},
             seed=f"{seed} {number}",
         )
 

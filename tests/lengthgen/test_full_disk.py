@@ -36,7 +36,7 @@ def test_a_file_or_lock_without_space_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("os.write", full)
     with pytest.raises(FullDisk, match=f"^no space is left to write {tmp_path}/file: free some on its disk"):
         write_bytes(tmp_path / "file", b"content")
-    with pytest.raises(FullDisk, match=f"^no space is left to write {tmp_path}/lock: "), locked(tmp_path / "lock"):
+    with pytest.raises(FullDisk, match=f"^no space is left to write {tmp_path}/lock: "), locked(tmp_path / "lock", ""):
         pass
 
 

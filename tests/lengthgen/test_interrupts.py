@@ -1,5 +1,6 @@
 """Ctrl-C, SIGTERM and SIGHUP end a command with one line and the status that shells give, and leave nothing behind."""
 
+import inspect
 import json
 import os
 import signal
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from lengthgen import cli
 from lengthgen.cli import main
+from lengthgen.menu import COMMANDS, function
 from tests.lengthgen.forked import forked
 from tests.processes import DEAF, PATIENCE, alive, started, wait_until
 
@@ -24,6 +27,7 @@ import gc, os, sys
 from pathlib import Path
 from theory.system.files import write_bytes
 from lengthgen import cli
+from lengthgen.__main__ import main
 
 gc.freeze()  # the end of each child takes a tenth of the time
 for line in sys.stdin:
@@ -42,11 +46,11 @@ for name, stream in (("stdout", 1), ("stderr", 2)):
 sys.path.insert(0, folder)
 import given
 cli.click_app = given.work
-sys.argv = ["lengthgen"]
-cli.main()
+sys.argv = ["lengthgen", "train"]
+main()
 """
 WORK = """
-import os, signal, sys, time
+import atexit, os, signal, sys, time
 from threading import Thread
 from theory.system.processes import interrupts_left
 
@@ -61,6 +65,15 @@ class Sending:
     def __del__(self):
         send("SIGTERM")
         time.sleep(0)
+
+class Named:
+    def __set_name__(self, *_):
+        send("SIGINT")
+        time.sleep(0)
+
+class Last:
+    def __del__(self, kill=os.kill, here=os.getpid()):
+        kill(here, 2)
 
 def work(**options):
 {work}
@@ -102,11 +115,51 @@ def called(tmp_path, process_before_work):
 
 @pytest.mark.parametrize(
     "work",
-    ["raise KeyboardInterrupt", "Dropping(); time.sleep(600)", "exec('raise KeyboardInterrupt')"],
-    ids=["at work", "where Python drops errors", "in code made from a string"],
+    [
+        "raise KeyboardInterrupt",
+        "Dropping(); time.sleep(600)",
+        "exec('raise KeyboardInterrupt')",
+        "class _:\n    named = Named()",
+    ],
+    ids=["at work", "where Python drops errors", "in code made from a string", "where Python makes it another error"],
 )
 def test_an_interrupt_is_one_line_and_its_status(called, work):
     assert called(work) == (130, "", f"error: interrupted; {AGAIN}")
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize("command", [["-m", "lengthgen"], ["-c", "import lengthgen.__main__ as at; at.main()"]])
+def test_an_interrupt_while_the_command_is_imported_is_one_line_and_its_status(tmp_path, command, name, status):
+    """The first package that it needs is one that sends the signal."""
+    (tmp_path / "typer.py").write_text(
+        f"import os, time; os.kill(os.getpid(), {getattr(signal, name)}); time.sleep(600)"
+    )
+    done = subprocess.run(
+        [sys.executable, *command], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=False, capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (status, "error: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("work", "ending"),
+    [
+        ("atexit.register(send, 'SIGINT')", (130, "", "error: interrupted\n")),
+        ("global last; last = Last()", (0, "", "")),
+    ],
+    ids=["functions called at exit", "modules taken down"],
+)
+def test_an_interrupt_after_the_answer_has_no_traceback(called, work, ending):
+    assert called(work) == ending
+
+
+def test_only_commands_that_store_results_so_far_say_that_they_are_kept(run, monkeypatch):
+    monkeypatch.setattr(cli, "click_app", lambda **_: 130)
+    saying = {name for name in COMMANDS if run(name) == (130, "", f"error: interrupted; {AGAIN}")}
+    assert {run(name)[2] for name in {*COMMANDS} - saying} == {"error: interrupted\n"}
+    storing = {name for name in COMMANDS if "out" in inspect.signature(function(name)).parameters}
+    at_the_end, nothing = {"court"}, {"evaluate", "relation", "runs"}
+    assert saying == storing - at_the_end - nothing
 
 
 @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGHUP", 129)])

@@ -195,4 +195,4 @@ def test_a_path_that_is_no_array_file_is_not_opened(run, tmp_path):
     (tmp_path / "device.npy").symlink_to("/dev/zero")
     (tmp_path / "folder.npy").mkdir()
     for name in ("pipe.npy", "device.npy", "folder.npy"):
-        refused(run("lrc", str(tmp_path / name), *SCALES), f"{name}' is no regular file")
+        refused(run("lrc", str(tmp_path / name), *SCALES), f"{name}' is no regular file: name another array file")

@@ -120,8 +120,8 @@ def test_a_record_without_a_module_is_proved_and_cannot_be_trained(run):
         ("drawn_from='rope'", "only registered encodings are trained at drawn positions"),
         ("module=3", "its module must be a function or class"),
         ("relation_of='relative'", "its relation_of must be a function or class"),
-        ("relation_of=lambda circuit: 3", "relation_of must give a Relation, not a int"),
-        ("relation='relative'", "its attribute 'relation' must be a Relation, not a str"),
+        ("relation_of=lambda circuit: 3", "relation_of must give a Relation, not 3"),
+        ("relation='relative'", "its attribute 'relation' must be a Relation, not 'relative'"),
         ("name=3", "the name of an encoding is a text"),
     ],
 )

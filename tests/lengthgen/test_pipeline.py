@@ -13,6 +13,7 @@ from lengthgen import gallery, pipeline
 from lengthgen.gallery import Drawn
 from lengthgen.tables.summary import _figures
 from paper_figs.sources import Sources
+from theory.system import files
 from theory.system.files import DamagedFile, locked, read_sealed_json, write_bytes
 
 
@@ -45,21 +46,21 @@ def in_another_thread(work):
 def waiting_for(lock, work):
     """Do the work in another thread, while this one holds the lock that it needs first."""
     with ExitStack() as held, ExitStack() as joined:
-        held.enter_context(locked(lock))
+        held.enter_context(locked(lock, "works"))
         joined.enter_context(in_another_thread(work))
         yield
         held.close()
 
 
-def stderr_lines(monkeypatch, module):
-    """Lines that a module writes on stderr, and an event that is set by the first line."""
+def waits_told(monkeypatch):
+    """Lines that tell of a lock that is not free, and an event that is set by the first line."""
     lines, event = [], threading.Event()
 
     def tell(line):
         lines.append(line)
         event.set()
 
-    monkeypatch.setattr(module, "tell", tell)
+    monkeypatch.setattr(files, "tell", tell)
     return lines, event
 
 
@@ -88,7 +89,7 @@ def test_a_file_that_a_training_is_writing_is_not_swept(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("first_part")
 def test_a_second_reproduce_names_the_process_that_it_waits_for(tmp_path, monkeypatch):
-    lines, event = stderr_lines(monkeypatch, pipeline)
+    lines, event = waits_told(monkeypatch)
     ended = []
 
     def second():
@@ -107,7 +108,7 @@ def test_a_second_reproduce_names_the_process_that_it_waits_for(tmp_path, monkey
 
 def test_a_figure_that_another_process_draws_is_waited_for_with_a_message(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    lines, event = stderr_lines(monkeypatch, gallery)
+    lines, event = waits_told(monkeypatch)
     sources = Sources(out=tmp_path / "out", profile="smoke", width=7.0)
     drawn = []
     lock = tmp_path / "cache" / "lengthgen" / "figures" / "table-formats" / ".lock"

@@ -54,7 +54,7 @@ def clean(common, cache, warmed):
     """
     out, record = common / "clean", common / "clean.json"
     work = partial(small_reproduce, out, cache, worker=False)
-    with locked(common / "clean.lock"):
+    with locked(common / "clean.lock", "reproduces"):
         if not record.exists():
             with ExitStack() as ends:
                 both = [

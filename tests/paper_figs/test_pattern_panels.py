@@ -430,10 +430,13 @@ def test_files_are_named_after_pattern_and_scales(tmp_path: FilePath, monkeypatc
     monkeypatch.setattr(saving, "_image_bytes", lambda figure, ending: b"the images are those of test_style")
     paths = [
         FilePath(path)
-        for text, train, test in (("i*j", 1, 2), ("i+j", 1, 2), ("i*j", 1, 3))
-        for path in pattern_panels.write(from_formula(text), tmp_path, train=train, test=test)
+        for pattern, train, test in (
+            *((from_formula(text), train, test) for text, train, test in (("i*j", 1, 2), ("i+j", 1, 2), ("i*j", 1, 3))),
+            (pattern_from_function(lambda i, j: i, name="i-j-\udcff\x01.py:f"), 1, 2),
+        )
+        for path in pattern_panels.write(pattern, tmp_path, train=train, test=test)
     ]
-    assert len({path.stem for path in paths}) == 3 and len(set(paths)) == 18
+    assert len({path.stem for path in paths}) == 4 and len(set(paths)) == 24
     assert all(path.name.startswith("pattern-i-j-") and path.stat().st_size for path in paths)
     caption = paths[4].read_text()
     assert caption == pattern_panels.drawing(from_formula("i*j"), train=1, test=2).caption + "\n"

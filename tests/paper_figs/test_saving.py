@@ -3,6 +3,7 @@
 import csv
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from matplotlib.backends import backend_pgf
@@ -66,6 +67,20 @@ def test_a_caption_is_one_line_whatever_names_it_repeats(tmp_path: Path) -> None
     for path in write(replace(TABLE, caption="of 'a\nb\x1b[2J'"), tmp_path, "table-x"):
         if path.suffix != ".csv":
             assert "\x1b" not in path.read_text() and "a b" in path.read_text()
+
+
+def test_names_of_any_characters_are_written(tmp_path: Path) -> None:
+    name, readable = "we\udcff\x01<&/own.py:own", r"we\udcff\x01<&/own.py:own"
+    with context():
+        figure = Figure(figsize=(1, 1))
+        figure.add_subplot(gid=f"axes:{name}").plot([1, 2], gid=name)
+    of_name = replace(TABLE, rows=[{"encoding": name}], caption=name)
+    csv_path, text, _ = write(replace(of_name, shown=replace(TABLE.shown, lines=[(name, "1")])), tmp_path, "table-x")
+    assert [*csv.DictReader(csv_path.read_text().splitlines())] == [{"encoding": readable}]
+    assert readable in text.read_text()
+    write(replace(of_name, shown=figure), tmp_path, "figure-x")
+    names = {element.get("id") for element in ElementTree.parse(tmp_path / "figure-x.svg").iter()}
+    assert names >= {readable, f"axes:{readable}"}
 
 
 def made(width: float, area: float) -> Drawing:

@@ -175,6 +175,7 @@ def test_parameters_stand_in_the_label_alone() -> None:
 def test_an_encoding_of_ones_own_looks_the_same_from_every_folder() -> None:
     assert style.look("law.py:near") == style.look("/far/away/law.py:near")
     assert {style.look(f"{folder}/law.py:near").label for folder in ("a", "b")} == {"law.py:near"}
+    assert style.look("a/l\udcff\x01.py:near").label == r"l\udcff\x01.py:near"
 
 
 def test_encodings_that_share_a_look_differ_within_one_figure() -> None:

@@ -154,6 +154,12 @@ def test_markdown_shows_text_as_it_is(text):
     assert page.tags.count("strong") == len(Strength)
 
 
+def test_markdown_has_no_control_character_and_no_lone_surrogate():
+    hostile = [result("a \x1b[31m \udcff", verdict=Verdict.CORRECTED, reason="\x07")]
+    for document in (markdown.document(hostile), markdown.evidence(hostile)):
+        assert document.replace("\n", "").isprintable() and r"a \\x1b\[31m \\udcff" in document
+
+
 REACHED = [
     (Strength.GENERAL, "proved for all"),
     (Strength.BOUNDED, "proved up to a bound: d <= 8; whole n"),

@@ -74,7 +74,7 @@ def record(text: str) -> Encoding:
 def _require_relation(relation: Any, text: str) -> None:
     """Raise `EncodingError` unless the attribute is a Relation or None."""
     if relation is not None and not isinstance(relation, Relation):
-        raise EncodingError(f"'{text}': its attribute 'relation' must be a Relation, not a {type(relation).__name__}")
+        raise EncodingError(f"'{text}': its attribute 'relation' must be a Relation, not {shown(relation)}")
 
 
 def _with_guards(encoding: Encoding) -> Encoding:

@@ -1,5 +1,6 @@
 """Base class of all errors that the user of a command can correct, and the hint for an unknown name."""
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
@@ -10,6 +11,8 @@ LONGEST_COMPARED = 100
 
 The time to compare grows with the square of the length.
 """
+_UNWRITABLE = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
+"""Characters that XML cannot hold, or only discouraged; lone surrogates are no UTF-8 either."""
 NEAREST, FEW = 3, 6
 """Largest number of names in the hint for an unknown name, and of names that are listed in full."""
 
@@ -41,6 +44,11 @@ def one_line(text: str, *, longest: int = LONGEST) -> str:
         for character in cut
     )
     return line if len(text) <= longest else f"{line}... ({len(text):,} characters in all)"
+
+
+def writable(text: str) -> str:
+    """Text that any file can hold: control characters but those of white space, and lone surrogates, are escaped."""
+    return _UNWRITABLE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def nearest(name: str, valid_names: Iterable[str], *, listed: str = "") -> str:

@@ -11,12 +11,13 @@ import os
 import secrets
 import socket
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from theory.system.errors import LengthgenError, in_words
+from theory.system.messages import tell
 
 LARGEST = 64 << 20
 """Largest number of bytes of a JSON file that is read; parsed, it may take 25 times as much memory."""
@@ -28,6 +29,10 @@ SEAL_BYTES = 32
 
 class DamagedFile(LengthgenError):
     """A stored file has changed since it was written; the one-line message names the file."""
+
+
+class Held(LengthgenError):
+    """A lock is held by another process; the message names it and its work."""
 
 
 class FullDisk(LengthgenError):
@@ -153,14 +158,14 @@ def read_bytes(path: Path, *, largest: int | None = None) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Text of a UTF-8 file of at most LARGEST bytes.
+    """Text of a UTF-8 file of at most LARGEST bytes, without the byte order mark with which some editors begin it.
 
     Raises:
         LengthgenError: the file is not UTF-8, or an error of `read_bytes`.
         OSError: the file cannot be read.
     """
     try:
-        return read_bytes(path, largest=LARGEST).decode("utf-8")
+        return read_bytes(path, largest=LARGEST).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise LengthgenError(f"{path} is not UTF-8 text: {error}") from error
 
@@ -172,7 +177,7 @@ def parse_json(content: bytes, path: Path) -> Any:
         LengthgenError: the bytes are not JSON, or nested too deeply; the message names the path.
     """
     try:
-        return json.loads(content.decode("utf-8"))
+        return json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise LengthgenError(f"{path} is not JSON: {error}") from error
 
@@ -240,17 +245,19 @@ def json_bytes(content: Any) -> bytes:
 
 
 @contextmanager
-def locked(path: Path, *, on_wait: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Context manager that holds a lock file; it waits while another process holds the lock.
+def locked(path: Path, work: str, *, wait: bool = True) -> Iterator[None]:
+    """Context manager that holds a lock file; it waits while another process holds the lock, and says so on stderr.
 
     The operating system releases the lock if the process ends.
 
     Args:
-        path: the lock file; it contains the name of the process that holds the lock.
-        on_wait: called once with the holder of the lock ("process 17 on HOST") if the lock is not free.
+        path: the lock file; it contains the name of the process that holds the lock ("process 17 on HOST").
+        work: what the holder of the lock does, as the end of a sentence: "trains RUN".
+        wait: if False, a lock that is not free is an error.
 
     Raises:
         FullDisk: no space is left.
+        Held: the lock is not free, and `wait` is False.
     """
     with _full_disk_named(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -259,9 +266,11 @@ def locked(path: Path, *, on_wait: Callable[[str], None] | None = None) -> Itera
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if on_wait:
-                file.seek(0)
-                on_wait(file.read(200).strip() or "another process")
+            file.seek(0)
+            holder = file.read(200).strip() or "another process"
+            if not wait:
+                raise Held(f"{holder} {work}") from None
+            tell(f"waiting for {holder}, which {work}")
             fcntl.flock(file, fcntl.LOCK_EX)
         with _full_disk_named(path):
             file.truncate(0)

@@ -165,7 +165,7 @@ def load_object(text: str, *, what: str, error: type[LengthgenError], kind: type
         objects = objects_of(defined, kind)
         wanted = "" if kind is object else f"{kind.__name__} "
         hint = nearest(name, objects) if objects else "it defines none"
-        present = f"; '{name}' is a {type(defined[name]).__name__}" if name in defined else ""
+        present = f"; '{name}' has type {type(defined[name]).__name__}" if name in defined else ""
         raise error(f"{what} file '{path}' defines no {wanted}'{name}': {hint}{present}")
     return defined[name]
 
@@ -192,7 +192,7 @@ def require_file(path: str, *, what: str, error: type[LengthgenError]) -> None:
         if not Path(path).exists():
             raise error(f"{what} file '{path}' does not exist")
         if not Path(path).is_file():
-            raise error(f"'{path}' is no regular file: name a {what} file")
+            raise error(f"'{path}' is no regular file: name another {what} file")
 
 
 def require_name(name: Any, what: str, error: type[LengthgenError]) -> None:

@@ -103,7 +103,7 @@ CONSTRUCTORS = {
     "raises": ("def mine(heads): [][heads]", "cannot be made from the sizes heads, head_dim, .*: IndexError"),
     "asks for more": ("def mine(rank): pass", "cannot be made from the sizes .*: TypeError: .*'rank'"),
     "hides what it takes": ("mine = max", "cannot be made from the sizes .*: ValueError"),
-    "makes nothing": ("def mine(): pass", "makes a NoneType, not a PositionEncoding"),
+    "makes nothing": ("def mine(): pass", "makes None, not a PositionEncoding"),
     "is nothing": ("mine = None", "has no module: give its record"),
     "is an encoding": ("mine = PositionEncoding()", "cannot be made from the sizes .*: NotImplementedError"),
     "learns nothing real": (

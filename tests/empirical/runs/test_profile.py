@@ -53,6 +53,12 @@ def test_fig_2_is_six_tasks_and_fig_3_two_ways_of_one_relation():
     }  # fmt: skip
 
 
+def test_a_byte_order_mark_changes_nothing(tmp_path):
+    (tmp_path / "plain.toml").write_text("title = 'ä'", encoding="utf-8")
+    (tmp_path / "marked.toml").write_text("title = 'ä'", encoding="utf-8-sig")
+    assert profile.read_toml(tmp_path / "marked.toml") == profile.read_toml(tmp_path / "plain.toml") == {"title": "ä"}
+
+
 @pytest.mark.parametrize(
     "before, after, says",
     [

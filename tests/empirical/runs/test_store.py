@@ -22,7 +22,7 @@ from empirical.runs import store as store_module
 from empirical.runs.run import Run
 from empirical.runs.store import FILES, RunStore, StoreError
 from tests.empirical.trial.trials import rows_of
-from theory.system.files import locked, read_sealed_json, write_bytes, write_json, write_sealed_json
+from theory.system.files import Held, locked, read_sealed_json, write_bytes, write_json, write_sealed_json
 
 FINISHED = ("config.json", "metrics.parquet", "checkpoint.safetensors", "environment.json", "files.json")
 
@@ -443,7 +443,7 @@ def test_locks_are_taken_in_one_order_whatever_that_of_the_runs(small_run, tmp_p
     taken = []
 
     @contextmanager
-    def locked(path, **_):
+    def locked(path, work):
         taken.append(path.name)
         yield
         taken.remove(path.name)
@@ -463,7 +463,7 @@ def test_a_process_that_waits_for_a_run_is_told_once_which_process_trains_it(sma
     store, run = RunStore(tmp_path), small_run()
     holder = (
         "import sys; from theory.system.files import locked; from pathlib import Path\n"
-        "with locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+        "with locked(Path(sys.argv[1]), 'trains'): print('held', flush=True); sys.stdin.read()"
     )
     lines = []
     with subprocess.Popen(
@@ -476,7 +476,7 @@ def test_a_process_that_waits_for_a_run_is_told_once_which_process_trains_it(sma
             lines.append(line)
             process.stdin.close()  # the holder ends
 
-        monkeypatch.setattr("theory.system.messages.tell", hear)
+        monkeypatch.setattr("theory.system.files.tell", hear)
         with store.locks([run, small_run(seed=1)]):
             pass
     [line] = lines
@@ -485,13 +485,9 @@ def test_a_process_that_waits_for_a_run_is_told_once_which_process_trains_it(sma
 
 def test_a_lock_file_may_hold_any_bytes(tmp_path):
     (tmp_path / "lock").write_bytes(b"\xff" * 10)
-
-    def give_up(holder):
-        raise StoreError(f"held by {holder}")
-
     with (tmp_path / "lock").open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(StoreError, match=r"held by \ufffd+"), locked(tmp_path / "lock", on_wait=give_up):
+        with pytest.raises(Held, match=r"^\ufffd{10} works$"), locked(tmp_path / "lock", "works", wait=False):
             pass
 
 

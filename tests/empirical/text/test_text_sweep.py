@@ -1,6 +1,8 @@
 """Runs of the text protocol: stored once, whole, sealed, and apart from each other's failures."""
 
 import json
+import os
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -15,7 +17,8 @@ from empirical.training import sealed_sweep
 from empirical.training.sealed_sweep import train_all
 from tests.pool_here import pool_here
 from theory.encodings.catalogue import ENCODINGS
-from theory.system.files import DamagedFile
+from theory.system import files
+from theory.system.files import DamagedFile, locked
 
 PROFILE = load_profile("smoke")
 
@@ -64,6 +67,16 @@ def test_a_changed_file_is_refused(tmp_path, trained_in_this_process):
     run.path(tmp_path).write_text(json.dumps(content))
     with pytest.raises(DamagedFile, match=r"nope-\w+\.json is not as it was written"):
         run.result(tmp_path)
+
+
+def test_a_process_that_waits_for_a_run_says_which_one_trains_it(tmp_path, monkeypatch, trained_in_this_process):
+    run, lines = run_of("nope"), []
+    with ExitStack() as held:
+        held.enter_context(locked(run.path(tmp_path).with_suffix(".lock"), "trains it"))
+        monkeypatch.setattr(files, "tell", lambda line: (lines.append(line), held.close()))
+        assert train_all([run], trained, tmp_path, CPU, lambda run: None) == []
+    [line] = lines
+    assert line.startswith(f"waiting for process {os.getpid()} on ") and line.endswith(", which trains nope")
 
 
 def test_whatever_the_numbers_depend_on_names_the_file(tmp_path):

@@ -58,7 +58,7 @@ QUICK_TO_NOTICE = {
 def second_daemon(common):
     """The daemon of the second of two nodes, which RAY_ADDRESS names; a test run has them once at a time."""
     with (
-        locked(common / "nodes.lock"),
+        locked(common / "nodes.lock", "runs a cluster"),
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         started(
             [sys.executable, "-c", NODES],

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from theory.system.errors import in_any_case, nearest
+from theory.system.errors import in_any_case, nearest, writable
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,12 @@ def test_a_name_in_another_case_is_the_registered_one():
     assert in_any_case("PARITY", ["copy", "parity"]) == "parity"
     assert in_any_case("Copy", ["copy", "Copy"]) == "Copy"
     assert in_any_case("cpy", ["copy"]) == "cpy"
+
+
+def test_text_for_files_has_no_control_character_and_no_lone_surrogate():
+    kept = "a\tb\r\nc\u200b \xa0\x85 é \ud7ff\ue000\ufffd \U0001f4a5"
+    assert writable(kept) == kept
+    assert writable("\x00\x1b[2J\x7f\x9f\ud800\udcff\uffff") == r"\x00\x1b[2J\x7f\x9f\ud800\udcff\uffff"
 
 
 def test_a_long_name_takes_no_time():

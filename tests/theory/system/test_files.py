@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import socket
 import subprocess
 import sys
 import threading
@@ -14,10 +15,12 @@ from theory.system.digests import file_digest
 from theory.system.errors import LengthgenError
 from theory.system.files import (
     DamagedFile,
+    Held,
     locked,
     read_json,
     read_sealed_bytes,
     read_sealed_json,
+    read_text,
     sweep_partial,
     write_bytes,
     write_json,
@@ -123,6 +126,12 @@ def test_a_device_a_pipe_and_a_large_file_are_refused_at_once(tmp_path, monkeypa
                 file_digest(path)
 
 
+def test_a_byte_order_mark_is_no_part_of_text_or_json(tmp_path):
+    (tmp_path / "content.json").write_text('"\u00e9"', encoding="utf-8-sig")
+    assert read_text(tmp_path / "content.json") == '"\u00e9"'
+    assert read_json(tmp_path / "content.json") == "\u00e9"
+
+
 def test_text_is_utf_8_whatever_the_locale(tmp_path):
     write_json(tmp_path / "content.json", "x")
     (tmp_path / "content.json").write_bytes('"\u00e9"'.encode())
@@ -139,18 +148,19 @@ def test_text_is_utf_8_whatever_the_locale(tmp_path):
 
 def test_a_lock_is_free_again_after_its_holder(tmp_path):
     for _ in range(2):
-        with locked(tmp_path / "lock"):
+        with locked(tmp_path / "lock", "works"):
             pass
 
 
-def test_the_holder_of_a_lock_is_named_once_to_the_waiting_process(tmp_path):
+def test_the_holder_of_a_lock_and_its_work_are_told_once_to_the_waiting_process(tmp_path, monkeypatch):
     messages, entered = [], threading.Event()
+    monkeypatch.setattr(files, "tell", messages.append)
 
     def wait():
-        with locked(tmp_path / "lock", on_wait=messages.append):
+        with locked(tmp_path / "lock", "works"):
             entered.set()
 
-    with locked(tmp_path / "lock", on_wait=messages.append):
+    with locked(tmp_path / "lock", "works"):
         waiting = threading.Thread(target=wait)
         waiting.start()
         while not messages:
@@ -158,4 +168,11 @@ def test_the_holder_of_a_lock_is_named_once_to_the_waiting_process(tmp_path):
         assert not entered.is_set()
     waiting.join(10)
     assert entered.is_set()
-    assert [line.partition(" on ")[0] for line in messages] == [f"process {os.getpid()}"]
+    assert messages == [f"waiting for process {os.getpid()} on {socket.gethostname()}, which works"]
+
+
+def test_a_lock_that_is_held_is_an_error_where_nobody_waits(tmp_path):
+    lock = tmp_path / "lock"
+    refused = pytest.raises(Held, match=rf"^process {os.getpid()} on {socket.gethostname()} works$")
+    with locked(lock, "works"), refused, locked(lock, "works", wait=False):
+        pass

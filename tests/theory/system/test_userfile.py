@@ -225,10 +225,10 @@ def test_an_object_is_loaded_by_its_name(mine):
     ("name", "options", "message"),
     [
         ("frist", {"kind": tuple}, "defines no tuple 'frist': did you mean first?"),
-        ("pair", {"kind": tuple}, "defines no tuple 'pair': choose first or second; 'pair' is a Pair"),
+        ("pair", {"kind": tuple}, "defines no tuple 'pair': choose first or second; 'pair' has type Pair"),
         ("x", {"kind": int}, "defines no int 'x': it defines none"),
         ("", {}, "defines no '': choose Pair, first, second or pair"),
-        ("math", {}, "defines no 'math': choose Pair, first, second or pair; 'math' is a module"),
+        ("math", {}, "defines no 'math': choose Pair, first, second or pair; 'math' has type module"),
     ],
 )
 def test_an_unknown_name_is_reported_with_the_nearest(mine, name, options, message):
