@@ -9,7 +9,7 @@ from typing import Any
 
 from circuits.theories.catalogue import THEORIES, theory_named
 from empirical.court.cell import Cell
-from empirical.court.freeze import Frozen, freeze, guess_from_json
+from empirical.court.freeze import GUESS, Frozen, freeze, guess_from_json
 from empirical.court.published.load import published_cells
 from empirical.court.stored import stored_cells
 from empirical.court.trial import LITERAL, judge
@@ -21,9 +21,11 @@ from theory.system.digests import source_digest
 from theory.system.errors import LengthgenError
 from theory.system.files import require_writable, user_cache, write_sealed_json
 from theory.system.processes import interrupts_left, pool
+from theory.system.shapes import record
 
 Answers = dict[str, dict[str, dict[str, Any]]]
 """Cell name -> theory name -> answer as JSON."""
+_ANSWERS = record(**dict.fromkeys(THEORIES, GUESS))
 
 
 def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str, Any]:
@@ -82,7 +84,8 @@ def _published_answers(cells: Sequence[Cell]) -> Answers:
         of_task.setdefault(cell.question.subject.name, []).append(cell)
     names = {task: [cell.name for cell in cells] for task, cells in of_task.items()}
     paths = {task: user_cache("court") / f"{number}.json" for number, task in enumerate(of_task)}
-    stored = {task: recalled(paths[task], [code, task, names[task]]) for task in of_task}
+    answers_of = {task: record(**dict.fromkeys(names[task], _ANSWERS)) for task in of_task}
+    stored = {task: recalled(paths[task], [code, task, names[task]], shape=answers_of[task]) for task in of_task}
     missing = [task for task, answers in stored.items() if answers is None]
     for task, answers in _computed(missing).items():
         keep(paths[task], [code, task, names[task]], answers)

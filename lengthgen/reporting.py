@@ -25,6 +25,7 @@ from paper_figs.report import claims, court, looks, mathematics, page, relations
 from paper_figs.report.plain import task_name, text
 from paper_figs.report.trial_circuits import trial_circuits
 from paper_figs.sources import Sources
+from paper_figs.stored import SHOWN_RUN, exploration
 from paper_figs.style import PAGE_WIDTH
 from proofs_checks.reading import versions
 from proofs_checks.registry import selection
@@ -34,6 +35,7 @@ from theory.system.digests import file_digest, source_digest
 from theory.system.errors import LengthgenError, in_words
 from theory.system.files import user_cache, write_bytes
 from theory.system.processes import interrupts_left, pool
+from theory.system.shapes import mapping_to
 
 PAGE = "report.html"
 """File name of the page."""
@@ -135,8 +137,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
 def _runs_data(out: Path) -> runs.RunsData:
     """Return the data of all runs; only runs that the last report did not have are read."""
     memory, code = out / MEMORY / "runs.json", source_digest("empirical", "paper_figs")
-    cached_runs = recalled(memory, code)
-    cached_runs = cached_runs if isinstance(cached_runs, dict) else {}
+    cached_runs = recalled(memory, code, shape=mapping_to(SHOWN_RUN)) or {}
     data = runs.runs_data(RunStore(out / "runs"), cached_runs)
     if data.read != cached_runs:
         keep(memory, code, data.read)
@@ -224,10 +225,10 @@ def _explorations(
     """
     code = _exploring_code()
     chosen = [_Exploration(spec, bounds, code) for spec in specs]
-    answers: dict[_Exploration, Any] = {each: recalled(each.path, each.key) for each in chosen}
+    answers: dict[_Exploration, Any] = {each: recalled(each.path, each.key, shape=exploration) for each in chosen}
     if not complete:
         chosen = [each if answers[each] else each._replace(bounds=relations.QUICK) for each in chosen]
-        answers |= {each: recalled(each.path, each.key) for each in chosen if each not in answers}
+        answers |= {each: recalled(each.path, each.key, shape=exploration) for each in chosen if each not in answers}
     if absent := [exploration for exploration in chosen if answers[exploration] is None]:
         answers |= _explore(absent)
     return [answers[each] for each in chosen], sum(each.bounds is relations.QUICK for each in chosen)
@@ -254,7 +255,8 @@ class _Exploration(NamedTuple):
     def computed(self) -> dict[str, Any]:
         """Return the answer, computed and cached if necessary."""
         try:
-            answer: dict[str, Any] = cached(self.path, self.key, partial(relations.explore, self.task, self.bounds))
+            explore = partial(relations.explore, self.task, self.bounds)
+            answer: dict[str, Any] = cached(self.path, self.key, explore, shape=exploration)
         except SolverFailed as reason:  # not cached: the next report tries it again
             return {"task": _shown_name(self.task), "format": self.task.format, "why": text(str(reason))}
         return answer

@@ -27,7 +27,7 @@ from empirical.verdict.runs import PIECES, RUNS, load_runs
 from paper_figs.cells import CellScores
 from paper_figs.names import distinct_names
 from paper_figs.records import find_record, scores_by_seed
-from paper_figs.stored import read_claims, read_court, read_record, read_trial
+from paper_figs.stored import JUDGEMENT, read_claims, read_court, read_record, read_trial
 from theory.system.cache import cached
 from theory.system.digests import file_digest, source_digest
 from theory.system.errors import LengthgenError
@@ -302,7 +302,7 @@ class Sources:
 
         key = [source_digest("theory", "circuits", "empirical"), preregistration.digest, self._verdict_digests(name)]
         path = user_cache("verdicts") / f"{name}.json"
-        answer: dict[str, Any] = self._cached("verdict", name, partial(cached, path, key, judgement))
+        answer: dict[str, Any] = self._cached("verdict", name, partial(cached, path, key, judgement, shape=JUDGEMENT))
         return preregistration, answer
 
     @property

@@ -23,6 +23,7 @@ from empirical.runs.run import Run
 from empirical.training.evaluation import teacher_forced
 from theory.system.cache import cached
 from theory.system.files import user_cache
+from theory.system.shapes import NUMBER
 
 STEPS, SAMPLES = 3, 50
 """Numbers of training steps and of test samples that are timed."""
@@ -58,7 +59,7 @@ def _seconds(run: Run, backend: Backend) -> float:
     """Estimate the seconds of one run; measured once for each shape of run and machine."""
     key = [run.config | {"seed": 0}, backend.device, torch.__version__, platform.node()]
     name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    seconds: float = cached(user_cache("costs") / f"{name}.json", key, partial(_timed, run, backend))
+    seconds: float = cached(user_cache("costs") / f"{name}.json", key, partial(_timed, run, backend), shape=NUMBER)
     return seconds
 
 

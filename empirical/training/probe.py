@@ -18,6 +18,7 @@ from empirical.model.setup import Setup
 from empirical.runs.run import Run
 from theory.system.cache import cached
 from theory.system.files import locked, user_cache
+from theory.system.shapes import NUMBER, record
 
 STEPS = 3
 """Timed steps of each kind."""
@@ -37,7 +38,10 @@ def seconds_of_step(runs: Sequence[Run], setup: Setup, backend: Backend) -> dict
     parts = {"alone": runs[:1], "together": runs}
     with locked(path.with_suffix(".lock")):
         seconds: dict[str, float] = cached(
-            path, key, lambda: {kind: _seconds(Ensemble(part, setup, backend)) for kind, part in parts.items()}
+            path,
+            key,
+            lambda: {kind: _seconds(Ensemble(part, setup, backend)) for kind, part in parts.items()},
+            shape=record(**dict.fromkeys(parts, NUMBER)),
         )
     return seconds
 

@@ -50,10 +50,13 @@ def _remembered(kind: str, names: Callable[[], Iterable[str]]) -> list[str]:
     from theory.system.cache import cached
     from theory.system.digests import source_digest
     from theory.system.files import user_cache
+    from theory.system.shapes import TEXT, list_of
 
     with suppress(OSError):
         code = source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
-        stored: list[str] = cached(user_cache("names") / f"{kind}.json", code, lambda: list(names()))
+        stored: list[str] = cached(
+            user_cache("names") / f"{kind}.json", code, lambda: list(names()), shape=list_of(TEXT)
+        )
         return stored
     return list(names())
 

@@ -7,20 +7,22 @@ from typing import Any
 
 from theory.system.files import DamagedFile, read_sealed_json, seal, write_sealed_json
 from theory.system.messages import tell
+from theory.system.shapes import Shape, WrongShape
 
 
-def cached(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
+def cached(path: Path, key: Any, compute: Callable[[], Any], *, shape: Shape) -> Any:
     """Answer stored at `path` under this key; if there is none, it is computed and stored.
 
     Args:
         path: the sealed JSON file that holds {"key": ..., "answer": ...}.
         key: everything that the answer depends on, in a form that JSON can hold.
         compute: function that computes the answer, which is not None.
+        shape: shape of the answer; a stored one of another shape is damaged, and computed again.
 
     Raises:
         OSError: the file cannot be read or written.
     """
-    answer = recalled(path, key)
+    answer = recalled(path, key, shape=shape)
     if answer is not None:
         return answer
     answer = json.loads(json.dumps(compute(), sort_keys=True))  # the same value as after reading the file
@@ -28,16 +30,19 @@ def cached(path: Path, key: Any, compute: Callable[[], Any]) -> Any:
     return answer
 
 
-def recalled(path: Path, key: Any) -> Any | None:
-    """Answer stored at `path` under this key; None if there is none.  A damaged file is reported on stderr."""
+def recalled(path: Path, key: Any, *, shape: Shape) -> Any | None:
+    """Answer of this shape stored at `path` under this key; None if there is none.  Damage is reported on stderr."""
     try:
         stored = read_sealed_json(path)
+        if stored.get("key") != _key_with_file_name(path, key):
+            return None
+        shape(stored.get("answer"), "answer")
     except FileNotFoundError:
         return None
-    except DamagedFile:
+    except (DamagedFile, WrongShape):
         tell(f"{path} was damaged and is made again")
         return None
-    return stored.get("answer") if stored.get("key") == _key_with_file_name(path, key) else None
+    return stored["answer"]
 
 
 def keep(path: Path, key: Any, answer: Any) -> None:
