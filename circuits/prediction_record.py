@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from theory.system.brief import Brief
+from theory.system.shapes import COUNT, FLAG, LIMIT, NUMBER, TEXT, made_into, or_none, row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,3 +256,32 @@ operators, and "selection_with_token" the same where a view shows the query's ow
 "distractors_with_token" asks for that and for selection_with_token, and "own_token" is distractors with the best of
 several circuits and with what a Transformer has without attention ([F], `circuits.other_circuits`).
 """
+
+_COUNTED = made_into(Counted, runs=COUNT, generalize=COUNT, unfit=COUNT)
+_FORECAST = made_into(
+    Forecast,
+    **dict.fromkeys(("share", "low", "high"), NUMBER),
+    breaks_at=or_none(NUMBER),
+    breaks_within=or_none(row(NUMBER, NUMBER)),
+    **dict.fromkeys(("comparable", "recorded"), _COUNTED),
+    **dict.fromkeys(("why", "version"), TEXT),
+)
+_VARIANT = made_into(
+    VariantPrediction,
+    **dict.fromkeys(("complexity_train", "complexity_test"), LIMIT),
+    **dict.fromkeys(("breaks_at", "labels_train", "labels_test"), or_none(COUNT)),
+    why=TEXT,
+    generalizes=FLAG,
+)
+PREDICTION = made_into(
+    Prediction,
+    **dict.fromkeys(("encoding", "why"), TEXT),
+    relation=or_none(TEXT),
+    scale_hint=FLAG,
+    **dict.fromkeys(("complexity_train", "complexity_test"), or_none(LIMIT)),
+    **dict.fromkeys(("labels_covered", "entries_covered", "generalizes", "literal"), or_none(FLAG)),
+    **dict.fromkeys(("unseen_distractors", "breaks_at"), or_none(COUNT)),
+    **dict.fromkeys(VARIANTS, or_none(_VARIANT)),
+    forecast=or_none(_FORECAST),
+)
+"""Shape of a prediction that `Prediction.as_json` wrote."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from circuits.theories.catalogue import THEORIES, theory_named
 from empirical.court.cell import Cell
-from empirical.court.freeze import Frozen, freeze, guess_from_json
+from empirical.court.freeze import GUESS, Frozen, freeze, guess_from_json
 from empirical.court.published.load import published_cells
 from empirical.court.stored import stored_cells
 from empirical.court.trial import LITERAL, judge
@@ -21,9 +21,11 @@ from theory.system.digests import source_digest
 from theory.system.errors import LengthgenError
 from theory.system.files import require_writable, user_cache, write_sealed_json
 from theory.system.processes import interrupts_left, pool
+from theory.system.shapes import record
 
 Answers = dict[str, dict[str, dict[str, Any]]]
 """Cell name -> theory name -> answer as JSON."""
+_ANSWERS = record(**dict.fromkeys(THEORIES, GUESS))
 
 
 def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str, Any]:
@@ -85,7 +87,8 @@ def _published_answers(cells: Sequence[Cell]) -> Answers:
         task: UserCached(path=user_cache("court") / f"{number}.json", code=code, inputs=[task, names[task]])
         for number, task in enumerate(of_task)
     }
-    stored = {task: entry.recalled() for task, entry in entries.items()}
+    shapes = {task: record(**dict.fromkeys(names[task], _ANSWERS)) for task in of_task}
+    stored = {task: entry.recalled(shapes[task]) for task, entry in entries.items()}
     missing = [task for task, answers in stored.items() if answers is None]
     for task, answers in _computed(missing).items():
         entries[task].keep(answers)

@@ -14,7 +14,20 @@ from theory.encodings.own import is_file, records
 from theory.system.cache import UserCached
 from theory.system.digests import source_digest
 from theory.system.files import user_cache
+from theory.system.shapes import FLAG, TEXT, list_of, mapping_to, one_of, record
 from theory.system.userfile import user_code
+
+_ROW = record(
+    **dict.fromkeys(
+        ("name", "title", "weights", "window", "learned", "far_field", "auxiliary_losses", "defined_for"), TEXT
+    ),
+    **dict.fromkeys(("hooks", "parameters"), list_of(TEXT)),
+    relative=one_of(properties.RELATIVE),
+    **dict.fromkeys(
+        ("translation", "norm_preserving", "streaming", "relabelling", "bidirectional", "causal_only", "bounded"), FLAG
+    ),
+)
+_MATRIX = record(encodings=list_of(_ROW), without_formulas=mapping_to(TEXT), label=TEXT)
 
 
 def selected(names: Sequence[str]) -> list[Encoding]:
@@ -50,7 +63,7 @@ def full_matrix() -> dict[str, Any]:
     Rows are cached until the formulas, or the code that decides their properties, change.
     """
     entry = UserCached(path=user_cache("matrix") / "encodings.json", code=source_digest("theory", "lengthgen"))
-    rows: dict[str, Any] = entry.computed(lambda: matrix_answer(with_formulas()))
+    rows: dict[str, Any] = entry.computed(lambda: matrix_answer(with_formulas()), _MATRIX)
     aliases = {name: list(encoding.aliases) for name, encoding in ENCODINGS.items()}
     return rows | {"without_formulas": _without_formulas(ENCODINGS.values()), "aliases": aliases}
 

@@ -1,6 +1,7 @@
 """Predictions for the cells of an experiment, in every operator mode, stored and frozen before anything is trained."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,16 @@ from circuits.tasks import TaskSpec
 from empirical.runs.profile import ProfileError
 from empirical.runs.protocol import Cell, Protocol
 from empirical.runs.run import plan
-from empirical.trial.frozen import FILE, Frozen, frozen_tasks
+from empirical.trial.frozen import FILE, STORED_PREDICTION, Frozen, frozen_tasks
 from lengthgen.experiment import Experiment
 from lengthgen.progress import Progress
 from paper_figs.report.relations import explored, pool_labels
 from paper_figs.report.trial_circuits import CIRCUITS
+from paper_figs.stored import POOLED
 from theory.system.cache import Cached
 from theory.system.digests import source_digest
 from theory.system.messages import tell
+from theory.system.shapes import one_for_each
 from theory.system.userfile import split_file
 
 MODE_STEPS = 120_000_000_000
@@ -45,19 +48,23 @@ def stored_predictions(experiment: Experiment) -> Predictions:
     in_predictions, in_circuits = (
         Cached(path=experiment.folder / name, code=code, inputs=inputs) for name in ("predictions.json", CIRCUITS)
     )
-    answer = in_predictions.recalled()
-    if answer is None or in_circuits.recalled() is None:
+    answer = in_predictions.recalled(one_for_each(product(protocol.cells, Mode), _cell_and_mode, STORED_PREDICTION))
+    if answer is None or in_circuits.recalled(POOLED) is None:
         answer, circuits = _computed_predictions(protocol)
         explorations, pool = pool_labels(circuits)
         in_circuits.keep({"explorations": explorations, "pool": pool})
         in_predictions.keep(answer)
     predictions: dict[Cell, dict[str, Prediction | None]] = {cell: {} for cell in protocol.cells}
-    for record in answer:
-        content = record["prediction"]
-        predictions[Cell.from_json(record["cell"])][record["mode"]] = (
-            None if content is None else Prediction.from_json(content)
-        )
+    for entry in answer:
+        content = entry["prediction"]
+        cell, mode = _cell_and_mode(entry)
+        predictions[cell][mode] = None if content is None else Prediction.from_json(content)
     return predictions
+
+
+def _cell_and_mode(entry: Mapping[str, Any]) -> tuple[Cell, str]:
+    """Return the cell and the operator mode of a stored prediction."""
+    return Cell.from_json(entry["cell"]), entry["mode"]
 
 
 def _computed_predictions(protocol: Protocol) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

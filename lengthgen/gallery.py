@@ -31,6 +31,7 @@ from theory.system.digests import source_digest
 from theory.system.errors import LengthgenError, in_any_case, in_words, nearest
 from theory.system.files import FullDisk, locked, read_bytes, user_cache, write_bytes
 from theory.system.processes import interrupts_left, pool
+from theory.system.shapes import NUMBER, TEXT, mapping_to, record
 
 PROCESSES = 2
 """Number of processes that draw in parallel."""
@@ -232,12 +233,13 @@ def few(names: Iterable[str]) -> str:
 
 _Contents = dict[str, bytes]
 """File name -> content."""
+_STAMP = record(files=mapping_to(TEXT), width=NUMBER, undrawable=TEXT)
 
 
 def _drawn_before(stamp: Cached, folder: Path) -> tuple[_Outcome, _Contents] | None:
     """Return the outcome for a figure drawn from the same sources, if its files are unchanged; else None."""
     try:
-        recorded = stamp.recalled()
+        recorded = stamp.recalled(_STAMP)
         if recorded is None:
             return None
         contents = {name: read_bytes(folder / name) for name in recorded["files"]}
@@ -245,7 +247,7 @@ def _drawn_before(stamp: Cached, folder: Path) -> tuple[_Outcome, _Contents] | N
             return None
         outcome = {key: recorded[key] for key in ("width", "undrawable")}
         return _Outcome(files=list(recorded["files"]), **outcome), contents
-    except (OSError, LengthgenError):  # missing or changed: the figure is drawn again
+    except (OSError, ValueError):  # missing, changed, or no name of a file: the figure is drawn again
         return None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import inf
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,26 @@ from lengthgen.reporting import write_report
 from lengthgen.training import UntilDecided, run_conjecture
 from paper_figs.records import RECORDS
 from paper_figs.sources import Sources
+from paper_figs.stored import CLAIM
 from paper_figs.style import PAGE_WIDTH
 from theory.pattern import from_formula
 from theory.system.cache import Cached, UserCached
 from theory.system.digests import file_digest, source_digest
 from theory.system.files import locked, sweep_partial, user_cache, write_sealed_json
+from theory.system.shapes import (
+    COUNT,
+    FLAG,
+    LIMIT,
+    TEXT,
+    Shape,
+    both,
+    list_of,
+    mapping_to,
+    one_for_each,
+    or_none,
+    record,
+    row,
+)
 
 WORKED_PATTERNS = {"prefix sum": "1", "window filter": "2 if i == j else 1 if j - i == 1 else 0", "decay": "0.5**(j-i)"}
 """The three worked cases of docs/theory/theorems.md, from scale 4 to 8."""
@@ -42,6 +58,24 @@ QUICKEST = "smoke"
 """Profile that leaves out the judgement of theories, which takes minutes the first time, and adds no runs."""
 MOST_RUNS = 30
 """Largest number of runs of a cell; not a time, so that every machine decides by the same runs."""
+_CLAIMS = record(claims=list_of(both(CLAIM, record(holds=FLAG, on_runs=FLAG))), holds=FLAG)
+_LRC = one_for_each(
+    WORKED_PATTERNS,
+    itemgetter("name"),
+    record(
+        **dict.fromkeys(("name", "expression", "label"), TEXT),
+        structure=or_none(TEXT),
+        scale_hint=FLAG,
+        generalizes=or_none(FLAG),
+        lrc=record(**dict.fromkeys(("4", "8"), or_none(COUNT))),
+        bounds=mapping_to(row(COUNT, COUNT)),
+        constant_from=or_none(COUNT),
+        **dict.fromkeys(("from_scale", "to_scale"), COUNT),
+        growth=or_none(record(kind=TEXT)),
+        ideal=list_of(record(label=COUNT, value=TEXT)),
+        relations=list_of(record(relation=TEXT, generalizes=FLAG, why=TEXT)),
+    ),
+)
 
 
 def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
@@ -58,9 +92,9 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
     with locked(out / ".lock", f"reproduces into {out}"):
         sweep_partial(out)
         answers = {
-            "lrc": _computed(out / "lrc.json", source_digest("theory"), WORKED_PATTERNS, _lrc),
+            "lrc": _computed(out / "lrc.json", source_digest("theory"), WORKED_PATTERNS, _lrc, _LRC),
             "claims": _claims(out, profile_name),
-            "src": _computed(out / "src.json", source_digest("theory", "circuits"), [*SRC_SCALES], _src),
+            "src": _computed(out / "src.json", source_digest("theory", "circuits"), [*SRC_SCALES], _src, _src_shape()),
             "conjecture": run_conjecture(
                 experiment,
                 backend,
@@ -78,10 +112,10 @@ def reproduce(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]:
     return answers
 
 
-def _computed(path: Path, code: str, inputs: Any, compute: Callable[[], Any]) -> Any:
+def _computed(path: Path, code: str, inputs: Any, compute: Callable[[], Any], shape: Shape) -> Any:
     """Return an answer that depends on the code alone, cached in the folder and for the user."""
     for_user = UserCached(path=user_cache("answers") / path.name, code=code, inputs=inputs)
-    return Cached(path=path, code=code, inputs=inputs).computed(partial(for_user.computed, compute))
+    return Cached(path=path, code=code, inputs=inputs).computed(partial(for_user.computed, compute, shape), shape)
 
 
 def _lrc() -> list[dict[str, Any]]:
@@ -101,7 +135,7 @@ def _claims(out: Path, profile_name: str) -> dict[str, Any]:
     trained = [*out.glob("runs/[!.]*/files.json"), *out.glob("*/predictions.json")]
     hashes = {str(path.relative_to(out)): file_digest(path) for path in sorted(trained)}
     entry = Cached(path=path, code=code, inputs=[profile_name, hashes])
-    answer: dict[str, Any] = entry.computed(partial(_run_claims, out, profile_name))
+    answer: dict[str, Any] = entry.computed(partial(_run_claims, out, profile_name), _CLAIMS)
     if any(claim["verdict"] == "unsettled" and not claim["on_runs"] for claim in answer["claims"]):
         replace(entry, inputs=None).keep(answer)  # under a key that never matches
     return answer
@@ -139,15 +173,37 @@ def _figures(out: Path, profile_name: str) -> dict[str, Any]:
 def _src() -> list[dict[str, Any]]:
     """Return SRC of every task that has a reference circuit."""
     answers = []
-    for name in TASKS:
-        if load(name).reference:
-            computed = compute(Question(spec=TaskSpec(name=name), scales=SRC_SCALES))
-            if computed.result.failed:
-                raise SolverFailed(f"task '{name}': {computed.result.stopped}")
-            answer = computed.as_json()
-            del answer["seconds"]  # so that the file is the same each time
-            answers.append(answer)
+    for name in _with_reference():
+        computed = compute(Question(spec=TaskSpec(name=name), scales=SRC_SCALES))
+        if computed.result.failed:
+            raise SolverFailed(f"task '{name}': {computed.result.stopped}")
+        answer = computed.as_json()
+        del answer["seconds"]  # so that the file is the same each time
+        answers.append(answer)
     return answers
+
+
+def _with_reference() -> list[str]:
+    """Return the names of the tasks that have a reference circuit."""
+    return [name for name in TASKS if load(name).reference]
+
+
+def _src_shape() -> Shape:
+    """Return the shape of the answer of `_src`."""
+    scales = [str(scale) for scale in SRC_SCALES]
+    of_task = record(
+        **dict.fromkeys(("task", "mode", "status", "statement", "label"), TEXT),
+        **dict.fromkeys(("arity", "inputs", "kernel"), COUNT),
+        **dict.fromkeys(("minimal_arity", "coverage_scale"), or_none(COUNT)),
+        src=record(**dict.fromkeys(scales, or_none(LIMIT))),
+        bounds=record(**dict.fromkeys(scales, row(LIMIT, LIMIT))),
+        proved=FLAG,
+        wiring=list_of(list_of(TEXT)),
+        roles=or_none(record(changing_pairs=COUNT, labels=COUNT, scale_hint=FLAG)),
+        unread=or_none(record(positions=list_of(COUNT), scale=COUNT)),
+        stopped=or_none(TEXT),
+    )
+    return one_for_each(_with_reference(), itemgetter("task"), of_task)
 
 
 def _manifest(protocol: Protocol, out: Path, backend: Backend) -> dict[str, Any]:

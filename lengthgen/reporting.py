@@ -25,6 +25,7 @@ from paper_figs.report import claims, court, looks, mathematics, page, relations
 from paper_figs.report.plain import task_name, text
 from paper_figs.report.trial_circuits import trial_circuits
 from paper_figs.sources import Sources
+from paper_figs.stored import SHOWN_RUN, exploration
 from paper_figs.style import PAGE_WIDTH
 from proofs_checks.registry import selection
 from proofs_checks.trained import Runs
@@ -33,6 +34,7 @@ from theory.system.digests import file_digest, source_digest, versions
 from theory.system.errors import LengthgenError, in_words
 from theory.system.files import user_cache, write_bytes
 from theory.system.processes import interrupts_left, pool
+from theory.system.shapes import mapping_to
 
 PAGE = "report.html"
 """File name of the page."""
@@ -134,8 +136,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
 def _runs_data(out: Path) -> runs.RunsData:
     """Return the data of all runs; only runs that the last report did not have are read."""
     entry = Cached(path=out / MEMORY / "runs.json", code=source_digest("empirical", "paper_figs"))
-    cached_runs = entry.recalled()
-    cached_runs = cached_runs if isinstance(cached_runs, dict) else {}
+    cached_runs = entry.recalled(mapping_to(SHOWN_RUN)) or {}
     data = runs.runs_data(RunStore(out / "runs"), cached_runs)
     if data.read != cached_runs:
         entry.keep(data.read)
@@ -223,10 +224,10 @@ def _explorations(
     """
     code = _exploring_code()
     chosen = [_Exploration(spec, bounds, code) for spec in specs]
-    answers: dict[_Exploration, Any] = {each: each.entry.recalled() for each in chosen}
+    answers: dict[_Exploration, Any] = {each: each.entry.recalled(exploration) for each in chosen}
     if not complete:
         chosen = [each if answers[each] else each._replace(bounds=relations.QUICK) for each in chosen]
-        answers |= {each: each.entry.recalled() for each in chosen if each not in answers}
+        answers |= {each: each.entry.recalled(exploration) for each in chosen if each not in answers}
     if absent := [exploration for exploration in chosen if answers[exploration] is None]:
         answers |= _explore(absent)
     return [answers[each] for each in chosen], sum(each.bounds is relations.QUICK for each in chosen)
@@ -252,7 +253,8 @@ class _Exploration(NamedTuple):
     def computed(self) -> dict[str, Any]:
         """Return the answer, computed and cached if necessary."""
         try:
-            answer: dict[str, Any] = self.entry.computed(partial(relations.explore, self.task, self.bounds))
+            explore = partial(relations.explore, self.task, self.bounds)
+            answer: dict[str, Any] = self.entry.computed(explore, exploration)
         except SolverFailed as reason:  # not cached: the next report tries it again
             return {"task": _shown_name(self.task), "format": self.task.format, "why": text(str(reason))}
         return answer

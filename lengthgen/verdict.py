@@ -10,6 +10,7 @@ from empirical.runs.environment import environment
 from empirical.statistics.e_values import Estimand, decides
 from empirical.verdict.comparisons import decided_pairs
 from empirical.verdict.disputes import rounds
+from empirical.verdict.forgery import decided, met, of_all, of_deciding
 from empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
 from empirical.verdict.judgement import gate, judge
 from empirical.verdict.preregistration import Preregistration, load_preregistration
@@ -18,12 +19,27 @@ from empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, miss
 from empirical.verdict.seen import seen_cells
 from lengthgen.progress import Progress
 from theory.system.errors import LengthgenError
-from theory.system.files import locked, read_json, require_folder, write_json
+from theory.system.files import locked, require_folder, write_json
 from theory.system.messages import tell
+from theory.system.shapes import COUNT, NUMBER, TEXT, both, list_of, mapping_to, read_stored, record
 
 GATE, ENVIRONMENT = "gate.json", "environment.json"
 DEVIATIONS = "deviations.json"
 """Sentences on departures from the plan, written by hand; the file is missing if there are none."""
+_GATE = record(
+    frozen=TEXT,
+    cells=COUNT,
+    pairs=list_of(
+        record(
+            **dict.fromkeys(("true", "against", "verdict"), TEXT),
+            cells=COUNT,
+            **dict.fromkeys(("power", "alone"), NUMBER),
+        )
+    ),
+)
+_ENVIRONMENT = record(
+    **dict.fromkeys(("machine", "revision"), TEXT), versions=both(mapping_to(TEXT), record(torch=TEXT))
+)
 MORE = 3
 """Runs that an undecided cell gets in each round."""
 
@@ -103,45 +119,65 @@ def verdict_answer(name: str, out: Path) -> dict[str, Any]:
     Raises:
         VerdictError: the answers are not frozen yet.
         TableError: a stored table is damaged, or a seed does not follow from the frozen answers.
+        DamagedFile: DEVIATIONS holds something else than sentences.
     """
     _, folder, frozen = _frozen(name, out)
-    deviations = read_json(folder / DEVIATIONS) if (folder / DEVIATIONS).is_file() else []
-    return {"name": name, "deviations": deviations} | judge(frozen, load_runs(frozen, folder))
+    return {"name": name, "deviations": _deviations(folder)} | judge(frozen, load_runs(frozen, folder))
+
+
+def _deviations(folder: Path) -> list[str]:
+    """Return the departures from the plan of a verdict."""
+    path, mend = folder / DEVIATIONS, 'write a list of sentences, ["...", "..."], or remove it'
+    if not path.is_file():
+        return []
+    deviations: list[str] = read_stored(path, list_of(TEXT), "deviations", mend, sealed=False)
+    return deviations
 
 
 def stored_gate(name: str, out: Path) -> dict[str, Any]:
     """Return the power that was computed when the answers were frozen.
 
     Raises:
-        LengthgenError: the file is missing or damaged.
+        DamagedFile: the file holds something else.
+        OSError: it cannot be read.
     """
-    gate: dict[str, Any] = read_json(out / name / GATE)
+    mend = f"make it again with  lengthgen verdict {name} --freeze --out {out}"
+    gate: dict[str, Any] = read_stored(out / name / GATE, _GATE, "power", mend, sealed=False)
     return gate
 
 
-def rerun_answer(name: str, out: Path, *, cells: int, seed: int) -> dict[str, Any]:
-    """Train the first runs of a random sample of cells again and compare; return the answers of `rerun` and `judged`.
+def rerun_answer(name: str, out: Path, *, count: int, seed: int, deciding: bool) -> dict[str, Any]:
+    """Train a sample of runs again and compare; return the answers of `rerun` and `judged`.
+
+    The runs are drawn from all, or with `deciding` for the questions that they decide (`forgery.of_deciding`). "forged"
+    has, for each question that is decided, the chance to meet somebody who changed runs to decide it.
 
     Raises:
-        VerdictError: the answers are not frozen yet, or there is no run.
+        VerdictError: the answers are not frozen yet, there is no run, or with `deciding` no question is decided.
         TableError: as for `verdict_answer`.
     """
     _, folder, frozen = _frozen(name, out)
     runs = load_runs(frozen, folder)
     if not runs:
         raise VerdictError(f"{folder} has no runs: run lengthgen verdict {name} --train 2h --out {out} first")
-    answer = rerun(
-        frozen, runs, cells=cells, seed=seed, workers=os.cpu_count() or 1, progress=_report("trained again", "runs")
-    )
-    return answer | judged(answer, _trained_on(folder), environment("cpu"))
+    trained_on, questions = _trained_on(folder), decided(frozen, runs)
+    if deciding and not questions:
+        raise VerdictError(f"the runs in {folder} decide no question: leave out --deciding")
+    if deciding:
+        draw = of_deciding(questions, count=count, seed=seed)
+    else:
+        draw = of_all(frozen, runs, questions, count=count, seed=seed)
+    answer = rerun(frozen, runs, draw, workers=os.cpu_count() or 1, progress=_report("trained again", "runs"))
+    return answer | {"forged": met(questions, draw)} | judged(answer, trained_on, environment("cpu"))
 
 
 def _trained_on(folder: Path) -> dict[str, Any]:
     """Return the environment in which the runs of a verdict were trained; empty if it was not recorded."""
-    recorded = read_json(folder / ENVIRONMENT) if (folder / ENVIRONMENT).is_file() else None
-    if isinstance(recorded, dict) and {"machine", "versions", "revision"} <= recorded.keys():
-        return recorded
-    return {}
+    path, mend = folder / ENVIRONMENT, "restore it from a copy, or remove it: then first failures must be the same"
+    if not path.is_file():
+        return {}
+    recorded: dict[str, Any] = read_stored(path, _ENVIRONMENT, "environment", mend, sealed=False)
+    return recorded
 
 
 def _frozen(name: str, out: Path) -> tuple[Preregistration, Path, FrozenCells]:

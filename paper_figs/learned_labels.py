@@ -26,7 +26,18 @@ from paper_figs.small_panels import matrix
 from paper_figs.sources import Needs, Sources
 from paper_figs.style import SMALLEST_TEXT, context, look, shades
 from theory.relation import NO_LABEL, Labels
-from theory.system.files import read_sealed_json, write_sealed_json
+from theory.system.files import write_sealed_json
+from theory.system.shapes import (
+    COUNT,
+    TEXT,
+    Shape,
+    WrongShape,
+    list_of,
+    made_into,
+    read_stored,
+    record,
+    row,
+)
 
 if TYPE_CHECKING:  # the module needs torch, which a list of figures must not import
     from empirical.encodings.learned_relation import Weights
@@ -134,7 +145,8 @@ def read_relations(path: Path) -> list[LearnedRelation]:
         DamagedFile: the file has changed since it was written.
         OSError: it cannot be read.
     """
-    return [_relation(stored) for stored in read_sealed_json(path)["relations"]]
+    content = read_stored(path, record(relations=list_of(_RELATION)), "relations", f"git checkout {path}")
+    return [_relation(stored) for stored in content["relations"]]
 
 
 def _lines(values: "Labels | Weights") -> list[str]:
@@ -144,6 +156,33 @@ def _lines(values: "Labels | Weights") -> list[str]:
 
 def _matrix(lines: Sequence[str], kind: type) -> NDArray[Any]:
     return np.array([line.split() for line in lines], dtype=kind)
+
+
+def _matrix_of(kind: type) -> Shape:
+    """Shape of the lines of a square matrix of numbers."""
+
+    def check(value: Any, where: str) -> None:
+        list_of(TEXT)(value, where)
+        try:
+            matrix = _matrix(value, kind)
+        except (ValueError, OverflowError) as error:
+            raise WrongShape(f"{where} is no matrix of numbers") from error
+        if matrix.shape != (len(value), len(value)):
+            raise WrongShape(f"{where} is no square matrix")
+
+    return check
+
+
+_RELATION = made_into(
+    LearnedRelation,
+    **dict.fromkeys(("task", "encoding"), TEXT),
+    **dict.fromkeys(("seed", "scale", "agreeing", "pairs"), COUNT),
+    **dict.fromkeys(("train", "queries"), list_of(COUNT)),
+    ideal=_matrix_of(np.int64),
+    labels=row(*[_matrix_of(np.int64)] * RANKS),
+    weights=row(*[_matrix_of(np.float32)] * RANKS),
+    meaning=list_of(row(COUNT, COUNT)),
+)
 
 
 def _relation(stored: Mapping[str, Any]) -> LearnedRelation:

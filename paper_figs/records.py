@@ -13,7 +13,7 @@ from typing import Any
 
 from empirical.runs.protocol import Protocol
 from empirical.trial.frozen import stored_runs
-from theory.system.files import read_json
+from theory.system.shapes import read_stored, record
 
 RECORDS = Path(__file__).resolve().parent.parent / "docs" / "results"
 """Folder of the records of this project; it does not exist where the package is installed from a wheel."""
@@ -21,6 +21,8 @@ RUNS = "runs.json"
 """File that names the profile and every run of a record, as `tools/record.py` writes it."""
 RELATIONS = "relations.json"
 """File with the relations that the first run of each cell learned, as `tools/record.py` writes it."""
+
+_RUNS = record(runs=record())
 
 
 def find_record(records: Path, protocol: Protocol) -> Path | None:
@@ -33,7 +35,7 @@ def find_record(records: Path, protocol: Protocol) -> Path | None:
     """
     sizes = {}
     for path in sorted(records.glob(f"*/{protocol.name}/{RUNS}")):
-        recorded = read_json(path)["runs"]
+        recorded = read_stored(path, _RUNS, "names of runs", f"git checkout {path}", sealed=False)["runs"]
         planned = stored_runs(protocol, path.parent.parent)
         if all(run.id in recorded for runs in planned.values() for run in runs):
             sizes[path.parent] = len(recorded)

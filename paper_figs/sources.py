@@ -27,7 +27,7 @@ from empirical.verdict.runs import PIECES, RUNS, load_runs
 from paper_figs.cells import CellScores
 from paper_figs.names import distinct_names
 from paper_figs.records import find_record, scores_by_seed
-from paper_figs.stored import read_claims, read_court, read_record, read_trial
+from paper_figs.stored import JUDGEMENT, read_claims, read_court, read_record, read_trial
 from theory.system.cache import UserCached
 from theory.system.digests import file_digest, source_digest
 from theory.system.errors import LengthgenError
@@ -305,7 +305,7 @@ class Sources:
             code=source_digest("theory", "circuits", "empirical"),
             inputs=[preregistration.digest, self._verdict_digests(name)],
         )
-        answer: dict[str, Any] = self._cached("verdict", name, partial(entry.computed, judgement))
+        answer: dict[str, Any] = self._cached("verdict", name, partial(entry.computed, judgement, JUDGEMENT))
         return preregistration, answer
 
     @property

@@ -5,22 +5,27 @@ used only if its seal is intact and every value has the expected type. Otherwise
 command that makes it again.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from theory.system.errors import LengthgenError
-from theory.system.files import SEAL, DamagedFile, read_json, read_sealed_json
-
-Check = Callable[[Any, str], None]
-"""Function that checks (value, name of its place) and raises _Wrong if the value does not fit."""
-LARGEST = 1 << 63
-"""Largest absolute value of an accepted whole number."""
-
-
-class _Wrong(Exception):
-    """Error for a value that does not have the expected type or form."""
+from theory.system.files import SEAL
+from theory.system.shapes import (
+    COUNT,
+    FLAG,
+    NUMBER,
+    TEXT,
+    Shape,
+    WrongShape,
+    both,
+    either,
+    if_given,
+    list_of,
+    mapping_to,
+    or_none,
+    read_stored,
+    record,
+    row,
+)
 
 
 def read_trial(path: Path, again: str) -> dict[str, Any]:
@@ -31,8 +36,8 @@ def read_trial(path: Path, again: str) -> dict[str, Any]:
         again: the command that makes it again.
 
     Raises:
-        LengthgenError: the file was changed after it was written, or holds no trial; the message names the file and
-            the command.
+        DamagedFile: the file was changed after it was written, or holds no trial; the message names the file and the
+            command.
         OSError: the file cannot be read.
     """
     return _read(path, _TRIAL, "trial", again)
@@ -43,10 +48,7 @@ def read_record(path: Path, again: str) -> dict[str, Any]:
 
     Arguments and errors as `read_trial`, but a file without a seal is read, as those of the first version are.
     """
-    if not is_sealed(path):
-        content = _checked(partial(read_json, path), path, _RECORD, "trial", again)
-    else:
-        content = _read(path, _RECORD, "trial", again)
+    content = _read(path, _RECORD, "trial", again, sealed=is_sealed(path))
     cells = [{"e_against": None, "e_for": None} | cell for cell in content["cells"]]
     return content | {"cells": cells}
 
@@ -74,123 +76,16 @@ def read_court(path: Path, again: str) -> dict[str, Any]:
     return scores
 
 
-def is_shown_run(content: Any) -> bool:
-    """True if the content has the form in which `paper_figs.report.runs` stores a run that it has read."""
-    try:
-        _RUN(content, "run")
-    except _Wrong:
-        return False
-    return True
-
-
-def _read(path: Path, check: Check, content_name: str, again: str) -> dict[str, Any]:
-    return _checked(partial(read_sealed_json, path), path, check, content_name, again)
-
-
-def _checked(read: Callable[[], Any], path: Path, check: Check, content_name: str, again: str) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = read()
-        check(content, content_name)
-    except DamagedFile as error:
-        raise LengthgenError(f"{error}: make it again with  {again}") from error
-    except _Wrong as error:
-        raise LengthgenError(f"{path} holds no {content_name} ({error}): make it again with  {again}") from error
+def _read(path: Path, shape: Shape, what: str, again: str, *, sealed: bool = True) -> dict[str, Any]:
+    content: dict[str, Any] = read_stored(path, shape, what, f"make it again with  {again}", sealed=sealed)
     return content
 
 
-def _of_type(name: str, *kinds: type) -> Check:
-    def check(value: Any, where: str) -> None:
-        if type(value) not in kinds:
-            raise _Wrong(f"{where} is {type(value).__name__}, not {name}")
-        if type(value) is int and abs(value) > LARGEST:
-            raise _Wrong(f"{where} is too large")
-
-    return check
-
-
-def _record(**fields: Check) -> Check:
-    """Check for a mapping that has at least these keys, each with its own check."""
-
-    def check(value: Any, where: str) -> None:
-        if not isinstance(value, Mapping):
-            raise _Wrong(f"{where} is {type(value).__name__}, not a mapping")
-        for key, check_field in fields.items():
-            if key not in value:
-                raise _Wrong(f"{where} has no {key}")
-            check_field(value[key], f"{where}.{key}")
-
-    return check
-
-
-def _list_of(check_item: Check) -> Check:
-    """Check for a list whose values all pass the given check."""
-
-    def check(value: Any, where: str) -> None:
-        if not isinstance(value, list):
-            raise _Wrong(f"{where} is {type(value).__name__}, not a list")
-        for place, item in enumerate(value):
-            check_item(item, f"{where}[{place}]")
-
-    return check
-
-
-def _mapping_to(check_value: Check) -> Check:
-    """Check for a mapping with any keys whose values all pass the given check."""
-
-    def check(value: Any, where: str) -> None:
-        if not isinstance(value, Mapping):
-            raise _Wrong(f"{where} is {type(value).__name__}, not a mapping")
-        for key, item in value.items():
-            check_value(item, f"{where}.{key}")
-
-    return check
-
-
 def _scale_numbers(value: Any, where: str) -> None:
-    """Check for a mapping from scales, written as text, to numbers."""
-    _mapping_to(_NUMBER)(value, where)
+    """Check a mapping from scales, written as text, to numbers."""
+    mapping_to(NUMBER)(value, where)
     if not all(key.isdecimal() and len(key) < 10 for key in value):
-        raise _Wrong(f"{where} has a key that is not a scale")
-
-
-def _both(first: Check, second: Check) -> Check:
-    def check(value: Any, where: str) -> None:
-        first(value, where)
-        second(value, where)
-
-    return check
-
-
-def _either(first: Check, second: Check) -> Check:
-    def check(value: Any, where: str) -> None:
-        try:
-            first(value, where)
-        except _Wrong:
-            second(value, where)
-
-    return check
-
-
-def _row(*checks: Check) -> Check:
-    """Check for a list with as many values as there are checks, each for one value."""
-
-    def check(value: Any, where: str) -> None:
-        if not isinstance(value, list) or len(value) != len(checks):
-            raise _Wrong(f"{where} is no list of {len(checks)}")
-        for place, (check_item, item) in enumerate(zip(checks, value, strict=True)):
-            check_item(item, f"{where}[{place}]")
-
-    return check
-
-
-def _if_given(**fields: Check) -> Check:
-    """Check for a mapping in which each of these keys may be absent or None."""
-
-    def check(value: Any, where: str) -> None:
-        for key, check_field in fields.items():
-            _or_none(check_field)(value.get(key), f"{where}.{key}")
-
-    return check
+        raise WrongShape(f"{where} has a key that is not a scale")
 
 
 def _labels_in_pool(value: Any, where: str) -> None:
@@ -202,141 +97,179 @@ def _labels_in_pool(value: Any, where: str) -> None:
         for number in its.get("labels") or []
     ]
     if not all(0 <= number < len(value["pool"]) for number in numbers):
-        raise _Wrong(f"{where} names labels that it does not have")
+        raise WrongShape(f"{where} names labels that it does not have")
 
 
-def _or_none(check_value: Check) -> Check:
-    def check(value: Any, where: str) -> None:
-        if value is not None:
-            check_value(value, where)
-
-    return check
-
-
-_TEXT, _FLAG, _COUNT = _of_type("a text", str), _of_type("true or false", bool), _of_type("a whole number", int)
-_NUMBER = _of_type("a number", int, float)
-_SHARE = _record(successes=_COUNT, trials=_COUNT, low=_NUMBER, high=_NUMBER)
-_BREAKING = _record(
-    predicted=_or_none(_NUMBER),
-    observed=_or_none(_NUMBER),
-    range=_or_none(_list_of(_NUMBER)),
-    exact=_record(successes=_COUNT),
+_SHARE = record(successes=COUNT, trials=COUNT, low=NUMBER, high=NUMBER)
+_BREAKING = record(
+    predicted=or_none(NUMBER),
+    observed=or_none(NUMBER),
+    range=or_none(list_of(NUMBER)),
+    exact=record(successes=COUNT),
 )
-_RECORDED_CELL = _record(
-    **dict.fromkeys(("task", "format", "encoding", "size", "verdict"), _TEXT),
-    **dict.fromkeys(("predicted", "literal", "observed"), _or_none(_FLAG)),
+_RECORDED_CELL = record(
+    **dict.fromkeys(("task", "format", "encoding", "size", "verdict"), TEXT),
+    **dict.fromkeys(("predicted", "literal", "observed"), or_none(FLAG)),
     **dict.fromkeys(("fit", "generalizes_given_fit", "generalizes"), _SHARE),
-    prediction=_or_none(_record(breaks_at=_or_none(_NUMBER), why=_TEXT)),
-    breaking=_or_none(_BREAKING),
-    disagrees_with=_list_of(_TEXT),
-    diagnosis=_list_of(_record(kind=_TEXT, says=_TEXT)),
-    outcomes=_list_of(_record(seed=_COUNT, fits=_FLAG, first_failure=_or_none(_NUMBER), exact_match=_scale_numbers)),
-    predicted_before_training=_FLAG,
+    prediction=or_none(record(breaks_at=or_none(NUMBER), why=TEXT)),
+    breaking=or_none(_BREAKING),
+    disagrees_with=list_of(TEXT),
+    diagnosis=list_of(record(kind=TEXT, says=TEXT)),
+    outcomes=list_of(record(seed=COUNT, fits=FLAG, first_failure=or_none(NUMBER), exact_match=_scale_numbers)),
+    predicted_before_training=FLAG,
 )
-_FORECAST = _record(
-    **dict.fromkeys(("share", "low", "high"), _NUMBER),
-    breaks_at=_or_none(_NUMBER),
-    why=_TEXT,
-    recorded=_record(runs=_COUNT, generalize=_COUNT),
+_FORECAST = record(
+    **dict.fromkeys(("share", "low", "high"), NUMBER),
+    breaks_at=or_none(NUMBER),
+    why=TEXT,
+    recorded=record(runs=COUNT, generalize=COUNT),
 )
-_E_VALUES = _record(**dict.fromkeys(("e_against", "e_for"), _or_none(_NUMBER)))
+_E_VALUES = record(**dict.fromkeys(("e_against", "e_for"), or_none(NUMBER)))
 _COUNTS = ("yes_yes", "yes_no", "no_yes", "no_no", "not_observed", "no_prediction")
-_RULE = _record(
-    table=_record(**dict.fromkeys(_COUNTS, _COUNT)),
-    agreement=_or_none(_NUMBER),
-    fisher_p=_NUMBER,
-    permutation=_mapping_to(_record(p=_NUMBER)),
-    misclassified=_list_of(_TEXT),
-    refuted_by=_list_of(_TEXT),
+_RULE = record(
+    table=record(**dict.fromkeys(_COUNTS, COUNT)),
+    agreement=or_none(NUMBER),
+    fisher_p=NUMBER,
+    permutation=mapping_to(record(p=NUMBER)),
+    misclassified=list_of(TEXT),
+    refuted_by=list_of(TEXT),
 )
 
 
 def _rules(value: Any, where: str) -> None:
     """Check the rules of a trial: two that every version has, and any others in the same form."""
-    _record(coverage=_RULE, literal=_RULE)(value, where)
-    _mapping_to(_RULE)(value, where)
+    record(coverage=_RULE, literal=_RULE)(value, where)
+    mapping_to(_RULE)(value, where)
 
 
-_RECORD = _record(
-    main=_record(size=_TEXT, checkpoint=_TEXT, mode=_TEXT, threshold=_NUMBER),
-    alpha=_NUMBER,
-    confidence=_NUMBER,
+_RECORD = record(
+    main=record(size=TEXT, checkpoint=TEXT, mode=TEXT, threshold=NUMBER),
+    alpha=NUMBER,
+    confidence=NUMBER,
     rules=_rules,
-    breaking=_record(**dict.fromkeys(("cells", "as_predicted", "earlier", "later", "never"), _COUNT)),
-    cells=_list_of(_RECORDED_CELL),
+    breaking=record(**dict.fromkeys(("cells", "as_predicted", "earlier", "later", "never"), COUNT)),
+    cells=list_of(_RECORDED_CELL),
 )
-_CLAIM = _record(
-    **dict.fromkeys(("id", "verdict", "statement", "latex", "label", "reason"), _TEXT),
-    source=_record(paper=_TEXT, arxiv=_TEXT, place=_TEXT),
-    strength=_or_none(_TEXT),
-    seconds=_or_none(_NUMBER),
-    facts=_list_of(_TEXT),
-    assumptions=_list_of(_TEXT),
-    falsifiers=_list_of(_record(name=_TEXT, rejected=_FLAG, reason=_TEXT)),
+CLAIM = record(
+    **dict.fromkeys(("id", "verdict", "statement", "latex", "label", "reason"), TEXT),
+    source=record(paper=TEXT, arxiv=TEXT, place=TEXT),
+    strength=or_none(TEXT),
+    seconds=or_none(NUMBER),
+    facts=list_of(TEXT),
+    assumptions=list_of(TEXT),
+    falsifiers=list_of(record(name=TEXT, rejected=FLAG, reason=TEXT)),
 )
-_RUN = _record(
-    epochs=_list_of(_COUNT),
-    loss=_list_of(_or_none(_NUMBER)),
-    exact=_list_of(_list_of(_or_none(_NUMBER))),
-    seconds=_or_none(_NUMBER),
-    peak_memory_mib=_or_none(_NUMBER),
-    time=_TEXT,
-    environment=_record(
-        **dict.fromkeys(("device", "machine", "python", "revision"), _TEXT), versions=_mapping_to(_TEXT)
-    ),
+SHOWN_RUN = record(
+    epochs=list_of(COUNT),
+    loss=list_of(or_none(NUMBER)),
+    exact=list_of(list_of(or_none(NUMBER))),
+    seconds=or_none(NUMBER),
+    peak_memory_mib=or_none(NUMBER),
+    time=TEXT,
+    environment=record(**dict.fromkeys(("device", "machine", "python", "revision"), TEXT), versions=mapping_to(TEXT)),
 )
-_SCORED = _record(verdict=_TEXT, answered=_COUNT)
-_COURT_CELL = _record(
-    **dict.fromkeys(("name", "evidence", "task", "encoding"), _TEXT),
-    **dict.fromkeys(("fit", "generalizes", "train", "test"), _COUNT),
-    guesses=_mapping_to(_record(probability=_or_none(_NUMBER), reason=_TEXT)),
+"""Shape of a run as `paper_figs.report.runs` keeps it."""
+_SCORED = record(verdict=TEXT, answered=COUNT)
+_COURT_CELL = record(
+    **dict.fromkeys(("name", "evidence", "task", "encoding"), TEXT),
+    **dict.fromkeys(("fit", "generalizes", "train", "test"), COUNT),
+    guesses=mapping_to(record(probability=or_none(NUMBER), reason=TEXT)),
 )
-_COURT = _record(
-    answer=_record(
-        evidence=_TEXT,
-        frozen=_TEXT,
-        threshold=_NUMBER,
-        theories=_mapping_to(_record(title=_TEXT, verdict=_TEXT, answered=_COUNT)),
-        references=_mapping_to(_SCORED),
-        controls=_mapping_to(_SCORED),
-        cells=_list_of(_COURT_CELL),
-        did_not_fit=_list_of(_TEXT),
+_COURT = record(
+    answer=record(
+        evidence=TEXT,
+        frozen=TEXT,
+        threshold=NUMBER,
+        theories=mapping_to(record(title=TEXT, verdict=TEXT, answered=COUNT)),
+        references=mapping_to(_SCORED),
+        controls=mapping_to(_SCORED),
+        cells=list_of(_COURT_CELL),
+        did_not_fit=list_of(TEXT),
     )
 )
-_JUDGED = _record(
-    rules=_mapping_to(_RULE),
-    unanimous_runs=_COUNT,
-    train=_list_of(_COUNT),
-    cells=_list_of(_both(_E_VALUES, _if_given(forecast=_FORECAST))),
+_JUDGED = record(
+    rules=mapping_to(_RULE),
+    unanimous_runs=COUNT,
+    train=list_of(COUNT),
+    cells=list_of(both(_E_VALUES, if_given(forecast=_FORECAST))),
 )
-_LIMIT = _either(_COUNT, _TEXT)
-_STEP = _row(_COUNT, _COUNT, _list_of(_row(_COUNT, _COUNT)))
-_INSTANCE = _either(_record(names=_list_of(_TEXT), steps=_list_of(_STEP)), _record(length=_COUNT))
-_PREDICTION = _record(
-    relation=_or_none(_TEXT),
-    why=_TEXT,
-    **dict.fromkeys(("generalizes", "scale_hint", "labels_covered", "entries_covered", "literal"), _or_none(_FLAG)),
-    **dict.fromkeys(("complexity_train", "complexity_test", "unseen_distractors", "breaks_at"), _or_none(_LIMIT)),
+_LIMIT = either(COUNT, TEXT)
+_STEP = row(COUNT, COUNT, list_of(row(COUNT, COUNT)))
+_INSTANCE = either(record(names=list_of(TEXT), steps=list_of(_STEP)), record(length=COUNT))
+_PREDICTION = record(
+    relation=or_none(TEXT),
+    why=TEXT,
+    **dict.fromkeys(("generalizes", "scale_hint", "labels_covered", "entries_covered", "literal"), or_none(FLAG)),
+    **dict.fromkeys(("complexity_train", "complexity_test", "unseen_distractors", "breaks_at"), or_none(_LIMIT)),
 )
-_CIRCUIT = _record(
-    src=_list_of(_row(_LIMIT, _LIMIT)),
-    status=_TEXT,
-    **dict.fromkeys(("arity", "inputs"), _COUNT),
-    coverage_scale=_or_none(_COUNT),
-    roles=_list_of(_list_of(_row(_COUNT, _COUNT))),
+_CIRCUIT = record(
+    src=list_of(row(_LIMIT, _LIMIT)),
+    status=TEXT,
+    **dict.fromkeys(("arity", "inputs"), COUNT),
+    coverage_scale=or_none(COUNT),
+    roles=list_of(list_of(row(COUNT, COUNT))),
 )
-_EXPLORATION = _both(
-    _record(
-        **dict.fromkeys(("task", "format"), _TEXT),
-        largest=_COUNT,
-        train=_or_none(_row(_COUNT, _COUNT)),
-        scales=_list_of(_INSTANCE),
-        encodings=_mapping_to(_if_given(prediction=_PREDICTION, labels=_list_of(_COUNT), why=_TEXT)),
+
+
+def _explored(labels: Shape) -> Shape:
+    """Shape of an exploration of a task (`relations.explored`), given that of each list of labels."""
+    return both(
+        record(
+            **dict.fromkeys(("task", "format"), TEXT),
+            largest=COUNT,
+            train=or_none(row(COUNT, COUNT)),
+            scales=list_of(_INSTANCE),
+            encodings=mapping_to(if_given(prediction=_PREDICTION, labels=list_of(labels), why=TEXT)),
+        ),
+        either(_CIRCUIT, record(why=TEXT)),
+    )
+
+
+def exploration(value: Any, where: str) -> None:
+    """Check an exploration, or the reason why there is none (`paper_figs.report.relations.explore`)."""
+    record(**dict.fromkeys(("task", "format"), TEXT))(value, where)
+    (_explored(list_of(COUNT)) if "encodings" in value else record(why=TEXT))(value, where)
+
+
+POOLED = both(record(explorations=list_of(_explored(COUNT)), pool=list_of(list_of(COUNT))), _labels_in_pool)
+"""Shape of the answer in a circuits.json."""
+_CIRCUITS = record(answer=POOLED)
+_TRIAL = both(_RECORD, _JUDGED)
+_LEDGER = record(answer=record(claims=list_of(CLAIM)))
+_RULE_SCORE = record(
+    **dict.fromkeys(("right_yes", "wrong_yes", "right_no", "wrong_no", "abstains"), COUNT), brier=or_none(NUMBER)
+)
+_PAIR = record(
+    **dict.fromkeys(("part", "first", "second", "better"), TEXT),
+    **dict.fromkeys(("tasks", "cells", "disputed", "reached", "wins_first", "wins_second"), COUNT),
+    **dict.fromkeys(("against_first", "against_second"), NUMBER),
+    trajectory=list_of(row(COUNT, NUMBER, NUMBER)),
+    brier=record(**dict.fromkeys(("against_first", "against_second"), NUMBER)),
+)
+_GROUP = record(encoding=TEXT, cells=COUNT, generalize=COUNT, yes=mapping_to(COUNT))
+_BREAKS = record(
+    cells=COUNT,
+    exact=_SHARE,
+    within_one=COUNT,
+    later_than_first=record(cells=COUNT, exact=_SHARE),
+    counts=list_of(row(NUMBER, NUMBER, COUNT)),
+)
+JUDGEMENT = record(
+    **dict.fromkeys(("title", "preregistration", "frozen"), TEXT),
+    **dict.fromkeys(("questions", "encodings"), list_of(TEXT)),
+    **dict.fromkeys(
+        ("cells", "planned", "tasks", "seen", "seen_tasks", "runs", "gaps", "fitting_runs", "counting"), COUNT
     ),
-    _either(_CIRCUIT, _record(why=_TEXT)),
+    sample=record(tasks=COUNT, cells=COUNT, counting=COUNT),
+    never_fit=record(cells=COUNT, predicted_yes=list_of(TEXT), by_encoding=mapping_to(COUNT)),
+    rules=mapping_to(record(**dict.fromkeys(("all", "amendment", "judgement"), _RULE_SCORE))),
+    pairs=list_of(_PAIR),
+    decided=mapping_to(record(**dict.fromkeys(("yes", "no", "undecided", "by_e_bh"), COUNT))),
+    breaking=mapping_to(_BREAKS),
+    points=list_of(both(_GROUP, record(format=TEXT))),
+    strata=list_of(both(_GROUP, record(stratum=TEXT))),
+    formats=mapping_to(mapping_to(record(runs=COUNT, exact_match=list_of(NUMBER)))),
+    multiverse=list_of(record(threshold=NUMBER, fitting=COUNT, cells=COUNT, right=mapping_to(or_none(NUMBER)))),
+    null_rate=or_none(record(rate=NUMBER, stated=NUMBER, simulations=COUNT)),
 )
-_CIRCUITS = _record(
-    answer=_both(_record(explorations=_list_of(_EXPLORATION), pool=_list_of(_list_of(_COUNT))), _labels_in_pool)
-)
-_TRIAL = _both(_RECORD, _JUDGED)
-_LEDGER = _record(answer=_record(claims=_list_of(_CLAIM)))
+"""Shape of a judgement (`empirical.verdict.judgement.judge`)."""

@@ -13,6 +13,7 @@ from typing import Any
 from empirical.runs.protocol import load_protocol
 from empirical.runs.protocol import names as protocol_names
 from empirical.trial.frozen import FILE as FROZEN
+from empirical.trial.frozen import frozen_protocol
 from empirical.trial.outcomes import Checkpoint
 from paper_figs import accuracy_grid, breaking_scales, disagreements, prediction_matrix, success_shares
 from paper_figs.cells import CellScores
@@ -21,7 +22,6 @@ from paper_figs.saving import Drawing
 from paper_figs.stored import is_sealed, read_record
 from paper_figs.trial_cells import StoredCell, Trial, main_cells, main_rule
 from theory.system.errors import LengthgenError, in_any_case, nearest
-from theory.system.files import read_sealed_json
 from theory.system.messages import tell
 
 FILE = "conjecture.json"
@@ -130,7 +130,7 @@ def _train_of_older(file: Path) -> Sequence[int]:
     """
     frozen, name = file.parent / FROZEN, file.resolve().parent.name
     if frozen.is_file():
-        scales: list[int] = read_sealed_json(frozen)["frozen"][-1]["protocol"]["train"]
+        scales: list[int] = frozen_protocol(frozen)["train"]
         return scales
     if name in protocol_names():
         return load_protocol(name, "quick").train

@@ -19,7 +19,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from proofs_checks import reading, runner
 from proofs_checks.claim import TIME_LIMIT, Claim
-from proofs_checks.result import Result, Verdict
+from proofs_checks.result import RESULT, Result, Verdict
 from proofs_checks.runner import run_claim
 from theory.system.cache import UserCached, can_keep
 from theory.system.errors import LengthgenError
@@ -228,5 +228,5 @@ def _start_worker(_: _Task) -> None:
 
 def _read_entry(claim: Claim, entry: UserCached) -> Result | None:
     """Result stored under this key; None if there is none, or if the file is damaged, which is reported."""
-    plain_result = entry.recalled()
+    plain_result = entry.recalled(RESULT)
     return plain_result and Result.from_plain(claim, plain_result)

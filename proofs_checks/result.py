@@ -10,8 +10,9 @@ from typing import Any
 from proofs_checks.certificates import Certificates
 from proofs_checks.claim import Claim, Evidence, Strength
 from proofs_checks.formal import recorded
-from proofs_checks.formal.lemma import Lemma
+from proofs_checks.formal.lemma import Lemma, certificate_shape
 from theory.system.brief import Brief, Listed
+from theory.system.shapes import FLAG, NUMBER, TEXT, list_of, made_into, one_of, or_none, record
 
 
 class Verdict(StrEnum):
@@ -94,7 +95,7 @@ class Result(Brief):
             evidence=_evidence(plain["evidence"]) if plain["evidence"] else None,
             reason=plain["reason"],
             falsifiers=tuple(
-                FalsifierResult(**falsifier | {"identities": tuple(falsifier["identities"])})
+                FalsifierResult(**falsifier | {"identities": tuple(falsifier.get("identities", ()))})
                 for falsifier in plain["falsifiers"]
             ),
             seconds=plain["seconds"],
@@ -155,3 +156,23 @@ def _evidence(plain: Mapping[str, Any]) -> Evidence:
         assumptions=tuple(plain["assumptions"]),
         reach=plain["reach"],
     )
+
+
+_CERTIFICATES = list_of(certificate_shape)
+RESULT = record(
+    verdict=one_of(Verdict),
+    evidence=or_none(
+        record(
+            strength=one_of(Strength),
+            **dict.fromkeys(("facts", "assumptions"), list_of(TEXT)),
+            reach=TEXT,
+        )
+    ),
+    falsifiers=list_of(
+        made_into(FalsifierResult, **dict.fromkeys(("name", "reason"), TEXT), rejected=FLAG, identities=_CERTIFICATES)
+    ),
+    reason=TEXT,
+    seconds=NUMBER,
+    identities=_CERTIFICATES,
+)
+"""Shape of a result that `Result.as_plain` wrote."""

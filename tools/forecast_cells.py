@@ -22,7 +22,7 @@ from circuits.forecast.features import IDEAL_RELATIONS, OwnToken, features_of, f
 from circuits.forecast.record import ANSWERED, REGISTERED, RecordedCell, write_cells
 from circuits.other_circuits import SeveralCircuits
 from circuits.prediction import MORE_PROMPTS, predict
-from circuits.prediction_record import Prediction, VariantPrediction
+from circuits.prediction_record import PREDICTION, Prediction, VariantPrediction
 from circuits.src import traces_up_to
 from circuits.tasks import TaskSpec, parse_task
 from circuits.theories.scaled import MAX_STEPS
@@ -33,6 +33,7 @@ from empirical.verdict.tables import read_rows
 from theory.system.cache import Cached
 from theory.system.digests import source_digest
 from theory.system.files import read_json
+from theory.system.shapes import COUNT, TEXT, mapping_to, one_of, record
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
@@ -187,12 +188,13 @@ Key = tuple[TaskSpec, int, int]
 """Task, and largest scales of training and of the test."""
 Job = tuple[TaskSpec, int, int, tuple[str, ...]]
 """Task, largest scales of training and of the test, and encodings."""
+_ANSWER = record(digest=TEXT, length=COUNT, predictions=mapping_to(PREDICTION))
 
 
 def answered(job: Job, folder: Path) -> dict[str, Any]:
     """Return the digest of a task, its length at the largest scale, and encoding -> prediction; computed once."""
     name = hashlib.sha256(repr(job).encode()).hexdigest()[:16]
-    content: dict[str, Any] = _entry(folder, name, job).computed(lambda: _answered(*job))
+    content: dict[str, Any] = _entry(folder, name, job).computed(lambda: _answered(*job), _ANSWER)
     return content
 
 
@@ -257,7 +259,7 @@ def own_token(key: Key, folder: Path) -> OwnToken:
     task, train, test = key
     name = hashlib.sha256(f"own token {key!r}".encode()).hexdigest()[:16]
     kind: str = _entry(folder, name, key).computed(
-        lambda: own_token_decides(traces_up_to(task.laid_out(test), test), train).name
+        lambda: own_token_decides(traces_up_to(task.laid_out(test), test), train).name, one_of(OwnToken.__members__)
     )
     return OwnToken[kind]
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from circuits.theories.theory import Guess, Question, Theory
+from theory.system.shapes import COUNT, NUMBER, TEXT, both, made_into, or_none, reads
 
 Questions = Mapping[str, Question]
 """Cell name -> question."""
@@ -39,6 +40,12 @@ class Frozen:
 def guess_from_json(content: Mapping[str, Any]) -> Guess:
     """Return the answer that `guess_as_json` wrote."""
     return Guess(**content)
+
+
+GUESS = both(
+    made_into(Guess, probability=or_none(NUMBER), reason=TEXT, breaks_at=or_none(COUNT)), reads(guess_from_json)
+)
+"""Shape of an answer that `guess_as_json` wrote."""
 
 
 def guess_as_json(guess: Guess) -> dict[str, Any]:

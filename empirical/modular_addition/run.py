@@ -6,17 +6,31 @@ OUT/modular-addition/PROFILE/CONDITION-HASH.predictions.json
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from empirical.modular_addition import conditions
 from empirical.modular_addition.conditions import Condition
-from empirical.modular_addition.coverage import predict, shift_invariance
+from empirical.modular_addition.coverage import Prediction, predict, shift_invariance
+from empirical.modular_addition.draws import Data
 from empirical.modular_addition.encodings import bidirectional
 from empirical.modular_addition.profile import ModularProfile
 from empirical.runs.buildable import require_sizes
-from empirical.runs.sealed import SealedRun
-from theory.system.files import read_sealed_json, write_sealed_json
+from empirical.runs.sealed import MEND, SealedRun
+from theory.system.files import write_sealed_json
+from theory.system.shapes import (
+    COUNT,
+    FLAG,
+    NUMBER,
+    TEXT,
+    Shape,
+    made_into,
+    one_for_each,
+    read_stored,
+    record,
+    row,
+)
 
 FORMAT_VERSION = 1
 """Version of draws, training and results; raised with each change of these, so that old results are not reused."""
@@ -59,11 +73,41 @@ class ModularRun(SealedRun):
         """Return everything that the numbers depend on."""
         return {"condition": self.condition.as_json(), "profile": self.profile.as_json(), "version": FORMAT_VERSION}
 
+    @property
+    def shape(self) -> Shape:
+        """Shape of the result: predictions and measurements, with a number for each model."""
+        of_models = row(*[NUMBER] * len(self.profile.seeds))
+        accuracy = record(**dict.fromkeys(self._evaluations, of_models))
+        return record(
+            predictions=self._shape_of_predictions,
+            **dict.fromkeys(("predictions_sha256", "losses_sha256"), TEXT),
+            measured=record(**dict.fromkeys(("trained", "reference", "agreeing"), of_models), accuracy=accuracy),
+            seconds=NUMBER,
+        )
+
+    @property
+    def _shape_of_predictions(self) -> Shape:
+        evaluation = made_into(
+            Prediction,
+            **dict.fromkeys(("evaluation", "why"), TEXT),
+            **dict.fromkeys(("holds", "holds_in_expression"), FLAG),
+            **dict.fromkeys(("unseen", "unseen_in_expression"), COUNT),
+        )
+        return record(
+            shift_invariant=FLAG,
+            shift_invariant_why=TEXT,
+            evaluations=one_for_each(self._evaluations, itemgetter("evaluation"), evaluation),
+        )
+
+    @cached_property
+    def _evaluations(self) -> list[str]:
+        return [str(kind) for kind in Data(self.condition, self.profile, self.profile.seeds[0]).kinds()]
+
     def predictions(self, out: Path) -> dict[str, Any]:
         """Return the stored predictions; if there are none, make and store them.
 
         Raises:
-            DamagedFile: the file has changed since it was written.
+            DamagedFile: the file has changed since it was written, or holds no predictions.
         """
         path = self.path(out).with_suffix(".predictions.json")
         if not path.exists():
@@ -74,4 +118,5 @@ class ModularRun(SealedRun):
                 "evaluations": [prediction.as_json() for prediction in predict(self.condition, self.profile)],
             }
             write_sealed_json(path, {**self.config, **made})
-        return read_sealed_json(path)
+        stored: dict[str, Any] = read_stored(path, self._shape_of_predictions, "predictions", MEND)
+        return stored

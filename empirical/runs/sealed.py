@@ -12,7 +12,10 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
-from theory.system.files import read_sealed_json
+from theory.system.shapes import Shape, WrongShape, both, read_stored, record
+
+MEND = "remove it, and its models are trained again"
+"""What to do about a result that cannot be used."""
 
 
 class SealedRun(ABC):
@@ -36,6 +39,11 @@ class SealedRun(ABC):
     def config(self) -> dict[str, Any]:
         """Everything that the numbers depend on, as JSON."""
 
+    @property
+    @abstractmethod
+    def shape(self) -> Shape:
+        """Shape of the result, which begins with `config`."""
+
     def path(self, out: Path) -> Path:
         """Return the file of the result."""
         name = "".join(character if character.isalnum() or character in "-=." else "_" for character in self.name)
@@ -45,10 +53,19 @@ class SealedRun(ABC):
         """Return the stored result; None if there is none.
 
         Raises:
-            DamagedFile: the file has changed since it was written.
+            DamagedFile: the file has changed since it was written, or does not hold the result of this run.
         """
         path = self.path(out)
-        return read_sealed_json(path) if path.exists() else None
+        if not path.exists():
+            return None
+        result: dict[str, Any] = read_stored(path, both(self._begins, self.shape), "result", MEND)
+        return result
+
+    def _begins(self, value: Any, where: str) -> None:
+        """Check that a result is that of this run."""
+        record()(value, where)
+        if value | json.loads(json.dumps(self.config)) != value:
+            raise WrongShape(f"{where} is that of another run")
 
 
 def digest(content: Any) -> str:

@@ -4,14 +4,27 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from empirical.runs.sealed import SealedRun
+from empirical.runs.sealed import MEND, SealedRun
 from empirical.text.corpus import corpus
 from empirical.text.profile import TextProfile, load_profile
-from theory.system.files import read_sealed_json
 from theory.system.neighbours import own_text
+from theory.system.shapes import (
+    COUNT,
+    NUMBER,
+    TEXT,
+    Shape,
+    both,
+    list_of,
+    mapping_to,
+    one_for_each,
+    read_stored,
+    record,
+    row,
+)
 from theory.system.userfile import split_file
 
 FORMAT_VERSION = 1
@@ -50,6 +63,16 @@ class TextRun(SealedRun):
             "version": FORMAT_VERSION,
         }
 
+    @property
+    def shape(self) -> Shape:
+        """Shape of the result: tests by encoding, those of each length with a number for each model."""
+        of_models = row(*[NUMBER] * self.profile.seeds)
+        at_length = record(
+            length=COUNT, **dict.fromkeys(("loss", "last", "keys"), of_models), by_position=list_of(NUMBER)
+        )
+        of_encoding = one_for_each(self.profile.lengths, itemgetter("length"), at_length)
+        return record(tests=both(mapping_to(of_encoding), record(**{self.encoding: of_encoding})), seconds=NUMBER)
+
 
 def stored_results(out: Path, profile_name: str) -> list[dict[str, Any]]:
     """Return the stored results of a profile, ordered by encoding; those of earlier versions are left out.
@@ -59,9 +82,11 @@ def stored_results(out: Path, profile_name: str) -> list[dict[str, Any]]:
         DamagedFile: a file has changed since it was written.
     """
     profile = load_profile(profile_name)
-    contents = [read_sealed_json(path) for path in sorted((out / TextRun.protocol / profile_name).glob("*.json"))]
-    runs = [TextRun(encoding=content["encoding"], profile_name=profile_name, profile=profile) for content in contents]
-    return [content for content, run in zip(contents, runs, strict=True) if content | run.config == content]
+    paths = sorted((out / TextRun.protocol / profile_name).glob("*.json"))
+    encodings = [read_stored(path, record(encoding=TEXT), "result", MEND)["encoding"] for path in paths]
+    # A result of an earlier version is in another file than that of the run.
+    runs = [TextRun(encoding=name, profile_name=profile_name, profile=profile) for name in dict.fromkeys(encodings)]
+    return [result for run in runs if (result := run.result(out))]
 
 
 def tests_by_name(result: dict[str, Any]) -> dict[str, Sequence[dict[str, Any]]]:

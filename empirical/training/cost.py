@@ -22,6 +22,7 @@ from empirical.training.evaluation import teacher_forced
 from theory.system.cache import UserCached
 from theory.system.digests import source_digest
 from theory.system.files import seal, user_cache
+from theory.system.shapes import NUMBER
 
 STEPS, SAMPLES = 3, 50
 """Numbers of training steps and of test samples that are timed."""
@@ -58,7 +59,7 @@ def _seconds(run: Run, backend: Backend) -> float:
     inputs = [run.config | {"seed": 0}, backend.device, platform.node()]
     name = seal(inputs)[:16]
     entry = UserCached(path=user_cache("costs") / f"{name}.json", code=source_digest("empirical"), inputs=inputs)
-    seconds: float = entry.computed(partial(_timed, run, backend))
+    seconds: float = entry.computed(partial(_timed, run, backend), NUMBER)
     return seconds
 
 

@@ -18,6 +18,7 @@ from empirical.runs.run import Run
 from theory.system.cache import UserCached, can_keep
 from theory.system.digests import source_digest
 from theory.system.files import locked, seal, user_cache
+from theory.system.shapes import NUMBER, record
 
 STEPS = 3
 """Timed steps of each kind."""
@@ -34,7 +35,8 @@ def seconds_of_step(runs: Sequence[Run], setup: Setup, backend: Backend) -> dict
     waits = locked(path.with_suffix(".lock"), "measures the time of a training step")
     with waits if can_keep(path.parent) else nullcontext():
         seconds: dict[str, float] = entry.computed(
-            lambda: {kind: _seconds(Ensemble(part, setup, backend)) for kind, part in parts.items()}
+            lambda: {kind: _seconds(Ensemble(part, setup, backend)) for kind, part in parts.items()},
+            record(**dict.fromkeys(parts, NUMBER)),
         )
     return seconds
 

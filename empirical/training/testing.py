@@ -15,9 +15,12 @@ from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
 from empirical.runs.data import TEST
 from empirical.runs.run import Run, require_unchanged
-from empirical.runs.store import CHECKPOINT, RunStore, StoreError, redo
+from empirical.runs.store import CHECKPOINT, METRICS, RunStore, StoreError, redo
 from empirical.training.evaluation import free_running, teacher_forced
 from theory.system.errors import LengthgenError
+
+ROUNDED = 0.01
+"""Largest change of a share of right samples by rounding, when weights are tested again on another machine ([F])."""
 
 
 class ScaleError(LengthgenError):
@@ -113,3 +116,21 @@ def test(
                     "disagreements": int((generated != right.all(1)).sum()),
                 }
     return scores
+
+
+def disagreement(run: Run, store: RunStore, *, device: str) -> str | None:
+    """Test the weights of a finished run on its own test data: what they do otherwise than its metrics say, in words.
+
+    None if no share of right samples differs by more than ROUNDED. Raises as `load_trained`.
+    """
+    stored = store.final_exact_match(run)
+    tested = test(run, store, run.test, samples=run.evaluation.samples, running=False, device=device)
+    scale = max(run.test, key=lambda scale: abs(stored[scale] - tested[scale]["exact_match"]))
+    again = tested[scale]["exact_match"]
+    if abs(stored[scale] - again) <= ROUNDED:
+        return None
+    path = store.folder(run) / METRICS
+    return (
+        f"{path} says that {stored[scale]:.1%} of the samples of scale {scale} are right, and the weights beside it "
+        f"get {again:.1%} right: {redo(path.parent)}"
+    )

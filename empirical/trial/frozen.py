@@ -15,18 +15,46 @@ from pathlib import Path
 from typing import Any, Self
 
 from circuits.modes import Mode
-from circuits.prediction_record import RULES, Prediction
+from circuits.prediction_record import PREDICTION, RULES, Prediction
 from empirical.runs.profile import Model
 from empirical.runs.protocol import Cell, Protocol
 from empirical.runs.run import Run, plan
 from empirical.runs.store import RunStore
 from empirical.verdict.seeds import derived_seed, frozen_digest
-from theory.system.files import DamagedFile, read_sealed_json, write_sealed_json
+from theory.system.files import write_sealed_json
+from theory.system.shapes import (
+    COUNT,
+    FLAG,
+    NUMBER,
+    TEXT,
+    both,
+    if_given,
+    list_of,
+    mapping_to,
+    one_of,
+    or_none,
+    read_stored,
+    reads,
+    record,
+)
 
 FILE = "frozen.json"
 Modes = Mapping[str, Prediction | None]
 """Predictions of one cell by operator mode."""
 CellOfSize = tuple[Cell, Model]
+STORED_PREDICTION = record(cell=reads(Cell.from_json), mode=one_of(Mode), prediction=or_none(PREDICTION))
+"""Shape of a prediction as predictions.json, beside FILE, holds it."""
+_PREDICTIONS = record(answer=list_of(STORED_PREDICTION))
+_CELL = record(base=or_none(COUNT), **dict.fromkeys(("task", "format", "encoding"), TEXT))
+_ANSWER = both(record(generalizes=FLAG, breaks_at=or_none(NUMBER)), if_given(share=NUMBER))
+_FROZEN = record(
+    frozen=list_of(
+        record(
+            protocol=record(train=list_of(COUNT), test=list_of(COUNT), cells=list_of(_CELL)),
+            cells=list_of(record(cell=_CELL, rules=mapping_to(_ANSWER))),
+        )
+    )
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +188,17 @@ def _answer(prediction: Prediction, rule: str) -> dict[str, Any]:
     return answer | ({"share": prediction.forecast.share} if rule == "forecast" and prediction.forecast else {})
 
 
+def read_predictions(path: Path, mend: str) -> list[dict[str, Any]]:
+    """Read the stored predictions of an experiment, by cell and operator mode.
+
+    Raises:
+        DamagedFile: the file has changed since it was written, or holds something else; the message ends with `mend`.
+        OSError: the file cannot be read.
+    """
+    predictions: list[dict[str, Any]] = read_stored(path, _PREDICTIONS, "predictions", mend)["answer"]
+    return predictions
+
+
 def rule_name(mode: str, rule: str) -> str:
     """Name of a rule under an operator mode."""
     return f"{mode}/{rule}"
@@ -235,14 +274,11 @@ def frozen_protocol(path: Path) -> dict[str, Any]:
 
 def _records(path: Path) -> list[dict[str, Any]]:
     """Records of what was frozen, the oldest first; none if nothing was."""
+    mend = "restore it from a copy, or remove it to freeze today's answers"
     try:
-        records = read_sealed_json(path).get("frozen")
+        records: list[dict[str, Any]] = read_stored(path, _FROZEN, "frozen answers", mend)["frozen"]
     except FileNotFoundError:
         return []
-    except DamagedFile as error:
-        raise DamagedFile(f"{error}: restore it from a copy, or remove it to freeze today's answers") from error
-    if not isinstance(records, list):
-        raise DamagedFile(f"{path} holds no list of what was frozen: remove it, and new runs are trained")
     return records
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,18 @@ from empirical.verdict.tables import TableError, read_rows, write_rows
 from theory.system.cache import Cached
 from theory.system.digests import source_digest
 from theory.system.processes import interrupts_left, pool
+from theory.system.shapes import (
+    COUNT,
+    NUMBER,
+    TEXT,
+    Shape,
+    WrongShape,
+    list_of,
+    made_into,
+    one_for_each,
+    or_none,
+    record,
+)
 
 CELLS = "cells.parquet"
 """File of the frozen answers in the folder of a verdict."""
@@ -98,7 +111,7 @@ def freeze(
         return load_frozen(preregistration, folder)
     tasks = given(preregistration.tasks)
     entry = Cached(path=folder / "tasks.json", code=_code(), inputs=tasks)
-    contents = entry.computed(lambda: [asdict(task) for task in draw(**tasks, progress=on_drawn)])
+    contents = entry.computed(lambda: [asdict(task) for task in draw(**tasks, progress=on_drawn)], list_of(_TASK))
     drawn = [DrawnTask(**content) for content in contents]
     jobs = [
         (task, form)
@@ -128,12 +141,13 @@ def load_frozen(preregistration: Preregistration, folder: Path) -> FrozenCells:
         TableError: the file is missing or damaged, lacks a rule of the preregistration, or puts a task into
             another half than its name does.
     """
-    cells = []
+    cells, shape = [], _row(preregistration.rules)
     for row in read_rows(folder / CELLS):
         try:
+            shape(row, "cell")
             answers_of_cell = {rule: (row.pop(rule), row.pop(_breaks(rule))) for rule in preregistration.rules}
             cell = FrozenCell(**row, answers=answers_of_cell)
-        except (KeyError, TypeError) as error:
+        except (WrongShape, TypeError) as error:
             raise TableError(f"{folder / CELLS} does not fit its preregistration ({error}): freeze it anew") from error
         if cell.half != half_of(cell.task):
             raise TableError(
@@ -175,8 +189,9 @@ def _cells_of(preregistration: Preregistration, task: DrawnTask, form: str, fold
         ]
 
     name = hashlib.sha256(f"{task.name}/{form}".encode()).hexdigest()[:16]
+    shape = one_for_each(preregistration.encodings, itemgetter("encoding"), _row(preregistration.rules))
     entry = Cached(path=folder / f"{name}.json", code=_code(), inputs=preregistration.digest)
-    rows: list[dict[str, Any]] = entry.computed(compute)
+    rows: list[dict[str, Any]] = entry.computed(compute, shape)
     return rows
 
 
@@ -193,6 +208,19 @@ def _shape(preregistration: Preregistration, task: str, form: str) -> str:
         drawn = examples(laid_out, [scale], 1, split=TEST, seed=0)
         lengths.append([drawn.tokens.shape[1], int(drawn.is_step[0].argmax())])
     return frozen_digest([len(laid_out.alphabet), lengths])[:8]
+
+
+_TASK = made_into(DrawnTask, **dict.fromkeys(("name", "source", "profile"), TEXT), rises_at=or_none(COUNT))
+
+
+def _row(rules: Sequence[str]) -> Shape:
+    """Return the shape of the row of a cell."""
+    return record(
+        **dict.fromkeys(("task", "format", "encoding", "stratum", "half", "shape"), TEXT),
+        rises_at=or_none(COUNT),
+        **dict.fromkeys(rules, or_none(NUMBER)),
+        **dict.fromkeys(map(_breaks, rules), or_none(NUMBER)),
+    )
 
 
 def _breaks(rule: str) -> str:

@@ -28,6 +28,7 @@ from empirical.verdict.seeds import derived_seed
 from empirical.verdict.tables import TableError, read_rows, write_rows
 from theory.system.memory import keep_freed_memory
 from theory.system.processes import interrupts_left, pool
+from theory.system.shapes import COUNT, FLAG, NUMBER, TEXT, WrongShape, list_of, made_into, or_none
 
 RUNS, PIECES = "runs.parquet", "pieces"
 TOGETHER = 12
@@ -233,7 +234,7 @@ def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
         for row in read_rows(path):
             try:
                 run = run_from(row)
-            except (KeyError, TypeError, ValueError) as error:
+            except WrongShape as error:
                 raise TableError(f"{path} holds no runs of a verdict ({error})") from error
             if run.cell not in cells:
                 raise TableError(f"{path}: '{run.cell}' is no cell of the frozen answers")
@@ -298,8 +299,19 @@ def trainable(cells: Iterable[FrozenCell]) -> list[FrozenCell]:
     return [cell for cell in cells if cell.encoding not in ideal or cell.answers["coverage"][0] is not None]
 
 
+_ROW = made_into(
+    CellRun,
+    cell=TEXT,
+    **dict.fromkeys(("index", "seed", "steps"), COUNT),
+    solved=FLAG,
+    loss=NUMBER,
+    exact_match=list_of(or_none(NUMBER)),
+)
+
+
 def run_from(row: Mapping[str, Any]) -> CellRun:
-    """Return the run of a row of a table. Raises KeyError, TypeError or ValueError if it is none."""
+    """Return the run of a row of a table. Raises WrongShape if it is none."""
+    _ROW(row, "run")
     exact = np.array([np.nan if share is None else share for share in row["exact_match"]], dtype=np.float64)
     return CellRun(**{**row, "exact_match": exact})
 

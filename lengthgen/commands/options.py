@@ -49,10 +49,11 @@ def _remembered(kind: str, names: Callable[[], Iterable[str]]) -> list[str]:
     from theory.system.cache import UserCached
     from theory.system.digests import source_digest
     from theory.system.files import user_cache
+    from theory.system.shapes import TEXT, list_of
 
     code = source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
     entry = UserCached(path=user_cache("names") / f"{kind}.json", code=code)
-    stored: list[str] = entry.computed(lambda: list(names()))
+    stored: list[str] = entry.computed(lambda: list(names()), list_of(TEXT))
     return stored
 
 

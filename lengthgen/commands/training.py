@@ -284,17 +284,36 @@ def runs(
     remove: Annotated[
         list[str] | None, typer.Option(help="Remove this run, finished or not; may be given several times.")
     ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Test the weights of the listed runs again, and compare with their metrics.")
+    ] = False,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --check: test only so many, drawn anew each time.", show_default="all"),
+    ] = None,
     out: Out = Path("out"),
     as_json: Json = False,
 ) -> None:
-    """List, filter and remove stored runs. The exit code is 0 only if no listed run is broken."""
-    from lengthgen.stored import remove_runs, runs_answer
+    """List, filter, remove and check stored runs.
 
+    The exit code is 0 only if no listed run is broken, and with --check if all tested weights do as stored.
+    """
+    from lengthgen.stored import remove_runs, runs_answer, store_in
+
+    if sample is not None and not check:
+        raise typer.BadParameter("--sample goes with --check")
+    if check:
+        require_training()
     if remove:
         remove_runs(out, remove)
     answer = runs_answer(out, task=task, encoding=encoding, state=state)
+    if check:
+        from lengthgen.evaluation import check_answer
+
+        finished = [row["name"] for row in answer["runs"] if row["state"] == "finished"]
+        answer["check"] = check_answer(store_in(out), finished, sample=sample, device="cpu")
     show(answer, runs_table(answer), as_json)
-    if answer["broken"]:
+    if answer["broken"] or (check and answer["check"]["differ"]):
         raise typer.Exit(1)
 
 

@@ -23,8 +23,11 @@ def verdict(
         bool, typer.Option("--until-decided", help="With --train: add runs to cells that are not decided.")
     ] = False,
     rerun: Annotated[
-        int | None, typer.Option(min=1, max=10_000, help="Train so many random cells again and compare.")
+        int | None, typer.Option(min=1, max=10_000, help="Train so many runs again, drawn at random, and compare.")
     ] = None,
+    deciding: Annotated[
+        bool, typer.Option("--deciding", help="With --rerun: draw the runs that decide the questions.")
+    ] = False,
     seed: Annotated[
         int | None, typer.Option(min=0, max=2**31 - 1, help="With --rerun: seed of the draw, 0 without it.")
     ] = None,
@@ -40,7 +43,7 @@ def verdict(
 
     Without options: judge the stored runs. The exit code of --rerun is 1 if the answers of rules differ, or
     if a model fails first at another scale although it was trained with the same processor and torch;
-    elsewhere, if more models do than rounding explains.
+    elsewhere, if more models do than rounding explains, or one by more than rounding explains.
     """
     from lengthgen.budget import parse_budget
     from lengthgen.preconditions import require_training
@@ -54,8 +57,9 @@ def verdict(
         raise typer.BadParameter(f"{chosen[0]} and {chosen[1]} are different work: choose one of them")
     if until_decided and train is None:
         raise typer.BadParameter("--until-decided goes with --train")
-    if seed is not None and rerun is None:
-        raise typer.BadParameter("--seed goes with --rerun")
+    for option, given in (("--seed", seed is not None), ("--deciding", deciding)):
+        if given and rerun is None:
+            raise typer.BadParameter(f"{option} goes with --rerun")
     if layout is PageLayout.MARKDOWN and (as_json or details or freeze or rerun is not None):
         raise typer.BadParameter("--format markdown is for a judgement: leave out --json, --details, --freeze, --rerun")
     if details and (freeze or rerun is not None):
@@ -65,7 +69,7 @@ def verdict(
         answer = freeze_answer(name, out)
         show(answer, gate_table(answer), as_json)
     elif rerun is not None:
-        answer = rerun_answer(name, out, cells=rerun, seed=seed or 0)
+        answer = rerun_answer(name, out, count=rerun, seed=seed or 0, deciding=deciding)
         show(answer, rerun_table(answer), as_json)
         if answer["why"]:
             tell(answer["why"] if answer["agrees"] else f"error: {answer['why']}")

@@ -8,9 +8,7 @@ from rich.console import Group
 from rich.table import Table
 
 from lengthgen.tables.layout import Screen, columns, cut_to_screen, more, titled
-
-RELATIVE = {"yes": 0, "up to L": 1, "no": 2}
-"""Places of the groups of a screen, by whether scores depend on the distance alone."""
+from theory.properties import RELATIVE
 
 
 def encodings_screen(answer: Mapping[str, Any]) -> Screen:
@@ -25,7 +23,7 @@ def _groups(answer: Mapping[str, Any]) -> Group:
         far = "as its parameters say" if ":" in row["far_field"] else row["far_field"]
         groups.setdefault((row["relative"], far), []).append(row["name"])
     table = columns("relative", "far keys", "encodings")
-    for (relative, far), names in sorted(groups.items(), key=lambda item: (RELATIVE[item[0][0]], -len(item[1]))):
+    for (relative, far), names in sorted(groups.items(), key=lambda item: (RELATIVE.index(item[0][0]), -len(item[1]))):
         table.add_row(relative, far, ", ".join(names))
     without = answer.get("without_formulas", {})
     return titled(

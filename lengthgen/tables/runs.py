@@ -58,7 +58,19 @@ def runs_table(answer: Mapping[str, Any]) -> Group:
             cells += ["-" if row[key] is None else format(row[key], form) for key, form in formats.items()]
         table.add_row(Text(row["name"]), *cells)
     broken = [f"{row['name']}: {row['reason']}" for row in answer["runs"] if row["state"] == "broken"]
-    return titled("1 run" if len(answer["runs"]) == 1 else f"{len(answer['runs'])} runs", table, *broken)
+    title = "1 run" if len(answer["runs"]) == 1 else f"{len(answer['runs'])} runs"
+    return titled(title, table, *broken, *_checked(answer))
+
+
+def _checked(answer: Mapping[str, Any]) -> list[str]:
+    """Return a line for each run whose weights do not do as its metrics say, and how many were tested, if any were."""
+    if "check" not in answer:
+        return []
+    check = answer["check"]
+    differ = [f"{name}: {why}" for name, why in check["differ"].items()]
+    seconds = f", {check['seconds_each']:g} s each" if check["tested"] else ""
+    agree = check["tested"] - len(differ)
+    return [*differ, f"{agree} of {check['tested']} runs that were tested again do as stored{seconds}"]
 
 
 def evaluation_table(answer: Mapping[str, Any]) -> Group:

@@ -136,9 +136,23 @@ def gate_table(answer: Mapping[str, Any]) -> Group:
 
 
 def rerun_table(answer: Mapping[str, Any]) -> Group:
-    """Return how many cells agree with what is stored."""
-    table = columns("same as stored", "cells", "of")
+    """Return how many runs agree with what is stored, and how likely forged ones were met."""
+    table = columns("same as stored", "runs", "of")
     for name, count in answer["same"].items():
         table.add_row(name.replace("_", " "), str(count), str(answer["cells"]))
     differ = [f"{each['cell']}: stored {each['stored']}, again {each['again']}" for each in answer["differ"]]
-    return titled(f"Cells trained again, seed {answer['seed']}", table, *differ)
+    again = titled(f"Cells trained again, seed {answer['seed']}", table, *differ)
+    if not answer["forged"]:
+        return again
+    forged = columns("decided", "fewest forged runs", "drawn", "from", "chance to meet one")
+    for question in answer["forged"]:
+        forged.add_row(
+            f"{question['better']}, not {question['worse']}",
+            *(str(question[key]) for key in ("fewest", "drawn", "among")),
+            percent(question["chance"]),
+        )
+    says = (
+        "Whoever changed runs to decide a question changed at least so many of them; --deciding draws the runs that "
+        "decide, and more runs meet more"
+    )
+    return Group(again, titled("If runs were forged", forged, says))

@@ -10,7 +10,6 @@ from empirical.runs.run import Run
 from empirical.runs.store import FILES, RunStore, StoreError
 from empirical.trial.outcomes import by_checkpoint
 from paper_figs.report.plain import rounded, task_name, text
-from paper_figs.stored import is_shown_run
 from theory.system.digests import file_digest
 
 
@@ -46,8 +45,7 @@ def runs_data(store: RunStore, earlier: Mapping[str, Any]) -> RunsData:
         if stored_run.run is not None and stored_run.done is None
     }
     hashes = {name: file_digest(store.root / name / FILES) for name in finished}
-    reusable = {digest: data for digest, data in earlier.items() if is_shown_run(data)}
-    read = {name: reusable.get(hashes[name]) or _read_run(store, run) for name, run in finished.items()}
+    read = {name: earlier.get(hashes[name]) or _read_run(store, run) for name, run in finished.items()}
     broken |= {name: data["broken"] for name, data in read.items() if "broken" in data}
     groups: dict[Run, int] = {}
     environments: dict[str, int] = {}

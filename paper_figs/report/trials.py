@@ -10,11 +10,11 @@ from typing import Any
 from circuits.prediction_record import RULES
 from empirical.runs.protocol import load_protocol, names
 from empirical.trial.frozen import FILE as FROZEN
-from empirical.trial.frozen import frozen_protocol
+from empirical.trial.frozen import frozen_protocol, read_predictions
 from paper_figs.report.plain import rounded, task_name, text, texts
 from paper_figs.stored import read_trial
 from theory.system.errors import LengthgenError, in_words
-from theory.system.files import DamagedFile, read_bytes, read_sealed_json
+from theory.system.files import read_bytes
 
 PREDICTIONS, CONJECTURE = "predictions.json", "conjecture.json"
 
@@ -67,9 +67,7 @@ def trials_data(out: Path, profile: str) -> TrialsData:
                             }
                         )
                     else:
-                        read_sealed_json(path)
-            except DamagedFile as error:
-                data.broken[f"{name}/{path.name}"] = f"{error}: make it again with  {command}"
+                        read_predictions(path, f"make it again with  {command}")
             except (LengthgenError, OSError) as error:
                 data.broken[f"{name}/{path.name}"] = in_words(error)
         if not judged.exists():

@@ -7,10 +7,38 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from proofs_checks.formal.terms import Tree, denominators, derivative, folded, identifiers, nodes, number, symbols, text
+from proofs_checks.formal.terms import (
+    Tree,
+    denominators,
+    derivative,
+    folded,
+    identifiers,
+    nodes,
+    number,
+    symbols,
+    text,
+    tree_shape,
+)
 from theory.certificate import UNIT
+from theory.system.shapes import COUNT, FLAG, TEXT, list_of, mapping_to, record, row
 
 Certificate = Mapping[str, Any]
+_POLYNOMIAL = list_of(row(TEXT, mapping_to(COUNT)))
+_PROOF = record(
+    holds=FLAG,
+    left=tree_shape,
+    right=tree_shape,
+    roots=mapping_to(tree_shape),
+    **dict.fromkeys(("units", "relations", "cofactors"), list_of(_POLYNOMIAL)),
+    arguments=list_of(row(TEXT, tree_shape, list_of(COUNT))),
+    point=mapping_to(row(TEXT, TEXT)),
+)
+
+
+def certificate_shape(value: Any, where: str) -> None:
+    """Check a stored certificate (`theory.system.shapes`), or the reason why there is none."""
+    record(holds=FLAG)(value, where)
+    (record(missing=TEXT) if "missing" in value else _PROOF)(value, where)
 
 
 @dataclass(frozen=True)

@@ -14,16 +14,21 @@ from proofs_checks.certificates import Certificates
 from proofs_checks.formal.lemma import Lemma
 from proofs_checks.formal.sources import Theorem, theorems
 from proofs_checks.formal.terms import NotReal
-from theory.system.files import read_json
+from theory.system import shapes
+from theory.system.shapes import TEXT, list_of, mapping_to
 
 RECORD = Path(__file__).parent / "recorded.json"
 """{"prover": version, "assumptions": [axiom, ...], "lemmas": [hash, ...], "theorems": {name: hash}}"""
+_MEND = "install lengthgen again, or write it anew where Coq is: lengthgen verify --formal"
+_SHAPE = shapes.record(
+    prover=TEXT, **dict.fromkeys(("assumptions", "lemmas"), list_of(TEXT)), theorems=mapping_to(TEXT)
+)
 
 
 @cache
 def record() -> Mapping[str, Any]:
     """Record of the last complete run of Coq."""
-    content: dict[str, Any] = read_json(RECORD)
+    content: dict[str, Any] = shapes.read_stored(RECORD, _SHAPE, "record of Coq", _MEND, sealed=False)
     return {**content, "lemmas": frozenset(content["lemmas"])}
 
 

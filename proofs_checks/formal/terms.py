@@ -6,6 +6,8 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
+from theory.system.shapes import WrongShape
+
 Tree = Any
 """Name of a symbol, or a list of a head and its arguments."""
 
@@ -27,6 +29,33 @@ _KEYWORDS = """
 """
 _TAKEN = PRINTED | set(_KEYWORDS.split())
 _LONGEST = 16
+_RATIONAL = re.compile(r"-?\d+(/0*[1-9]\d*)?")
+
+
+def tree_shape(value: Any, where: str) -> None:
+    """Check that stored JSON is a tree (`theory.system.shapes`)."""
+    if not _is_tree(value):
+        raise WrongShape(f"{where} is no tree")
+
+
+def _is_tree(value: Any) -> bool:
+    """True for a tree; stored claims have a million nodes, so that no names of places are made."""
+    if not isinstance(value, list):
+        return isinstance(value, str)
+    match value:
+        case ["i"]:
+            return True
+        case ["q", str(number)]:
+            return _RATIONAL.fullmatch(number) is not None
+        case ["^", base, int(power)]:
+            return type(power) is int and _is_tree(base)
+        case ["d", body, str()]:
+            return _is_tree(body)
+        case ["+" | "*", *parts]:
+            return parts != [] and all(map(_is_tree, parts))
+        case [str(head), argument]:
+            return (head in PRINTED or head in QUOTIENTS) and _is_tree(argument)
+    return False
 
 
 class NotReal(Exception):

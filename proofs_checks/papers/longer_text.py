@@ -86,7 +86,9 @@ def _last_losses(runs: Runs, profile: TextProfile, tested: Tested) -> list[float
             f"language models of {tested.encoding}, profile {runs.profile}, are missing: lengthgen text --encoding "
             f"{tested.encoding} --profile {runs.profile} --out OUT"
         )
-    tests = result["tests"][tested.under or tested.encoding]
+    tests = result["tests"].get(tested.under or tested.encoding)
+    if tests is None:
+        raise Unsettled(f"language models of {tested.encoding} were not tested under {tested.under}")
     losses: list[float] = tests[-1 if tested.longest else 0]["last"]
     return losses
 

@@ -17,7 +17,7 @@ from empirical.statistics.shares import ALPHA
 from empirical.trial import conjecture
 from empirical.trial.association import association, cluster_permutation_test
 from empirical.trial.conjecture import CellKey, Criteria, JudgedCell, judge
-from empirical.trial.frozen import FrozenCell, answers, frozen_cells
+from empirical.trial.frozen import FrozenCell, answers, frozen_cells, read_predictions
 from empirical.trial.outcomes import History, by_checkpoint, outcome
 from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
 from proofs_checks.majority import Count, settle
@@ -25,7 +25,6 @@ from proofs_checks.papers import randomized
 from proofs_checks.papers.pola import SOURCE
 from proofs_checks.trained import NONE, Arm, Runs, TrainedCell
 from theory.system.errors import LengthgenError
-from theory.system.files import read_sealed_json
 
 CONJECTURE = SOURCE.at("abstract: length generalization is possible iff SRC stays the same at all scales")
 RANDOMIZED = randomized.SOURCE.at("abstract; of its tasks duplicating and reversing a string, by decoders")
@@ -222,14 +221,14 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
 def _read_predictions(path: Path) -> Predictions:
     """Stored predictions of the main mode, by cell. Raises `Unsettled` if they cannot be read."""
     try:
-        answer = read_sealed_json(path)["answer"]
-        return {
-            Cell.from_json(entry["cell"]): Prediction.from_json(entry["prediction"])
-            for entry in answer
-            if entry["mode"] == Mode.FREE and entry["prediction"] is not None
-        }
-    except (OSError, LengthgenError, KeyError, TypeError) as error:
+        answer = read_predictions(path, "train again, which predicts first")
+    except (OSError, LengthgenError) as error:
         raise Unsettled(f"no stored predictions can be read from {path}: {error}") from error
+    return {
+        Cell.from_json(entry["cell"]): Prediction.from_json(entry["prediction"])
+        for entry in answer
+        if entry["mode"] == Mode.FREE and entry["prediction"] is not None
+    }
 
 
 def _evidence(

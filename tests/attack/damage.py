@@ -1,5 +1,6 @@
 """Damage to one file, at random places, and what makes the same damage again: the seed of its generator."""
 
+import functools
 import json
 import os
 import random
@@ -8,11 +9,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from empirical.runs.store import FILES
+from theory.system.digests import file_digest
+from theory.system.files import SEAL, seal
+
 HOSTILE = (
     None, True, False, 0, -1, 1, 3, 1e308, -0.5, 10**30, float("nan"), float("inf"), "", "x", "\x1b[31m\n", "９", [],
     [[]], {}, {"": None}, ["x", None], [1, [2, [3]]],
 )  # fmt: skip
 """Values that replace another."""
+DEEP: Any = functools.reduce(lambda inner, _: [inner], range(300), [])
+"""List in a list in a list, and so on."""
 
 
 class NotApplicable(Exception):
@@ -64,12 +71,29 @@ def type_changed(path: Path, pick: random.Random) -> None:
     _edit(path, pick, lambda value: True, lambda value: pick.choice(HOSTILE))
 
 
-def key_dropped(path: Path, pick: random.Random) -> None:
+def key_dropped(path: Path, pick: random.Random, *, sealed_again: bool = False) -> None:
     def without(value: dict[str, Any]) -> dict[str, Any]:
         gone = pick.choice(list(value))
         return {key: its for key, its in value.items() if key != gone}
 
-    _edit(path, pick, lambda value: isinstance(value, dict) and value != {}, without)
+    _edit(path, pick, lambda value: isinstance(value, dict) and value != {}, without, sealed_again=sealed_again)
+
+
+def another_shape(path: Path, pick: random.Random) -> None:
+    """Put a value of another type in a random place, and seal the file again as the project does."""
+
+    def other(value: Any) -> Any:
+        return pick.choice(of_other_types(value))
+
+    _edit(path, pick, lambda value: value is not None, other, sealed_again=True)
+
+
+def a_gap(path: Path, pick: random.Random) -> None:
+    """Put null in a random place, or leave its key out, and seal the file again as the project does."""
+    if pick.random() < 0.5:
+        _edit(path, pick, lambda value: value is not None, lambda value: None, sealed_again=True)
+    else:
+        key_dropped(path, pick, sealed_again=True)
 
 
 def nested_deep(path: Path, pick: random.Random) -> None:
@@ -126,11 +150,14 @@ KINDS: dict[str, Callable[..., None]] = {
     kind.__name__: kind
     for kind in (
         flipped, truncated, emptied, inserted, cut_out, number_edited, text_edited, type_changed, key_dropped,
-        nested_deep, other_of_its_kind, noise, constant, zeros, removed, a_folder, a_device, a_pipe, a_loop,
+        another_shape, a_gap, nested_deep, other_of_its_kind, noise, constant, zeros, removed, a_folder, a_device,
+        a_pipe, a_loop,
     )
 }  # fmt: skip
 GONE = ("removed", "a_folder", "a_loop")
 """Kinds of damage after which the file's content may be absent from an answer."""
+SEALED_AGAIN = ("another_shape", "a_gap")
+"""Kinds of damage that no seal shows."""
 STRANGE = ("a_folder", "a_device", "a_pipe", "a_loop")
 """Kinds of damage after which no regular file is there."""
 
@@ -165,21 +192,46 @@ def _is_json(path: Path) -> bool:
     return path.suffix == ".json"
 
 
-def _edit(path: Path, pick: random.Random, fits: Callable[[Any], bool], other: Callable[[Any], Any]) -> None:
-    """Replace one random value of a JSON file."""
+def _edit(
+    path: Path,
+    pick: random.Random,
+    fits: Callable[[Any], bool],
+    other: Callable[[Any], Any],
+    *,
+    sealed_again: bool = False,
+) -> None:
+    """Replace one random value of a JSON file; `sealed_again` with a new seal, and with its hash in a run's files."""
     if not _is_json(path):
         raise NotApplicable
     content = json.loads(_content(path))
-    places = [(holder, key) for holder, key in _places(content) if fits(holder[key])]
-    if not places:
+    fitting = [(holder, key, depth) for holder, key, depth in places(content) if key != SEAL and fits(holder[key])]
+    if not fitting:
         raise NotApplicable
-    holder, key = pick.choice(places)
+    # Deep places are many: each depth is as likely as any other.
+    depth = pick.choice(sorted({depth for _, _, depth in fitting}))
+    holder, key, _ = pick.choice([place for place in fitting if place[-1] == depth])
     holder[key] = other(holder[key])
+    if sealed_again and content.pop(SEAL, None) is not None:
+        content[SEAL] = seal(content)
     path.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    files = path.with_name(FILES)
+    if sealed_again and files != path and files.is_file():
+        hashes = json.loads(files.read_text(encoding="utf-8"))
+        files.unlink()  # it may be a link
+        files.write_text(json.dumps(hashes | {path.name: file_digest(path)}), encoding="utf-8")
 
 
-def _places(content: Any) -> list[tuple[Any, Any]]:
-    """List every (dict or list, key) below JSON content."""
+def places(content: Any, depth: int = 0) -> list[tuple[Any, Any, int]]:
+    """List every (dict or list, key, depth) below JSON content."""
     keys = content if isinstance(content, dict) else range(len(content)) if isinstance(content, list) else ()
-    here = [(content, key) for key in keys]
-    return here + [place for holder, key in here for place in _places(holder[key])]
+    here = [(content, key, depth) for key in keys]
+    return here + [place for holder, key, _ in here for place in places(holder[key], depth + 1)]
+
+
+def of_other_types(value: Any) -> list[Any]:
+    """JSON values of other types than this one, none of them null; all numbers are of one type."""
+    return [each for each in (*HOSTILE[1:], DEEP) if _type_of(each) is not _type_of(value)]
+
+
+def _type_of(value: Any) -> type:
+    return float if type(value) is int else type(value)

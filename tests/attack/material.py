@@ -15,10 +15,11 @@ import numpy as np
 
 from empirical.model.backend import Backend
 from empirical.training.sweep import Group, Provenance, part, train_group
+from paper_figs.records import RECORDS
 from tests.attack.watchdog import PACKAGES, Ending, call
 from tests.lengthgen.settled_here import settled_here
 from theory.system.digests import source_digest
-from theory.system.files import locked
+from theory.system.files import locked, write_json
 
 PROTOCOL = """\
 title = "Small: for attacks"
@@ -62,6 +63,9 @@ CLAIMS = ("alibi-1", "fox-10")
 TRAIN = ("train", "parity", "--encoding", "rpe", "--train", "1-2", "--test", "1-3", "--seed", "7", "--profile", "smoke")
 """The run that is left unfinished."""
 SMOKE = ("--profile", "smoke")
+TEXT = ("text", "--encoding", "rope,nope", *SMOKE)
+MODULAR = ("modular-addition", "--condition", "described-baseline,described-shift", *SMOKE)
+VERDICT = ("verdict", "swapped-arguments", "--out", "verdict")
 
 
 class NotMade(Exception):
@@ -79,7 +83,7 @@ def make_material(folder: Path, *, complete: bool) -> Path:
     code = source_digest(*PACKAGES)
     with locked(folder / ".lock", "makes what is attacked"):
         if not done.exists() or done.read_text() != code:
-            for name in ("out", "whole", "small"):
+            for name in ("out", "verdict", "whole", "small"):
                 shutil.rmtree(folder / name) if (folder / name).is_dir() else (folder / name).unlink(missing_ok=True)
             _make(folder, complete=complete)
             done.write_text(code)
@@ -90,6 +94,9 @@ def _make(folder: Path, *, complete: bool) -> None:
     (folder / "small.toml").write_text(PROTOCOL)
     np.save(folder / "pattern.npy", np.triu(np.arange(64, dtype=float).reshape(8, 8) % 3 + 1))
     _must(folder, "src", "parity", "--scales", "1-3", "--certificate", "certificate.json")
+    name = VERDICT[1]
+    shutil.copytree(RECORDS / "verdict" / name, folder / "verdict" / name)
+    write_json(folder / "verdict" / name / "deviations.json", ["None was planned."])
     with mock.patch("proofs_checks.ledger._run_in_parallel", settled_here):
         _must(folder, "verify", *CLAIMS)
     if complete:
@@ -98,6 +105,8 @@ def _make(folder: Path, *, complete: bool) -> None:
         _must(folder, "sweep", "many.toml", *SMOKE, "--out", "many")
         shutil.rmtree(folder / "many")
         _must(folder, "sweep", "randomized", *SMOKE)
+        _must(folder, *TEXT)
+        _must(folder, *MODULAR)
         _must(folder, "reproduce", *SMOKE)
     with trained_here():
         _must(folder, "conjecture", "small.toml", *SMOKE)

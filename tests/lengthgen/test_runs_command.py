@@ -8,16 +8,19 @@ import random
 import re
 import shlex
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from empirical.model.backend import CPU
+from empirical.runs.measurement import to_parquet
 from empirical.runs.store import RunStore
 from empirical.training.train import train
 from empirical.trial.frozen import stored_runs
 from lengthgen.experiment import chosen
 from lengthgen.training import run_conjecture
 from tests.empirical.conftest import smoke_run
+from tests.lengthgen.refusal import refused
 from tests.pool_here import pool_here
 
 SCALES = ("--train", "1-2", "--test", "1-4", "--profile", "smoke")
@@ -137,14 +140,43 @@ def test_no_flipped_bit_of_any_file_is_shown_as_a_run(run, stored):
 @pytest.mark.parametrize("content", [{}, {"seconds": None}, {"seconds": "long", "peak_memory_mib": []}])
 def test_numbers_that_an_environment_lacks_are_shown_as_unknown(run, stored, content):
     out, _, folder = stored
-    (folder / "environment.json").write_text(json.dumps(content))
-    hashes = json.loads((folder / "files.json").read_text())
-    hashes["environment.json"] = hashlib.sha256((folder / "environment.json").read_bytes()).hexdigest()
-    (folder / "files.json").write_text(json.dumps(hashes))
+    seal_again(folder, "environment.json", json.dumps(content).encode())
     code, shown, _ = run("runs", "--out", str(out), "--json")
     [row] = json.loads(shown)["runs"]
     assert (code, row["seconds"], row["peak_memory_mib"]) == (0, None, None)
     assert run("runs", "--out", str(out))[0] == 0
+
+
+def test_weights_that_do_otherwise_than_their_metrics_say_are_named(run, stored):
+    out, of, folder = stored
+    store = RunStore(out / "runs")
+    for options in ((), ("--sample", "3")):
+        code, shown, err = run("runs", "--check", *options, "--out", str(out))
+        assert code == 0 and "1 of 1 runs that were tested again do as stored" in shown, err
+    rows = store.metrics(of)
+    last = rows[-1].epoch
+    forged = [replace(row, exact_match=1.0 - row.exact_match) if row.epoch == last else row for row in rows]
+    seal_again(folder, "metrics.parquet", to_parquet(forged, of.metric_keys(), of.may_end))
+    assert run("runs", "--out", str(out))[0] == 0, "its hash is that of the file"
+    code, shown, _ = run("runs", "--check", "--out", str(out), "--json")
+    check = json.loads(shown)["check"]
+    assert (code, check["tested"], [*check["differ"]]) == (1, 1, [of.id])
+    assert "metrics.parquet says that" in check["differ"][of.id] and "lengthgen runs --remove" in check["differ"][of.id]
+    assert "0 of 1 runs" in run("runs", "--check", "--out", str(out))[1]
+    seal_again(folder, "checkpoint.safetensors", b"none")
+    code, shown, _ = run("runs", "--check", "--out", str(out), "--json")
+    assert code == 1 and "holds no weights of this model" in json.loads(shown)["check"]["differ"][of.id]
+    assert json.loads(run("runs", "--check", "--state", "unfinished", "--out", str(out), "--json")[1])["check"] == {
+        "tested": 0, "differ": {}, "seconds_each": None,
+    }  # fmt: skip
+    refused(run("runs", "--sample", "3", "--out", str(out)), "--sample goes with --check")
+
+
+def seal_again(folder, name, content):
+    """Write a file of a run, and its hash among those of all files."""
+    (folder / name).write_bytes(content)
+    hashes = json.loads((folder / "files.json").read_text())
+    (folder / "files.json").write_text(json.dumps(hashes | {name: hashlib.sha256(content).hexdigest()}))
 
 
 @pytest.fixture

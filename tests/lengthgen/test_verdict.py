@@ -21,6 +21,7 @@ from circuits.tasks.spec import load
 from empirical.model.geometry import Geometry
 from empirical.model.setup import Setup
 from empirical.runs.data import TEST, Examples
+from empirical.verdict.forgery import Decided
 from empirical.verdict.frozen import FrozenCells, load_frozen
 from empirical.verdict.preregistration import Preregistration, load_preregistration
 from empirical.verdict.runs import RUNS, CellRun, load_runs, run_of
@@ -29,7 +30,7 @@ from lengthgen.verdict import VerdictError, freeze_answer, rerun_answer, train_a
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes, preregistration, store_cells
 from tests.lengthgen.refusal import refused
 from tests.pool_here import pool_here
-from theory.system.files import read_json
+from theory.system.files import read_json, write_json
 
 RECORD = Path(__file__).parents[2] / "docs" / "results" / "verdict"
 TASK = "random-local-invariant-1[base=2]"
@@ -105,7 +106,7 @@ def test_without_frozen_answers_or_runs_there_is_one_line(small: Path, tmp_path:
     with pytest.raises(VerdictError, match="--freeze"):
         verdict_answer("mine", tmp_path / "elsewhere")
     with pytest.raises(VerdictError, match="has no runs"):
-        rerun_answer("mine", small, cells=1, seed=0)
+        rerun_answer("mine", small, count=1, seed=0, deciding=False)
 
 
 @pytest.mark.parametrize(("agrees", "code", "begin"), [(True, 0, ""), (False, 1, "error: ")])
@@ -120,6 +121,30 @@ def test_a_rerun_says_what_differs_and_fails_if_that_must_agree(
     assert ended[2].splitlines()[-1] == f"{begin}1 of 1 differs"
 
 
+@pytest.mark.parametrize("deciding", [False, True])
+def test_a_forged_outcome_is_named_by_a_rerun_on_any_machine(
+    run: Any, small: Path, monkeypatch: pytest.MonkeyPatch, deciding: bool
+) -> None:
+    train_answer("mine", small, seconds=3600, until_decided=False)
+    path, answers = small / "mine" / RUNS, frozen_cell(TASK).answers
+    rows = read_rows(path)
+    rows[0]["exact_match"] = [1.0] * 4
+    write_rows(path, rows)
+    environment = small / "mine" / module.ENVIRONMENT
+    write_json(environment, read_json(environment) | {"machine": "another"})
+    monkeypatch.setattr("empirical.verdict.rerun.pool", pool_here)
+    monkeypatch.setattr("empirical.verdict.rerun.answers_of", lambda *_: dict.fromkeys(("nope", "alibi"), answers))
+    question = Decided(pair=("coverage", "name"), runs=tuple((frozen_cell(TASK, "nope"), n) for n in (0, 1)), fewest=1)
+    monkeypatch.setattr(module, "decided", lambda *_: [question] if deciding else [])
+    aimed = ["--deciding"] if deciding else []
+    code, shown, err = run("verdict", "mine", "--rerun", "4", *aimed, "--out", str(small))
+    assert code == 1 and f"{rows[0]['cell']}: stored 5, again" in shown
+    assert "differs by more than rounding does: " + rows[0]["cell"] in err.splitlines()[-1]
+    assert re.search(r"coverage, not name +1 +2 +2 +100%", shown) or not deciding
+    if not deciding:
+        refused(run("verdict", "mine", "--rerun", "1", "--deciding", "--out", str(small)), "leave out --deciding")
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -127,6 +152,7 @@ def test_a_rerun_says_what_differs_and_fails_if_that_must_agree(
         (["--freeze", "--train", "1h"], "different work"),
         (["--until-decided"], "goes with --train"),
         (["--seed", "3"], "goes with --rerun"),
+        (["--deciding"], "--deciding goes with --rerun"),
         (["--train", "soon"], "budget"),
         (["--rerun", "0"], "rerun"),
         (["--format", "markdown", "--json"], "is for a judgement"),

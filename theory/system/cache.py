@@ -12,6 +12,7 @@ from typing import Any
 from theory.system.digests import versions
 from theory.system.files import DamagedFile, FullDisk, read_sealed_json, seal, user_cache, write_sealed_json
 from theory.system.messages import tell
+from theory.system.shapes import Shape, WrongShape
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,20 +30,23 @@ class Cached:
     code: str
     inputs: Any = None
 
-    def recalled(self) -> Any | None:
-        """Answer that is stored under this key; None if there is none.  A damaged file is reported on stderr.
+    def recalled(self, shape: Shape) -> Any | None:
+        """Answer of this shape that is stored under this key; None if there is none.  Damage is reported on stderr.
 
         Raises:
             OSError: the file cannot be read.
         """
         try:
             stored = read_sealed_json(self.path)
+            if stored.get("key") != self._key():
+                return None
+            shape(stored.get("answer"), "answer")
         except FileNotFoundError:
             return None
-        except DamagedFile:
+        except (DamagedFile, WrongShape):
             tell(f"{self.path} was damaged and is made again")
             return None
-        return stored.get("answer") if stored.get("key") == self._key() else None
+        return stored["answer"]
 
     def keep(self, answer: Any) -> None:
         """Store the answer under this key, and replace the previous content.
@@ -53,13 +57,13 @@ class Cached:
         """
         write_sealed_json(self.path, {"key": self._key(), "answer": answer})
 
-    def computed(self, compute: Callable[[], Any]) -> Any:
-        """Stored answer; if there is none, `compute` computes it, not None, and it is stored.
+    def computed(self, compute: Callable[[], Any], shape: Shape) -> Any:
+        """Stored answer of this shape; if there is none, `compute` computes it, not None, and it is stored.
 
         Raises:
             FullDisk, OSError: the file cannot be read or written.
         """
-        answer = self.recalled()
+        answer = self.recalled(shape)
         if answer is None:
             answer = json.loads(json.dumps(compute(), sort_keys=True))  # the same value as after reading the file
             self.keep(answer)
@@ -73,10 +77,10 @@ class Cached:
 class UserCached(Cached):
     """Place of an answer below `theory.system.files.user_cache`; where nothing can be kept, it is computed anew."""
 
-    def recalled(self) -> Any | None:
-        """Answer that is stored under this key; None if there is none, or if the file cannot be read."""
+    def recalled(self, shape: Shape) -> Any | None:
+        """Answer of this shape that is stored under this key; None if there is none, or if it cannot be read."""
         try:
-            return super().recalled()
+            return super().recalled(shape)
         except OSError:
             return None
 

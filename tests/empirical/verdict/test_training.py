@@ -12,6 +12,7 @@ from empirical.model.setup import Setup
 from empirical.runs.run import Run
 from empirical.verdict import rerun as rerun_module
 from empirical.verdict import training
+from empirical.verdict.forgery import of_all
 from empirical.verdict.preregistration import Preregistration
 from empirical.verdict.rerun import judged, rerun
 from empirical.verdict.runs import run_from, run_of, train_piece
@@ -155,14 +156,24 @@ def test_a_cell_that_is_trained_again_agrees_and_a_changed_outcome_is_named(monk
     for cell in cells.cells:
         [row] = train_piece(registered, [(cell, 0)])
         runs[cell.name] = [run_from(row)]
-    answer = rerun(cells, runs, cells=2, seed=0, workers=1, progress=unreported)
+    draw = of_all(cells, runs, [], count=5, seed=0)
+    answer = rerun(cells, runs, draw, workers=1, progress=unreported)
     assert answer["same"]["first_failure"] == answer["same"]["fit"] == answer["same"]["numbers"] == answer["cells"] == 2
     assert answer["same"]["answers"] == 0, "made-up answers are not those of the rules"
     name = cells.cells[0].name
     changed = replace(runs[name][0], exact_match=np.ones(4))
     assert changed.first_failure(registered) != runs[name][0].first_failure(registered)
-    answer = rerun(cells, runs | {name: [changed]}, cells=2, seed=0, workers=1, progress=unreported)
-    assert [each["cell"] for each in answer["differ"]] == [name] and answer["same"]["first_failure"] == 1
+    answer = rerun(cells, runs | {name: [changed]}, draw, workers=1, progress=unreported)
+    [differs] = answer["differ"]
+    first = runs[name][0].first_failure(registered)
+    assert differs == {
+        "cell": name,
+        "index": 0,
+        "stored": registered.test[1] + 1,
+        "again": first,
+        "share": [1.0, pytest.approx(runs[name][0].exact_match[first - 1], abs=1e-4)],
+    }
+    assert answer["same"]["first_failure"] == 1
     assert answer["answered_otherwise"] == sorted(cell.name for cell in cells.cells)
 
 
@@ -173,7 +184,7 @@ def test_other_numbers_are_a_failure_only_where_they_were_trained_and_other_answ
     agreeing = {"cells": 3, "same": same, "differ": [], "answered_otherwise": []}
     assert judged(agreeing, theirs, here) == judged(agreeing, {}, here) == {"agrees": True, "why": None}
     digits = agreeing | {"same": same | {"numbers": 1}}
-    failing = digits | {"differ": [{"cell": "task/aligned/rope", "stored": 5, "again": 6}]}
+    failing = digits | {"differ": [{"cell": "task/aligned/rope", "stored": 5, "again": 6, "share": [0.94, 0.96]}]}
     for answer, trained, agrees in (
         (digits, here, True),
         (digits, theirs, True),
@@ -189,10 +200,14 @@ def test_other_numbers_are_a_failure_only_where_they_were_trained_and_other_answ
         "processors and versions round otherwise"
     )
     for count, agrees in ((6, True), (7, False), (50, False)):
-        differ = [{"cell": f"cell {number}", "stored": 5, "again": 6} for number in range(count)]
+        differ = [{"cell": f"cell {n}", "stored": 5, "again": 6, "share": [0.94, 0.96]} for n in range(count)]
         ended = judged(digits | {"cells": 50, "differ": differ}, theirs, here)
         assert ended["agrees"] is agrees
         assert ended["why"].endswith("otherwise" if agrees else ", but seldom change more than 5% of first failures")
+    forged = digits | {"differ": [{"cell": "task/aligned/rope", "stored": 21, "again": 9, "share": [1.0, 0.4]}]}
+    ended = judged(forged, theirs, here)
+    assert not ended["agrees"], "no processor rounds so"
+    assert ended["why"].endswith("more than rounding does: task/aligned/rope at scale 9: stored 1.000, again 0.400")
     answered = judged(agreeing | {"answered_otherwise": ["a/b/c"]}, theirs, here)
     assert not answered["agrees"] and answered["why"].startswith(
         "the rules answer otherwise than was frozen in 1 of 3 (a/b/c), and answers are exact"

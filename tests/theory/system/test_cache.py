@@ -7,6 +7,9 @@ import pytest
 from theory.system import cache
 from theory.system.cache import Cached, UserCached, can_keep
 from theory.system.files import FullDisk
+from theory.system.shapes import TEXT, record
+
+OF = record(of=lambda value, where: None)
 
 
 def entry(folder, inputs=None, *, code="code", name="answer", kind=Cached):
@@ -18,8 +21,8 @@ def ask(tmp_path):
     calls = []
 
     def call(inputs, code="code"):
-        entry(tmp_path, inputs, code=code).computed(lambda: calls.append(inputs) or {"of": inputs})
-        return len(calls), entry(tmp_path, inputs, code=code).computed(lambda: pytest.fail("asked twice"))
+        entry(tmp_path, inputs, code=code).computed(lambda: calls.append(inputs) or {"of": inputs}, OF)
+        return len(calls), entry(tmp_path, inputs, code=code).computed(lambda: pytest.fail("asked twice"), OF)
 
     return call
 
@@ -56,16 +59,24 @@ def test_an_edited_answer_is_not_believed(ask, tmp_path, capsys):
     assert "answer.json was damaged and is made again" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("answer", [None, [], "key", {}, {"Of": "key"}])
+def test_an_answer_of_another_shape_is_made_again_though_it_is_sealed(ask, tmp_path, capsys, answer):
+    ask("key")
+    entry(tmp_path, "key").keep(answer)
+    assert ask("key") == (2, {"of": "key"})
+    assert "answer.json was damaged and is made again" in capsys.readouterr().err
+
+
 def test_an_answer_is_returned_even_if_another_process_replaces_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "write_sealed_json", lambda path, content: path.write_text("{}"))
-    assert entry(tmp_path).computed(lambda: {1: (2,)}) == {"1": [2]}
+    assert entry(tmp_path).computed(lambda: {1: (2,)}, record()) == {"1": [2]}
 
 
 def test_the_answer_of_another_file_is_not_believed_in_its_place(tmp_path):
     parity, copy = (entry(tmp_path, name=name) for name in ("parity", "copy"))
-    assert [parity.computed(lambda: "parity"), copy.computed(lambda: "copy")] == ["parity", "copy"]
+    assert [parity.computed(lambda: "parity", TEXT), copy.computed(lambda: "copy", TEXT)] == ["parity", "copy"]
     copy.path.write_bytes(parity.path.read_bytes())
-    assert copy.computed(lambda: "copy") == "copy"
+    assert copy.computed(lambda: "copy", TEXT) == "copy"
 
 
 def fail_with(error):
@@ -85,11 +96,11 @@ def fail_with(error):
 def test_a_cache_that_cannot_be_written_costs_no_answer_and_one_line(tmp_path, monkeypatch, capsys, error, why):
     monkeypatch.setattr(cache, "_tell_once", cache._tell_once.__wrapped__)
     monkeypatch.setattr(cache, "write_sealed_json", fail_with(error))
-    assert entry(tmp_path, kind=UserCached).computed(lambda: "answer") == "answer"
+    assert entry(tmp_path, kind=UserCached).computed(lambda: "answer", TEXT) == "answer"
     told = capsys.readouterr().err
     assert f"for the next time ({why}): set XDG_CACHE_HOME" in told and told.count("\n") == 1
     with pytest.raises(type(error)):  # a result that the user asked for
-        entry(tmp_path).computed(lambda: "answer")
+        entry(tmp_path).computed(lambda: "answer", TEXT)
 
 
 def test_a_cache_that_cannot_be_read_or_made_costs_no_answer_and_one_line(tmp_path, capsys):
@@ -98,6 +109,6 @@ def test_a_cache_that_cannot_be_read_or_made_costs_no_answer_and_one_line(tmp_pa
     below = tmp_path / "file" / "cache"
     assert not can_keep(below) and can_keep(tmp_path / "new")
     for name in ("one", "two"):
-        assert entry(below, name=name, kind=UserCached).computed(lambda: "answer") == "answer"
+        assert entry(below, name=name, kind=UserCached).computed(lambda: "answer", TEXT) == "answer"
     assert capsys.readouterr().err.count("\n") == 1
     cache._tell_once.cache_clear()
