@@ -1,12 +1,13 @@
 """Training of the text protocol: the models of one encoding, in one process."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from time import monotonic
 from typing import Any
 
 from circuits.encodings import NoRelation, parse_encoding
 from empirical.model.backend import Backend
 from empirical.runs.environment import environment
+from empirical.runs.profile import ProfileError
 from empirical.text.corpus import corpus
 from empirical.text.profile import TextProfile
 from empirical.text.run import TextRun
@@ -48,7 +49,7 @@ def trained(run: TextRun, backend: Backend) -> dict[str, Any]:
 
     Raises:
         TextError: a loss is not finite.
-        EncodingError, RelationError, ProfileError: there is no such model.
+        EncodingError, RelationError, ProfileError: there is no such model, or the user's file has changed since.
     """
     import torch
 
@@ -57,6 +58,8 @@ def trained(run: TextRun, backend: Backend) -> dict[str, Any]:
     torch.set_num_threads(1)
     keep_freed_memory()
     started = monotonic()
+    if replace(run).config != run.config:
+        raise ProfileError(f"{run.encoding}, or a module beside it, was changed meanwhile: run the same command again")
     spec, profile = parse_encoding(run.encoding), run.profile
     models = LanguageModels(spec, profile, corpus(), backend)
     losses = [values.tolist() for values in models.train()]

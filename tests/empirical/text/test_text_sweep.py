@@ -44,6 +44,18 @@ def test_drawn_positions_are_enough_for_the_longest_text():
     assert all(usual[name] == name for name in usual.keys() - drawn)
 
 
+def test_a_file_that_changes_after_the_start_is_not_trained_under_the_old_name(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text("import beside_a_text\n")
+    (tmp_path / "beside_a_text.py").write_text("number = 1\n")
+    run = run_of(f"{path}:Own")
+    before = run.config
+    (tmp_path / "beside_a_text.py").write_text("number = 2\n")
+    with pytest.raises(ProfileError, match="was changed meanwhile: run the same command again"):
+        trained(run, CPU)
+    assert run_of(f"{path}:Own").config != before
+
+
 def test_a_result_is_stored_once_and_a_failure_leaves_the_others(tmp_path, trained_in_this_process):
     runs, ended = [run_of("nope"), run_of("random-rope[longest=40]"), run_of("rope")], []
     failures = train_all(runs, trained, tmp_path, CPU, ended.append)

@@ -129,6 +129,13 @@ def test_text_outside_the_folder_and_line_endings_do_not_count(tmp_path):
     assert own_text(folder / "own.py") == before
 
 
+def test_data_and_modules_of_computed_names_do_not_count(tmp_path):
+    """As the page "What you can rely on" says."""
+    write(tmp_path, own="import importlib\nopen('data.txt')\nimportlib.import_module('help' + 'er')", helper="")
+    (tmp_path / "data.txt").touch()
+    assert own_files(tmp_path / "own.py") == (tmp_path / "own.py",)
+
+
 def test_a_neighbour_that_fails_is_named_with_the_file(tmp_path):
     write(tmp_path, own="import helper", helper="1/0")
     with pytest.raises(LengthgenError, match=r"own\.py' fails: ZeroDivisionError"):
