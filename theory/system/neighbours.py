@@ -74,7 +74,7 @@ def _named(file: Path, folder: Path) -> Iterator[Path]:
     """Places where the modules would be that a file imports or names."""
     content = _read(file)
     texts = _texts(content)
-    yield from (place / text for text in texts for place in (file.parent, folder))
+    yield from (place / text for text in texts if text.endswith(SUFFIXES) for place in (file.parent, folder))
     for name in {*texts, *imported_names(content, ".".join(file.parent.relative_to(folder).parts))}:
         parts = name.split(".")
         if all(part.isidentifier() for part in parts):
