@@ -6,6 +6,7 @@ from typing import Any
 import sympy as sp
 
 from circuits.encodings import ENCODINGS
+from lengthgen.tables.encodings import RELATIVE
 from proofs_checks.own import declarations
 from theory import laws, properties
 from theory.encodings.catalogue import named, with_formulas
@@ -22,7 +23,7 @@ _ROW = record(
         ("name", "title", "weights", "window", "learned", "far_field", "auxiliary_losses", "defined_for"), TEXT
     ),
     **dict.fromkeys(("hooks", "parameters"), list_of(TEXT)),
-    relative=one_of(properties.RELATIVE),
+    relative=one_of(RELATIVE),
     **dict.fromkeys(
         ("translation", "norm_preserving", "streaming", "relabelling", "bidirectional", "causal_only", "bounded"), FLAG
     ),

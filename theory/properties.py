@@ -29,10 +29,6 @@ def _domain(parameter: Parameter) -> str:
     return f"{sign} whole" if value.is_integer else sign
 
 
-RELATIVE = ("yes", "up to L", "no", "not decided")
-"""Answers of `relative_law`."""
-
-
 def relative_law(encoding: Encoding) -> str:
     """Do scores depend on distances only? "yes", "no", "not decided", or "up to L", within a trained length L."""
     holds = laws.decide_law(encoding, Law.RELATIVE).holds

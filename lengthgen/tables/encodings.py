@@ -8,7 +8,9 @@ from rich.console import Group
 from rich.table import Table
 
 from lengthgen.tables.layout import Screen, columns, cut_to_screen, more, titled
-from theory.properties import RELATIVE
+
+RELATIVE = ("yes", "up to L", "no", "not decided")
+"""Answers of `theory.properties.relative_law`, in the order of the groups of a screen."""
 
 
 def encodings_screen(answer: Mapping[str, Any]) -> Screen:

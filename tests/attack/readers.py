@@ -265,6 +265,8 @@ def _judged(attack: Attack, ending: Ending, before: Undisturbed, folder: Path, c
     if ending.status == before.status and not changed and not absent:
         return tally.UNCHANGED, ""
     if ending.status == 0:
+        if attack.kind == "a_gap":  # a value that may be absent was left out, and that was sealed
+            return tally.OTHER_INPUT, ""
         if not other:
             if broken:
                 return tally.ZERO, outcome
@@ -289,12 +291,7 @@ def _is_named(file: Path, message: str) -> bool:
 
 
 def _is_other_input(attack: Attack, now: Items, folder: Path, copy: Path) -> bool:
-    """True if a file of the user's own says something else now, and the answer is right for that.
-
-    So does a file with a gap that was sealed again: a value that may be absent was left out by hand.
-    """
-    if attack.kind == "a_gap":
-        return True
+    """True if a file of the user's own says something else now, and the answer is right for that."""
     if attack.reader.kind == "protocol":
         return tomllib.loads(copy.read_text(encoding="utf-8")) != tomllib.loads((folder / "small.toml").read_text())
     if attack.reader.kind == "array":

@@ -1,5 +1,7 @@
 """A few attacks of each class on every run of the tests; `python -m tests.attack CLASS` makes as many as one likes."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.attack import arguments, fuzzing, interrupts, kills, pairs, protocols, readers, tally, user_files
@@ -21,15 +23,17 @@ def assert_all_end_well(tries):
     assert not failed, f"\n{tally.table(tries)}\n{tally.listed(failed)}"
 
 
-def test_a_damaged_file_changes_no_answer_or_is_named_in_one_line(material):
+@pytest.mark.parametrize(("kind", "count"), [("", 10), ("another_shape", 3)])
+def test_a_damaged_file_changes_no_answer_or_is_named_in_one_line(material, kind, count):
     shown, tries = {}, []
-    for attack in readers.attacks(material, 30, SEED):
+    for drawn in readers.attacks(material, 30, SEED):
+        attack = replace(drawn, kind=kind or drawn.kind)
         if attack.arguments not in shown:
             shown |= readers.undisturbed(material, [attack])
         attempt = readers.run_attack(material, attack, shown)
         if attempt:
             tries.append(attempt)
-        if len(tries) == 10:
+        if len(tries) == count:
             break
     assert_all_end_well(tries)
 
