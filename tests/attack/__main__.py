@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
-from tests.attack import arguments, fuzzing, interrupts, kills, pairs, protocols, readers, tally, user_files
+from tests.attack import arguments, fuzzing, interrupts, kills, pairs, protocols, readers, stale, tally, user_files
 from tests.attack.material import make_material
 from tests.attack.tally import Try
 from tests.attack.watchdog import warm
@@ -35,7 +35,9 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
-    parser.add_argument("attack", choices=("readers", *FUZZED, "interrupts", "kills", "pairs"), metavar="CLASS")
+    parser.add_argument(
+        "attack", choices=("readers", *FUZZED, "interrupts", "kills", "pairs", "stale"), metavar="CLASS"
+    )
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -50,6 +52,10 @@ def _tries(options: argparse.Namespace, place: Path) -> Iterator[Try]:
     if options.attack in FUZZED:
         calls = FUZZED[options.attack](material, options.count, options.seed, options.only)
         yield from _with_progress(_beside(partial(fuzzing.run_attack, material), calls, options.jobs), options.count)
+        return
+    if options.attack == "stale":
+        planned_changes = stale.attacks(options.count, options.seed, options.only)
+        yield from _with_progress(_beside(stale.run_attack, planned_changes, options.jobs), options.count)
         return
     if options.attack == "pairs":
         planned = pairs.pairs(material, options.count, options.seed, options.only)

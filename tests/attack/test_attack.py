@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.attack import arguments, fuzzing, interrupts, kills, pairs, protocols, readers, tally, user_files
+from tests.attack import arguments, fuzzing, interrupts, kills, pairs, protocols, readers, stale, tally, user_files
 from tests.attack.material import make_material
 from tests.attack.watchdog import warm
 
@@ -53,6 +53,10 @@ def test_an_interrupted_command_ends_as_interrupted_or_as_done(material):
     planned = list(interrupts.interrupts(2, SEED, "--version"))
     seconds = interrupts.lives(material, {interrupt.arguments for interrupt in planned})
     assert_all_end_well([interrupts.run_attack(material, interrupt, seconds) for interrupt in planned])
+
+
+def test_no_answer_of_another_text_or_other_versions_is_shown():
+    assert_all_end_well([stale.run_attack(planned) for planned in stale.attacks(10, SEED)])
 
 
 def test_two_commands_at_once_leave_what_one_after_the_other_leaves(material):
