@@ -57,5 +57,6 @@ attack:
 	$(BIN)/python -m tests.attack pairs --count 45 --material $(OUT)-attacked
 	$(BIN)/python -m tests.attack arguments --count 4000 --material $(OUT)-attacked
 	$(BIN)/python -m tests.attack protocols --count 3000 --material $(OUT)-attacked
+	$(BIN)/python -m tests.attack stale --count 1000
 	$(BIN)/python -m tests.attack user-files --count 3000 --material $(OUT)-attacked
 	$(BIN)/python -m tests.circuits.random_kinds --tasks 3000 --alterations 5000

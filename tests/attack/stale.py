@@ -1,4 +1,4 @@
-"""Stale answers: a user's file whose modules change, and caches of other versions; only the answer of now may be shown."""
+"""Stale answers: a user's file whose modules change, and caches of other versions; none may be shown."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from textwrap import indent
 from time import monotonic
 from typing import Any
 from unittest import mock
@@ -104,16 +105,15 @@ class _Tree:
                 if has_init and above != Path("."):
                     (folder / above / "__init__.py").touch()
             self.write(name)
-        texts = [
-            pick.choice(IMPORTS).format(module=name, name=f"v{number}") for number, name in enumerate(self.read[:2])
-        ]
-        inside = [pick.random() < 0.4 for _ in texts]
-        body = [
-            f"    {line}" for text, within in zip(texts, inside, strict=True) if within for line in text.splitlines()
-        ]
-        outside = [text for text, within in zip(texts, inside, strict=True) if not within]
+        outside, inside = [], []
+        for number, name in enumerate(self.read[:2]):
+            text = pick.choice(IMPORTS).format(module=name, name=f"v{number}")
+            if pick.random() < 0.4:
+                inside.append(indent(text, "    "))
+            else:
+                outside.append(text)
         self.own.write_text(
-            OWN.format(outside="\n".join(outside), inside="\n".join(body), symbols=SYMBOLS, count=len(SYMBOLS))
+            OWN.format(outside="\n".join(outside), inside="\n".join(inside), symbols=SYMBOLS, count=len(SYMBOLS))
         )
 
     def path(self, name: str) -> Path:

@@ -56,7 +56,7 @@ def test_an_interrupted_command_ends_as_interrupted_or_as_done(material):
 
 
 def test_no_answer_of_another_text_or_other_versions_is_shown():
-    assert_all_end_well([stale.run_attack(planned) for planned in stale.attacks(10, SEED)])
+    assert_all_end_well([stale.run_attack(planned) for planned in stale.attacks(6, SEED, "module")])
 
 
 def test_two_commands_at_once_leave_what_one_after_the_other_leaves(material):
