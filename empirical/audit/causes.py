@@ -42,8 +42,8 @@ def of_lengths(bias: Callable[[int, int], Tensor]) -> Cause | None:
         if row.shape[-2:] != (1, 7) or _equal(row, square[..., -1:, :]):
             return None
         if _equal(row, square[..., :1, :]):
-            says = "one query with 7 keys gets the first row of the bias, not the last: cached decoding sees other distances"
-            return "cached-queries-get-first-rows", says
+            says = "one query with 7 keys gets the first row of the bias, not the last"
+            return "cached-queries-get-first-rows", f"{says}: cached decoding sees other distances"
         return "length-dependent", "one query with 7 keys gets another bias than the last of 7 queries"
 
 

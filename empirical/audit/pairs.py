@@ -91,8 +91,9 @@ class BiasAdapter(PairAdapter):
         rows = query_positions.shape[:-1].numel()
         shape = tuple(answer.shape) if isinstance(answer, Tensor) else ()
         if shape[-2:] != pairs or not ((len(shape) == 4 and shape[0] == rows) or (len(shape) == 3 and rows == 1)):
-            wanted, found = "[H, " if rows == 1 else f"[{rows}, H, ", list(shape) or type(answer).__name__
-            raise AuditError(f"{self.subject.name} must return a bias {wanted}{pairs[0]}, {pairs[1]}], not {found}")
+            wanted = f"[H, {pairs[0]}, {pairs[1]}]" if rows == 1 else f"[{rows}, H, {pairs[0]}, {pairs[1]}]"
+            given = list(shape) or type(answer).__name__
+            raise AuditError(f"{self.subject.name} must return a bias {wanted}, not {given}")
         values = answer.to(self.setting.dtype).double().cpu()
         return values if values.ndim == 4 else values[None]
 

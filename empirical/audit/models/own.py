@@ -47,7 +47,8 @@ def own_model(thing: Any, name: str, source: str = "") -> Subject | None:
 
     model = build()
     try:
-        config = model.config if callable(model.config.to_dict) else None
+        config = getattr(model, "config", None)
+        config = config if callable(getattr(config, "to_dict", None)) else None
     except Exception:  # whatever its code raises, it has none
         config = None
     return Subject(name=name, build=build, recipe=recipe, config=config)
