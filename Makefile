@@ -59,4 +59,5 @@ attack:
 	$(BIN)/python -m tests.attack protocols --count 3000 --material $(OUT)-attacked
 	$(BIN)/python -m tests.attack stale --count 1000
 	$(BIN)/python -m tests.attack user-files --count 3000 --material $(OUT)-attacked
+	$(BIN)/python -m tests.attack audits --count 500 --material $(OUT)-attacked
 	$(BIN)/python -m tests.circuits.random_kinds --tasks 3000 --alterations 5000

@@ -1,9 +1,9 @@
 """Precision audit of an encoding or a whole model as plain data."""
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from circuits.encodings import NUMBER, read_value
@@ -22,6 +22,8 @@ from empirical.runs.limits import AUDITED, Range
 from lengthgen.answer import Answer
 from lengthgen.progress import Progress
 from theory.encodings.own import is_file
+from theory.system.errors import LengthgenError
+from theory.system.files import parse_json
 from theory.system.userfile import load_object
 
 FARTHEST = 10_000_000
@@ -39,6 +41,10 @@ SIZES = {
     "longest": Range(1, 10_000),
 }
 """Ranges of those parameters of the project's encodings that set the size of a table."""
+
+
+LONGEST_FIELD = 20_000
+"""Most characters of the value of a field that is set."""
 
 
 def audit(
@@ -146,7 +152,8 @@ def parse_fields(texts: Sequence[str]) -> dict[str, Any]:
     """Return the fields of ["rope_type=yarn", "factor=4"]: values as JSON if they read as such, else text.
 
     Raises:
-        AuditError: a text is not FIELD=VALUE, or a field is given twice.
+        AuditError: a text is not FIELD=VALUE, a field is given twice, a value is very long, or begins as JSON and is
+            none.
     """
     values: dict[str, Any] = {}
     for text in texts:
@@ -155,15 +162,17 @@ def parse_fields(texts: Sequence[str]) -> dict[str, Any]:
             raise AuditError(f"'{text:.100}' is not FIELD=VALUE")
         if name in values:
             raise AuditError(f"'{name:.100}' is given twice")
+        if len(value) > LONGEST_FIELD:
+            raise AuditError(
+                f"the value of '{name:.100}' has {len(value):,} characters; at most {LONGEST_FIELD:,} are read"
+            )
         try:
-            values[name] = json.loads(value, parse_constant=_refuse_constant)
-        except ValueError:
+            values[name] = parse_json(value.encode("utf-8", "surrogateescape"), Path(name))
+        except LengthgenError as error:
+            if value.startswith(("[", "{", '"')):
+                raise AuditError(f"the value of {error}") from None
             values[name] = {"True": True, "False": False, "None": None}.get(value, value)
     return values
-
-
-def _refuse_constant(text: str) -> Any:
-    raise AuditError(f"'{text}' is no finite number")
 
 
 def _require_sizes(parameters: Mapping[str, Any]) -> None:

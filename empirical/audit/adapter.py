@@ -42,9 +42,11 @@ class Setting:
         return name + (MOVED if self.moved else "") + (", autocast" if self.autocast else "")
 
 
-def _has_real_values(tensor: Tensor) -> bool:
-    """True if the tensor is non-empty, dense, in memory, and holds real numbers."""
-    return bool(tensor.numel()) and tensor.layout is torch.strided and not (tensor.is_complex() or tensor.is_meta)
+def has_real_values(tensor: Tensor) -> bool:
+    """True if the tensor is non-empty, dense, in memory, and holds real numbers that convert to float64."""
+    if tensor.is_complex() or tensor.is_meta or tensor.is_nested or tensor.is_quantized or not tensor.numel():
+        return False
+    return tensor.layout is torch.strided
 
 
 class Adapter(ABC):
@@ -59,7 +61,8 @@ class Adapter(ABC):
         self.instance = subject.instance(device=device, **changed)
         if setting.moved:
             self.move(setting.dtype)
-        self.function = subject.bind(self.instance)
+        with user_code(f"{subject.name} fails", error=AuditError):
+            self.function = subject.bind(self.instance)
         self._codes_of_windows: dict[int, list[Tensor]] = {}
 
     def fresh(self) -> "Adapter":
@@ -85,13 +88,20 @@ class Adapter(ABC):
                 stack.enter_context(torch.autocast(self.device, dtype=self.setting.dtype))
             stack.enter_context(user_code(f"{self.subject.name} fails", error=RefusedPosition, expected=(AuditError,)))
             answer = self.function(*arguments)
-        for part in answer if isinstance(answer, tuple | list) else (answer,):
-            if isinstance(part, Tensor) and not _has_real_values(part):
-                raise AuditError(
-                    f"{self.subject.name} must give real numbers, not {part.dtype} {list(part.shape)}, {part.layout}, "
-                    f"on {part.device}"
-                )
-        return answer
+            is_single = not isinstance(answer, tuple | list)
+            parts = [self._checked(part) for part in ((answer,) if is_single else answer)]
+        return parts[0] if is_single else parts
+
+    def _checked(self, part: Any) -> Any:
+        """Part of an answer, a tensor without its graph; AuditError if it does not hold real numbers in memory."""
+        if not isinstance(part, Tensor):
+            return part
+        if not has_real_values(part):
+            shape = "nested" if part.is_nested else list(part.shape)
+            raise AuditError(
+                f"{self.subject.name} must give real numbers, not {part.dtype} {shape}, {part.layout}, on {part.device}"
+            )
+        return part.detach()
 
     def positions(self, values: Tensor) -> Tensor:
         """Return the positions on the adapter's device."""

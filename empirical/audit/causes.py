@@ -38,15 +38,13 @@ def of(reference: Adapter) -> Cause | None:
 def of_lengths(bias: Callable[[int, int], Tensor]) -> Cause | None:
     """Cause shown by a bias of lengths: the last of 7 queries alone must get the last of 7 rows."""
     with torch.no_grad(), user_code("its call fails", error=RefusedPosition):
-        square, row = bias(7, 7), bias(1, 7)
-    if row.shape[-2:] != (1, 7) or _equal(row, square[..., -1:, :]):
-        return None
-    if _equal(row, square[..., :1, :]):
-        says = (
-            "one query with 7 keys gets the first row of the bias, not the last: cached decoding sees other distances"
-        )
-        return "cached-queries-get-first-rows", says
-    return "length-dependent", "one query with 7 keys gets another bias than the last of 7 queries"
+        square, row = bias(7, 7).double(), bias(1, 7).double()
+        if row.shape[-2:] != (1, 7) or _equal(row, square[..., -1:, :]):
+            return None
+        if _equal(row, square[..., :1, :]):
+            says = "one query with 7 keys gets the first row of the bias, not the last"
+            return "cached-queries-get-first-rows", f"{says}: cached decoding sees other distances"
+        return "length-dependent", "one query with 7 keys gets another bias than the last of 7 queries"
 
 
 def of_rotation(reference: RotateAdapter) -> Cause | None:

@@ -19,7 +19,7 @@ class ContentAdapter(Adapter):
         x_BLD = tokens[0].transpose(1, 2).flatten(2)
         answer = self.call(*tokens, x_BLD, self.positions(positions), self.setting.dtype)
         length = positions.shape[-1]
-        if not isinstance(answer, Tensor) or answer.shape[-2:] != (length, length):
+        if not isinstance(answer, Tensor) or answer.shape != (*tokens[0].shape[:2], length, length):
             raise AuditError(f"{self.subject.name} must give logits [B, H, {length}, {length}]")
         return answer.double().cpu().tril()
 

@@ -209,19 +209,18 @@ def _require_fit(
             answer = function(positions, positions)
         else:
             answer = function(q, q.clone(), positions)
-    shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
-    wrong = (
-        f"'{name}' must return (q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]; it returns {shape}"
-    )
-    if convention.kind is Kind.BIAS:
-        is_bias = isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] == (tokens, tokens)
-        if not is_bias or not (answer.is_floating_point() or answer.is_complex()):
+        shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
+        wanted = f"(q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]"
+        wrong = f"'{name}' must return {wanted}; it returns {shape}"
+        if convention.kind is Kind.BIAS:
+            is_bias = isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] == (tokens, tokens)
+            if not is_bias or not (answer.is_floating_point() or answer.is_complex()):
+                raise AuditError(wrong)
+        elif not (isinstance(answer, tuple | list) and len(answer) == 2):
             raise AuditError(wrong)
-    elif not (isinstance(answer, tuple | list) and len(answer) == 2):
-        raise AuditError(wrong)
-    elif convention.signature != ROTATED and any(
-        not isinstance(part, Tensor) or part.shape != q.shape for part in answer
-    ):
-        shapes = [list(part.shape) if isinstance(part, Tensor) else type(part).__name__ for part in answer]
-        raise AuditError(f"'{name}' must return tensors {list(q.shape)}; it returns {shapes}")
+        elif convention.signature != ROTATED and any(
+            not isinstance(part, Tensor) or part.shape != q.shape for part in answer
+        ):
+            shapes = [list(part.shape) if isinstance(part, Tensor) else type(part).__name__ for part in answer]
+            raise AuditError(f"'{name}' must return tensors {list(q.shape)}; it returns {shapes}")
     return convention

@@ -238,9 +238,9 @@ def _follows_attribute(instance: Any, name: str) -> Mapping[str, Any] | None:
     """Published constants that the object says it follows; None if it says nothing."""
     with user_code(f"the attribute 'follows' of '{name}' fails", error=AuditError):
         follows = getattr(instance, "follows", None)
-    if follows is not None and not isinstance(follows, Mapping):
-        raise AuditError(f"the attribute 'follows' of '{name}' must be a dict such as {{'rope_type': 'yarn', ...}}")
-    return follows
+        if follows is not None and not isinstance(follows, Mapping):
+            raise AuditError(f"the attribute 'follows' of '{name}' must be a dict such as {{'rope_type': 'yarn', ...}}")
+        return follows and dict(follows)
 
 
 def _claims_attribute(instance: Any, name: str) -> list[str] | None:

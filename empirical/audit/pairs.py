@@ -88,9 +88,12 @@ class BiasAdapter(PairAdapter):
         """Bias, rounded to the dtype of the logits that it is added to: float64 [1 or B, H, J, I]."""
         answer = self.call(self.positions(query_positions), self.positions(key_positions), self.setting.dtype)
         pairs = (query_positions.shape[-1], key_positions.shape[-1])
-        if not isinstance(answer, Tensor) or answer.ndim not in (3, 4) or answer.shape[-2:] != pairs:
-            shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
-            raise AuditError(f"{self.subject.name} must return a bias [H, {pairs[0]}, {pairs[1]}], not {shape}")
+        rows = query_positions.shape[:-1].numel()
+        shape = tuple(answer.shape) if isinstance(answer, Tensor) else ()
+        if shape[-2:] != pairs or not ((len(shape) == 4 and shape[0] == rows) or (len(shape) == 3 and rows == 1)):
+            wanted = f"[H, {pairs[0]}, {pairs[1]}]" if rows == 1 else f"[{rows}, H, {pairs[0]}, {pairs[1]}]"
+            given = list(shape) or type(answer).__name__
+            raise AuditError(f"{self.subject.name} must return a bias {wanted}, not {given}")
         values = answer.to(self.setting.dtype).double().cpu()
         return values if values.ndim == 4 else values[None]
 

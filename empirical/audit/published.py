@@ -10,6 +10,8 @@ from math import ceil, floor, isclose, log, log2, pi, sqrt
 from typing import Any
 
 from empirical.audit.subject import AuditError
+from empirical.runs.limits import FLOAT32, Range
+from theory.system.userfile import shown
 
 ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
 """Types of rotary frequencies that are known here."""
@@ -23,6 +25,15 @@ FIELDS = {
     "llama3": ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
 }  # fmt: skip
 """Fields that each type reads, beside rope_theta and partial_rotary_factor."""
+POSITIVE = Range(0.0, FLOAT32.most, above=True)
+NUMBERS: Mapping[str, Range[Any]] = {
+    **dict.fromkeys(("rope_theta", "rotary_emb_base", "base", "factor", "attention_factor", "beta_fast", "beta_slow",
+                     "low_freq_factor", "high_freq_factor", "short_factor", "long_factor"), POSITIVE),
+    **dict.fromkeys(("mscale", "mscale_all_dim"), Range(0.0, FLOAT32.most)),
+    **dict.fromkeys(("partial_rotary_factor", "rotary_pct"), Range(0.0, 1.0, above=True)),
+    **dict.fromkeys(("original_max_position_embeddings", "max_position_embeddings"), Range(1, 1 << 40)),
+}  # fmt: skip
+"""Ranges of the numbers among these fields, and of those in their lists."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +53,22 @@ class Rotary:
     variants: Mapping[str, tuple[tuple[float, ...], float]] = field(default_factory=dict)
 
 
+def require_number(name: str, value: Any, allowed: Range[Any]) -> None:
+    """Raise AuditError if a field is no number within its range; whole numbers where the range has whole ends."""
+    kinds = int if isinstance(allowed.least, int) else int | float
+    if isinstance(value, bool) or not isinstance(value, kinds) or allowed.refusal(value):
+        what = "a whole number" if kinds is int else "a number"
+        raise AuditError(f"{name} = {shown(value)}: it must be {what}, {allowed}")
+
+
+def require_fields(fields: Mapping[str, Any]) -> None:
+    """Raise AuditError if a number of `rope_parameters` is out of its range."""
+    for name, allowed in NUMBERS.items():
+        value = fields.get(name)
+        for part in value if isinstance(value, list | tuple) else () if value is None else (value,):
+            require_number(name, part, allowed)
+
+
 def rotary(fields: Mapping[str, Any], *, width: int, head_dim: int, trained: int, length: int) -> Rotary:
     """Rotary encoding that the fields name.
 
@@ -53,17 +80,31 @@ def rotary(fields: Mapping[str, Any], *, width: int, head_dim: int, trained: int
         length: number of positions of the call; dynamic and LongRoPE depend on it.
 
     Raises:
-        AuditError: the type is not known, or a field is missing.
+        AuditError: the type is not known, a field is missing or out of its range, or the fields give no frequencies.
     """
+    require_fields(fields)
+    if not 0 <= width <= head_dim:
+        raise AuditError(f"{width} coordinates of a head of width {head_dim} cannot be rotated")
     kind = str(fields.get("rope_type") or fields.get("type") or "default")
     if kind not in ROPE_TYPES:
         raise AuditError(f"rope_type '{kind}' is not known: choose among {', '.join(ROPE_TYPES)}")
-    base = float(fields.get("rope_theta") or fields.get("base") or 10000.0)
-    plain = plain_frequencies(base, width)
     try:
-        made = MAKERS[kind](fields, base, width, trained, length)
+        return _with_variants(kind, fields, width=width, head_dim=head_dim, trained=trained, length=length)
     except KeyError as error:
         raise AuditError(f"rope_type '{kind}' needs the field {error}") from None
+    except AuditError:
+        raise
+    except (ArithmeticError, TypeError, ValueError) as error:  # numbers that do not go together
+        raise AuditError(f"rope_type '{kind}' has no frequencies with these fields: {error}") from None
+
+
+def _with_variants(
+    kind: str, fields: Mapping[str, Any], *, width: int, head_dim: int, trained: int, length: int
+) -> Rotary:
+    """Rotary encoding of a type, with the variants that are mistakes of any type."""
+    base = float(fields.get("rope_theta") or fields.get("base") or 10000.0)
+    plain = plain_frequencies(base, width)
+    made = MAKERS[kind](fields, base, width, trained, length)
     variants = dict(made.variants)
     if kind != "default" and not _same(plain, made.frequencies):
         variants.setdefault("scaling-ignored", (plain, 1.0))

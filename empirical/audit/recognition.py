@@ -9,7 +9,7 @@ import torch
 from empirical.audit import causes
 from empirical.audit.adapter import Adapter, RefusedPosition
 from empirical.audit.diagnosis import Defect
-from empirical.audit.published import Rotary, code_slopes, rotary, text_slopes
+from empirical.audit.published import Rotary, code_slopes, require_fields, rotary, text_slopes
 from empirical.audit.rotation import RotateAdapter
 from empirical.audit.slope import Slope
 from empirical.audit.subject import AuditError, Subject
@@ -108,6 +108,7 @@ def compare(subject: Subject, reference: Adapter, slope: Slope | None) -> list[D
         return _slopes_differ(slope, str(follows["alibi"]))
     if not isinstance(reference, RotateAdapter) or "alibi" in follows:
         return []
+    require_fields(follows)
     width = int(subject.head_dim * float(follows.get("partial_rotary_factor") or 1))
     trained = int(follows.get("max_position_embeddings") or follows.get("original_max_position_embeddings") or 2048)
     # The maps above are read from calls that end at position 4096 at most.

@@ -14,7 +14,8 @@ from typing import Any
 import torch
 
 from empirical.audit.diagnosis import Defect
-from empirical.audit.subject import Kind, Subject
+from empirical.audit.subject import AuditError, Kind, Subject
+from theory.system.userfile import user_code
 
 LAW = frozenset(
     {
@@ -52,11 +53,16 @@ def confirmed(lines: Sequence[str]) -> str | None:
     program = "\n".join(lines)
     names: dict[str, Any] = {}
     try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), torch.no_grad():
+        with (
+            user_code("the reproduction fails", error=AuditError, expected=()),
+            contextlib.redirect_stdout(io.StringIO()),
+            warnings.catch_warnings(),
+            torch.no_grad(),
+        ):
             warnings.simplefilter("ignore")
             exec(compile(program, "<reproduction>", "exec"), names)  # code that the user chose to audit
-        error = float(names["error"])
-    except (Exception, SystemExit):
+            error = float(names["error"])
+    except AuditError:
         return None
     if not error > 0:
         return None

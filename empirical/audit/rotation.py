@@ -116,10 +116,12 @@ class RotateAdapter(Adapter):
     def step(self) -> Tensor:
         """Logarithms of the eigenvalues of one position step, 0 to 1: complex [H, N K].
 
-        A rotated plane has +-i times its angle.
+        A rotated plane has +-i times its angle. Maps that are not finite, which the codes show, have NaN.
         """
-        start, after = self.maps(torch.tensor([0, 1]))[0]
-        return torch.linalg.eigvals(torch.linalg.pinv(start) @ after).flatten(1).log()
+        maps = self.maps(torch.tensor([0, 1]))[0]
+        if maps.isfinite().all() and (turned := torch.linalg.pinv(maps[0]) @ maps[1]).isfinite().all():
+            return torch.linalg.eigvals(turned).flatten(1).log()
+        return torch.full_like(maps[0, ..., 0], torch.nan, dtype=torch.complex128).flatten(1)
 
     @property
     def rate(self) -> float:

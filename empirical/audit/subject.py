@@ -97,7 +97,8 @@ class Subject:
         """Return a fresh instance with some parameters changed; random initial values are drawn from seed 0."""
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(0)  # torch.manual_seed notes a stack trace for each kind of device
-            instance = self.build(**{**self.parameters, **changed})
+            with user_code(f"{self.name} cannot be made", error=AuditError):
+                instance = self.build(**{**self.parameters, **changed})
         with user_code(f"{self.name} cannot be moved to {device}", error=AuditError):
             return instance.to(device) if isinstance(instance, nn.Module) else instance
 

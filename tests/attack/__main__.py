@@ -12,13 +12,30 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
-from tests.attack import arguments, fuzzing, interrupts, kills, pairs, protocols, readers, stale, tally, user_files
+from tests.attack import (
+    arguments,
+    audits,
+    fuzzing,
+    interrupts,
+    kills,
+    pairs,
+    protocols,
+    readers,
+    stale,
+    tally,
+    user_files,
+)
 from tests.attack.material import make_material
 from tests.attack.tally import Try
 from tests.attack.watchdog import warm
 
 Item, Result = TypeVar("Item"), TypeVar("Result")
-FUZZED = {"arguments": arguments.calls, "protocols": protocols.calls, "user-files": user_files.calls}
+FUZZED = {
+    "arguments": arguments.calls,
+    "audits": audits.calls,
+    "protocols": protocols.calls,
+    "user-files": user_files.calls,
+}
 
 
 def main() -> int:

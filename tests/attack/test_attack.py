@@ -1,10 +1,23 @@
 """A few attacks of each class on every run of the tests; `python -m tests.attack CLASS` makes as many as one likes."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from tests.attack import arguments, fuzzing, interrupts, kills, pairs, protocols, readers, stale, tally, user_files
+from tests.attack import (
+    arguments,
+    audits,
+    fuzzing,
+    interrupts,
+    kills,
+    pairs,
+    protocols,
+    readers,
+    stale,
+    tally,
+    user_files,
+)
 from tests.attack.material import make_material
 from tests.attack.watchdog import warm
 
@@ -38,7 +51,10 @@ def test_a_damaged_file_changes_no_answer_or_is_named_in_one_line(material, kind
     assert_all_end_well(tries)
 
 
-@pytest.mark.parametrize(("calls", "count"), [(arguments.calls, 16), (protocols.calls, 8), (user_files.calls, 6)])
+@pytest.mark.parametrize(
+    ("calls", "count"),
+    [(arguments.calls, 16), (partial(audits.calls, only="own"), 3), (protocols.calls, 8), (user_files.calls, 6)],
+)
 def test_every_fuzzed_call_ends_with_an_answer_or_one_line(material, calls, count):
     assert_all_end_well([fuzzing.run_attack(material, planned) for planned in calls(material, count, SEED)])
 

@@ -1,14 +1,21 @@
 """Whole models, planted bugs, published constants and reproductions of the audit."""
 
+import math
 import random
+import re
+from functools import reduce
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
+from torch import nn
 
 from bench.museum.__main__ import catalogue
 from empirical.audit import AuditError, assert_lawful
+from empirical.audit.models.anatomy import rope_fields
 from empirical.audit.models.audit import audit_model
+from empirical.audit.models.bounds import TooLarge, bounded, field_of
 from empirical.audit.models.configs import load_model
 from empirical.audit.published import FIELDS, code_slopes, rotary, text_slopes
 from empirical.audit.reproduction import confirmed
@@ -331,3 +338,97 @@ def test_published_constants_agree_with_hand_computed_ones():
     )
     with pytest.raises(AuditError, match="needs the field 'factor'"):
         rotary({"rope_type": "linear"}, width=4, head_dim=4, trained=64, length=64)
+
+
+HOSTILE = {
+    "a base of zero": ({"rope_theta": -0.0}, "rope_theta = -0.0: it must be a number, above 0"),
+    "a base that is infinite": ({"rope_theta": math.inf}, "rope_theta = inf: it must be a number"),
+    "a base that is a truth value": ({"rope_theta": True}, "rope_theta = True: it must be a number"),
+    "a negative factor": ({"rope_type": "yarn", "factor": -4}, "factor = -4: it must be a number, above 0"),
+    "a factor as text": ({"rope_scaling": {"rope_type": "linear", "factor": "4"}}, "factor = '4': it must be a number"),
+    "frequencies that are not finite": ({"rope_type": "dynamic", "factor": 1e38}, "queries that are not finite"),
+    "frequencies by division by zero": ({"rope_type": "yarn", "rope_theta": 1}, "ZeroDivisionError"),
+    "no finite number elsewhere": ({"attention_dropout": math.nan}, "attention_dropout = nan is no finite number"),
+    "a width as text": ({"hidden_size": "64"}, "hidden_size = '64': it must be a whole number"),
+    "a width as float": ({"hidden_size": 64.0}, "hidden_size = 64.0: it must be a whole number"),
+    "a width as list": ({"hidden_size": [64]}, "hidden_size = a value of type list: it must be a whole number"),
+    "rope fields as a list": ({"rope_parameters": [1]}, "rope_parameters = a value of type list: it must be an object"),
+    "fields nested deeply": ({"rope_scaling": reduce(lambda inner, _: [inner], range(5000), 1)}, "nested more than 20"),
+    "too many layers": ({"num_hidden_layers": 10**8}, "num_hidden_layers = 100000000: it must be a whole number, 1 to"),
+    "too large a vocabulary": ({"vocab_size": 10**11}, "vocab_size = 100000000000: it must be a whole number, 1 to"),
+    "too much memory": ({"intermediate_size": 10**6, "num_hidden_layers": 9}, "takes more than 8 GiB: set a smaller"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_configuration_is_one_line(name):
+    fields, says = HOSTILE[name]
+    with pytest.raises(AuditError, match=re.escape(says)) as refused:
+        audited("llama", **fields)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_model_is_refused_before_it_takes_memory_whichever_field_makes_it_large():
+    large = {"t5": {"relative_attention_num_buckets": 10**11}, "xglm": {"max_position_embeddings": 10**8}}
+    for family, fields in large.items():
+        with pytest.raises(TooLarge, match="takes more than 8 GiB"):
+            load_model(f"hf:{family}", fields)
+    with pytest.raises(TooLarge, match="more than 20,000 modules"), bounded("mine"):
+        nn.ModuleList(nn.Identity() for _ in range(20_001))
+
+
+def test_a_configuration_file_is_read_as_all_files_are(tmp_path, monkeypatch):
+    path = tmp_path / "config.json"
+    for text, says in {
+        "[" * 100_000: "is not JSON",
+        '{"model_type": "llama", "rope_theta": NaN}': "rope_theta = nan: it must be a number",
+        '{"model_type": "llama", "text_config": {"num_hidden_layers": 1e400}}': "num_hidden_layers = inf: it must be",
+    }.items():
+        path.write_text(text)
+        with pytest.raises(AuditError, match=says):
+            load_model(f"hf:{path}", {})
+    monkeypatch.setattr("theory.system.files.LARGEST", 10)
+    with pytest.raises(AuditError, match="at most 10 are read"):
+        load_model(f"hf:{path}", {})
+
+
+class Layered:
+    """Configuration whose heads differ by layer, and which says so as transformers does."""
+
+    num_hidden_layers = 2
+    num_attention_heads = object()
+
+    @property
+    def head_dim(self):
+        raise AttributeError("'head_dim' is a per-layer attribute")
+
+    rope_parameters = rope_scaling = rope_theta = property(lambda self: 1 / 0)
+
+
+def test_fields_that_a_configuration_refuses_to_give_are_passed_over():
+    assert field_of(Layered(), "head_dim") is field_of(Layered(), "num_attention_heads") is None
+    assert field_of(Layered(), "num_hidden_layers") == 2
+    assert rope_fields(Layered()) == {"rope_type": "default"}
+
+
+@pytest.mark.parametrize(
+    "rope", [{"full": None}, {"local": {"rope_type": "linear", "factor": 2.0}}, [3], "text", {3: {}}]
+)
+def test_rope_fields_of_any_form_are_read(rope):
+    fields = rope_fields(SimpleNamespace(rope_parameters=rope))
+    assert fields["rope_type"] == ("linear" if "local" in rope else "default")
+
+
+NO_FREQUENCIES = {
+    "a base of one": ({"rope_type": "yarn", "factor": 2.0, "rope_theta": 1}, 8),
+    "two coordinates": ({"rope_type": "dynamic", "factor": 2.0}, 2),
+    "no lists": ({"rope_type": "longrope", "short_factor": 1, "long_factor": 1}, 8),
+    "an equal ramp": ({"rope_type": "llama3", "factor": 2.0, "low_freq_factor": 1, "high_freq_factor": 1}, 8),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_FREQUENCIES)
+def test_fields_that_give_no_frequencies_are_one_line(name):
+    fields, width = NO_FREQUENCIES[name]
+    with pytest.raises(AuditError, match="has no frequencies with these fields"):
+        rotary({**fields, "original_max_position_embeddings": 8}, width=width, head_dim=8, trained=8, length=8)

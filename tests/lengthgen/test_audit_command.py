@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.auditing import parse_parameters
+from lengthgen.auditing import parse_fields, parse_parameters
 from tests.lengthgen.refusal import refused
 
 EXAMPLES = Path(__file__).parents[1] / "empirical" / "examples" / "position_laws.py"
@@ -61,6 +61,15 @@ def test_parameters_read_as_numbers_truth_values_or_words():
     assert parse_parameters("") == {}
 
 
+def test_fields_read_as_json_or_as_words():
+    assert parse_fields(["rope_type=yarn", "factor=4", "alibi=True", "short_factor=[1, 2]"]) == {
+        "rope_type": "yarn",
+        "factor": 4,
+        "alibi": True,
+        "short_factor": [1, 2],
+    }
+
+
 MISTAKES = {
     "unknown name": (("audit", "rotry"), "did you mean rotary"),
     "no file": (("audit", "nowhere.py:x"), "does not exist"),
@@ -71,6 +80,12 @@ MISTAKES = {
     "unknown dtype": (("audit", "rotary", "--dtype", "int8"), "unknown dtype 'int8'"),
     "unknown claim": (("audit", "rotary", "--claims", "right"), "unknown claim 'right'"),
     "unknown parameter": (("audit", "rotary", "--other", "bass=3"), "has no parameter 'bass'"),
+    "field nested deeply": (
+        ("audit", "hf:llama", "--set", "x=" + "[" * 9_000),
+        "value of x is not JSON: maximum recursion",
+    ),
+    "field that is long": (("audit", "hf:llama", "--set", "x=" + "1" * 30_000), "at most 20,000 are read"),
+    "field that is no JSON": (("audit", "hf:llama", "--set", "x={y: 1}"), "the value of x is not JSON: Expecting"),
     "no value": (("audit", "rotary", "--parameters", "base"), "is not NAME=VALUE"),
     "no position": (("audit", "rotary", "--to", "0"), "must be within 1..10000000"),
     "odd head": (("audit", "rotary", "--head-dim", "7"), "must be a positive even number"),

@@ -68,6 +68,34 @@ class Hooks(nn.Module):
         raise RuntimeError("no forward")
 
 
+def lengths(answer):
+    return lambda queries, keys: answer(-(torch.arange(keys)[-queries:, None] - torch.arange(keys)).double()[None])
+
+
+def following(follows):
+    def same(q, k, positions):
+        return q, k
+    same.follows = follows
+    return same
+
+
+class Model(nn.Module):
+    def __init__(self, answer=lambda x: x):
+        super().__init__()
+        self.answer = answer
+        self.table = nn.Embedding(80, 8)
+
+    def forward(self, input_ids):
+        e = self.table(input_ids)
+        return self.answer((e @ e.transpose(-1, -2)).softmax(-1) @ e)
+
+
+class Uncopied(Model):
+    def __init__(self):
+        super().__init__()
+        self.kept = self.table.weight * 2
+
+
 class Recursive:
     @property
     def __class__(self):
@@ -101,6 +129,33 @@ MADE = {
         "bias(lambda q, k: torch.zeros(4, len(q), len(k), device='meta'))",
         "must give real numbers",
     ),
+    "gives nested numbers": (
+        "rotate(lambda q: (torch.nested.nested_tensor([q[0]]),) * 2)",
+        "must give real numbers, not torch.float64 nested",
+    ),
+    "gives numbers nowhere by lengths": (
+        "lengths(lambda x: x.to('meta'))",
+        "must give real numbers, not torch.float64",
+    ),
+    "gives quantized numbers": (
+        "rotate(lambda q: (torch.quantize_per_tensor(q.float(), 0.1, 0, torch.qint8),) * 2)",
+        "must give real numbers, not torch.qint8",
+    ),
+    "gives rows beside its own": (
+        "bias(lambda q, k: torch.zeros(3, 4, len(q), len(k)))",
+        "must return a bias [H, 1, 2], not [3, 4, 1, 2]",
+    ),
+    "follows what is no number": (
+        "following({'rope_type': 'yarn', 'factor': -4})",
+        "factor = -4: it must be a number, above 0",
+    ),
+    "follows an infinite length": (
+        "following({'rope_type': 'default', 'max_position_embeddings': 'long'})",
+        "max_position_embeddings = 'long': it must be a whole number",
+    ),
+    "model that cannot be copied": ("Uncopied()", "'mine' cannot be made: RuntimeError: "),
+    "model that fails": ("Model(lambda x: 1 / 0)", "'mine' fails in float32 for token ids [1, 24]: ZeroDivisionError"),
+    "model without real numbers": ("Model(lambda x: x.to('meta'))", "'mine' must return real logits"),
     "rotation exits": ("rotate(lambda q: sys.exit(0))", "fails for q, k [1, 4, 4, 64] and positions [4]: SystemExit"),
     "rotation gives text": ("rotate(lambda q: ('q', 'k'))", "must return (q, k) of shape"),
     "rotation gives one": ("rotate(lambda q: q)", "must return (q, k), or a bias"),
@@ -145,3 +200,25 @@ def test_positions_beyond_which_it_exits_are_not_taken(run, mine):
     mine(HEAD, "mine = late")
     _, out, _ = run("audit", "mine.py:mine", "--dtype", "float64", "--to", "100", "--json")
     assert json.loads(out)["audits"][0]["last_position"] == 4
+
+
+FOUND = {
+    "no number": "rotate(lambda q: (q * float('nan'),) * 2)",
+    "no end": "rotate(lambda q: (q * float('inf'),) * 2)",
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_codes_that_are_not_finite_are_a_finding(run, name, mine):
+    mine(HEAD, f"mine = {FOUND[name]}")
+    status, out, _ = run("audit", "mine.py:mine", "--dtype", "float64", "--to", "100", "--json")
+    assert status == 1
+    assert "overflow" in {finding["rule"] for finding in json.loads(out)["audits"][0]["findings"]}
+
+
+def test_a_bias_that_is_the_same_for_all_rows_takes_no_positions_of_their_own(run, mine):
+    mine(HEAD, "def mine(q, k, positions):\n    d = positions.flatten()[-q.shape[2]:]\n"
+         "    return -(d[:, None] - d).abs().to(q.dtype).expand(1, q.shape[1], -1, -1)")  # fmt: skip
+    _, out, _ = run("audit", "mine.py:mine", "--dtype", "float64", "--to", "100", "--json")
+    [note] = json.loads(out)["audits"][0]["notes"].values()
+    assert "must return a bias [2, H, 24, 24], not [1, 4, 24, 24]" in note

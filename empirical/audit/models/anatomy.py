@@ -4,12 +4,14 @@ In the first layer the hidden state of a token does not depend on its neighbours
 gives what the encoding does to its query: nothing, a linear map (rotation), or anything else (absolute embedding).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from empirical.audit.models.bounds import field_of
 from empirical.audit.models.runner import Runner
 from empirical.audit.models.tap import MASKED
 from empirical.audit.subject import AuditError
@@ -51,6 +53,10 @@ def look(runner: Runner, layer: int = 0) -> Anatomy:
     tokens = torch.arange(2, min(runner.vocabulary, 2 + width + 8))
     reading = runner.reading(tokens[:, None].expand(-1, NEAR), layer=layer)
     q, heads = reading.q_BHJC.double(), reading.q_BHJC.shape[1]
+    if not q.isfinite().all():
+        raise AuditError(
+            f"'{runner.subject.name}' has queries that are not finite in layer {layer}: make it sound first"
+        )
     later = torch.ones(NEAR, NEAR).triu(1).bool()
     causal = bool((reading.logits_BHJI[..., later] <= MASKED).all())
     measured: dict[str, Any] = {"head_dim": width, "heads": heads, "q_scale": reading.scale, "causal": causal}
@@ -121,16 +127,18 @@ class Maps:
 
 def rope_fields(config: Any) -> dict[str, Any]:
     """Rope fields of a configuration of transformers, of version 4 or 5, in one flat form."""
-    fields = dict(getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {})
+    given = field_of(config, "rope_parameters") or field_of(config, "rope_scaling")
+    fields = dict(given) if isinstance(given, Mapping) else {}
     if fields and all(isinstance(part, dict) or part is None for part in fields.values()):  # one for each kind of layer
-        fields = dict(next(part for name, part in fields.items() if part and "full" in name) or {})
+        kinds = {str(name): part for name, part in fields.items() if part}
+        fields = dict(next((part for name, part in kinds.items() if "full" in name), next(iter(kinds.values()), {})))
     fields.setdefault("rope_type", fields.pop("type", "default"))
     if fields["rope_type"] == "su":
         fields["rope_type"] = "longrope"
     for name in ("rope_theta", "rotary_emb_base", "original_max_position_embeddings"):
-        if name not in fields and getattr(config, name, None) is not None:
-            fields["rope_theta" if name == "rotary_emb_base" else name] = getattr(config, name)
+        if name not in fields and (value := field_of(config, name)) is not None:
+            fields["rope_theta" if name == "rotary_emb_base" else name] = value
     for name in ("partial_rotary_factor", "rotary_pct"):
-        if "partial_rotary_factor" not in fields and getattr(config, name, None) is not None:
-            fields["partial_rotary_factor"] = getattr(config, name)
+        if "partial_rotary_factor" not in fields and (value := field_of(config, name)) is not None:
+            fields["partial_rotary_factor"] = value
     return fields

@@ -1,5 +1,6 @@
 """Audit of a whole model: recognise its encoding, compare its constants, test its call patterns, audit its parts."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,14 +13,15 @@ from empirical.audit.diagnosis import Defect
 from empirical.audit.kinds import adapter_for
 from empirical.audit.models import fields, parts, patterns
 from empirical.audit.models.anatomy import SQUARE, Anatomy, look, rope_fields
-from empirical.audit.models.configs import NAMES
+from empirical.audit.models.bounds import NAMES, field_of, size_of
 from empirical.audit.models.runner import Runner, Subject
-from empirical.audit.published import rotary, yarn_mscale
+from empirical.audit.published import require_fields, rotary, yarn_mscale
 from empirical.audit.report import audit
 from empirical.audit.reproduction import confirmed
 from empirical.audit.rotation import RotateAdapter
 from empirical.audit.rules import ORDER, RULES, Severity
 from empirical.audit.subject import AuditError
+from theory.system.userfile import shown
 
 BY_LENGTH = ("dynamic", "longrope")
 """Types of frequencies that depend on the length of the call by design."""
@@ -58,7 +60,7 @@ def audit_model(
         on_step(STEPS[0])
         return [_model_answer(subject, [failing])]
     runner = Runner(subject)
-    trained = _trained(subject.config)
+    trained = size_of(subject.config, "trained")
     layers = _layers(subject)
     defects: list[Defect] = []
     recognised: list[dict[str, Any]] = []
@@ -126,13 +128,13 @@ def _by_design(finding: dict[str, Any]) -> dict[str, Any]:
 
 def _head_count(subject: Subject) -> Defect | None:
     """Defect of a model that fails with its number of heads and works with a power of two."""
-    names = [name for name in NAMES["heads"] if isinstance(getattr(subject.config, name, None), int)]
-    heads = getattr(subject.config, names[0]) if names else 4
+    heads = size_of(subject.config, "heads") or 4
     if heads & (heads - 1) == 0 or subject.rebuild is None:
         return None
     rebuild, power = subject.rebuild, 1 << heads.bit_length()
-    width = {name: power * 16 for name in NAMES["width"] if hasattr(subject.config, name)}
-    changed = {names[0]: power, **width}
+    name = next(name for name in NAMES["heads"] if field_of(subject.config, name) == heads)
+    width = {name: power * 16 for name in NAMES["width"] if field_of(subject.config, name) is not None}
+    changed = {name: power, **width}
     try:
         runner = Runner(subject, patterns.DTYPE)
         runner.call(runner.ids(1, 8))
@@ -150,15 +152,11 @@ def _head_count(subject: Subject) -> Defect | None:
                   reproduction=confirmed(lines))  # fmt: skip
 
 
-def _trained(config: Any) -> int | None:
-    """Longest trained length that the configuration gives."""
-    names = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx")
-    return next((value for name in names if isinstance(value := getattr(config, name, None), int)), None)
-
-
 def _layers(subject: Subject) -> dict[int, str | None]:
     """First layer of each kind, with the name of its kind."""
-    kinds = getattr(subject.config, "layer_types", None) or [None]
+    kinds = field_of(subject.config, "layer_types")
+    if not (kinds and isinstance(kinds, list | tuple) and all(isinstance(kind, str) for kind in kinds)):
+        kinds = [None]
     first: dict[str | None, int] = {}
     for layer, layer_type in enumerate(kinds):
         first.setdefault(layer_type, layer)
@@ -167,7 +165,7 @@ def _layers(subject: Subject) -> dict[int, str | None]:
 
 def _fields_of(config: Any, layer_type: str | None) -> dict[str, Any]:
     """Rope fields of a kind of layer."""
-    nested = getattr(config, "rope_parameters", None) or {}
+    nested = field_of(config, "rope_parameters")
     part = nested.get(layer_type) if isinstance(nested, dict) and layer_type else None
     return {"rope_type": "default", **part} if isinstance(part, dict) else rope_fields(config)
 
@@ -194,20 +192,22 @@ def _constants(
     if config is None or "frequencies" not in described:
         return described, defects
     given = _fields_of(config, layer_type)
-    head_dim = getattr(config, "qk_rope_head_dim", None) or anatomy.head_dim
-    width = int(head_dim * float(given.get("partial_rotary_factor") or 1))
-    if isinstance(getattr(config, "rotary_dim", None), int):
-        width = config.rotary_dim
-    described["rope"] = given
-    for length in _lengths(given, trained or 2048):
-        try:
-            published = rotary(given, width=width, head_dim=head_dim, trained=trained or 2048, length=length)
-        except AuditError as error:
-            described["constants"] = str(error)
-            return described, defects
+    described["rope"] = {str(name): _as_json(value) for name, value in given.items()}
+    latent, rotated = (field_of(config, name) for name in ("qk_rope_head_dim", "rotary_dim"))
+    head_dim = latent if type(latent) is int else anatomy.head_dim
+    try:
+        require_fields(given)
+        width = int(head_dim * float(given.get("partial_rotary_factor") or 1))
+        width = rotated if type(rotated) is int else width
+        lengths = _lengths(given, trained or 2048)
+        sizes: dict[str, int] = {"width": width, "head_dim": head_dim, "trained": trained or 2048}
+        of_lengths = [replace(rotary(given, **sizes, length=n), logit_factor=_logit_factor(given)) for n in lengths]
+    except AuditError as error:
+        described["constants"] = str(error)
+        return described, defects
+    for length, published in zip(lengths, of_lengths, strict=True):
         measured = recognition.frequencies(reference, last=length - 1)
         factor, logit = _factors(subject, layer_type, anatomy, given)
-        published = replace(published, logit_factor=_logit_factor(given))
         differing = recognition.differences(
             published, measured, published.attention_factor if factor is None else factor, logit
         )
@@ -218,6 +218,15 @@ def _constants(
         described["attention_factor"] = factor
     described["constants"] = "published" if not defects else "differ"
     return described, defects
+
+
+def _as_json(value: Any) -> Any:
+    """Value of a field if JSON has it, else a text for it."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return shown(value)
+    return value
 
 
 def _lengths(given: Mapping[str, Any], trained: int) -> list[int]:
@@ -245,7 +254,7 @@ def _factors(
         reference = adapter_for(part, Setting(dtype=torch.float64))
         assert isinstance(reference, RotateAdapter)
         factor = recognition.attention_factor(reference)
-    latent = getattr(subject.config, "qk_rope_head_dim", None) is not None
+    latent = field_of(subject.config, "qk_rope_head_dim") is not None
     return factor, anatomy.q_scale * anatomy.head_dim**0.5 if latent and given.get("mscale_all_dim") else None
 
 

@@ -1,7 +1,6 @@
 """Models of transformers from a configuration alone: small sizes filled in, random weights, no download."""
 
 import inspect
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,13 @@ from typing import Any
 import torch
 from torch import nn
 
+from empirical.audit.models.bounds import NAMES, SIZES, TooLarge, bounded, require_affordable, require_plain, size_of
 from empirical.audit.models.runner import Subject
-from empirical.audit.published import FIELDS, ROPE_TYPES
+from empirical.audit.published import FIELDS, ROPE_TYPES, require_number
 from empirical.audit.subject import AuditError
 from theory.system.errors import nearest
-from theory.system.userfile import user_code
+from theory.system.files import read_json
+from theory.system.userfile import require_file, user_code
 
 PREFIX = "hf:"
 ALIASES = {"gpt-2": "gpt2", "qwen": "qwen2", "deepseek": "deepseek_v3", "gpt-neox": "gpt_neox", "gptneox": "gpt_neox",
@@ -22,18 +23,6 @@ HEADS, HEAD_DIM, LAYERS, VOCABULARY, TRAINED = 4, 32, 2, 128, 256
 ROPE_FIELDS = ("rope_type", "rope_theta", "partial_rotary_factor",
                *dict.fromkeys(name for names in FIELDS.values() for name in names))  # fmt: skip
 """Fields that `rope_parameters` (transformers 5) or `rope_scaling` (4) hold."""
-NAMES = {
-    "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
-    "key_heads": ("num_key_value_heads", "n_head_kv", "num_kv_heads"),
-    "width": ("hidden_size", "n_embd", "d_model"),
-    "inner": ("intermediate_size", "d_ff", "ffn_dim", "n_inner", "moe_intermediate_size", "ffn_hidden_size",
-              "shared_expert_intermediate_size"),
-    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_decoder_layers"),
-    "vocabulary": ("vocab_size",),
-    "head_dim": ("head_dim", "d_kv", "kv_channels"),
-    "trained": ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx"),
-}  # fmt: skip
-"""Names of each size in configurations."""
 DROPPED = ("architectures", "model_type", "torch_dtype", "dtype", "auto_map", "transformers_version", "layer_types",
            "_name_or_path", "quantization_config", "bos_token_id", "eos_token_id", "pad_token_id")  # fmt: skip
 """Fields of a file that say nothing about positions, or that no longer fit a small model."""
@@ -62,7 +51,8 @@ def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
     """Subject of hf:MODEL_TYPE, hf:CLASS or hf:path/to/config.json, with changed fields of the configuration.
 
     Raises:
-        AuditError: the class, the file or a field does not exist, or the configuration is refused.
+        AuditError: the class, the file or a field does not exist, the configuration is refused, a number in it is out
+            of range, or the model would take too much memory.
     """
     text = spec.removeprefix(PREFIX)
     package = library()
@@ -71,6 +61,7 @@ def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
         written = _read(text)
         text = str(written.get("model_type", ""))
     config_class, model_class = _classes(package, text)
+    require_plain({**written, **changed})
     fields, sizes = _fields(config_class, written, dict(changed))
 
     def make_config(more: Mapping[str, Any]) -> Any:
@@ -80,9 +71,11 @@ def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
     def build(more: Mapping[str, Any]) -> nn.Module:
         config = make_config(more)
         torch.manual_seed(0)
-        with user_code(f"{model_class.__name__} cannot be made", error=AuditError):
+        with user_code(f"{model_class.__name__} cannot be made", error=AuditError), bounded(text):
             try:
                 model = model_class._from_config(config, attn_implementation="eager")
+            except TooLarge:
+                raise
             except (TypeError, ValueError):  # older versions know one implementation only
                 model = model_class(config)
         return model
@@ -91,22 +84,22 @@ def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
         with torch.random.fork_rng(devices=[]):
             return build(more)
 
+    config = make_config({})
+    heads, trained = size_of(config, "heads") or 1, size_of(config, "trained")
+    require_affordable(text, lambda: isolated({}), heads=heads, trained=trained)
     shown = ", ".join(f"{name}={value!r}" for name, value in _with_rope(config_class, fields, {}).items())
     recipe = (
         f"import torch; from transformers import {config_class.__name__}, {model_class.__name__}; torch.manual_seed(0)",
         f"config = {config_class.__name__}({shown})",
         f"model = {model_class.__name__}(config).eval()",
     )
-    return Subject(
-        name=text, build=lambda: isolated({}), recipe=recipe, config=make_config({}), sizes=sizes, rebuild=isolated
-    )
+    return Subject(name=text, build=lambda: isolated({}), recipe=recipe, config=config, sizes=sizes, rebuild=isolated)
 
 
 def _read(path: str) -> dict[str, Any]:
-    if not Path(path).is_file():
-        raise AuditError(f"configuration '{path}' does not exist")
+    require_file(path, what="configuration", error=AuditError)
     try:
-        written = json.loads(Path(path).read_text(encoding="utf-8"))
+        written = read_json(Path(path))
     except (OSError, ValueError) as error:
         raise AuditError(f"configuration '{path}' cannot be read: {error}") from None
     if not isinstance(written, dict) or "model_type" not in written:
@@ -130,7 +123,7 @@ def _classes(package: Any, text: str) -> tuple[Any, Any]:
     wanted = ALIASES.get(text.lower(), text)
     for kind, (config_name, model_name) in names.items():
         models = model_name if isinstance(model_name, tuple | list) else (model_name,)
-        if wanted.lower().replace("-", "_") == kind or wanted in (config_name, *models):
+        if wanted.lower().replace("-", "_") == kind.replace("-", "_") or wanted in (config_name, *models):
             chosen = wanted if wanted in models else models[0]
             with user_code(f"transformers has no {chosen}", error=AuditError):
                 return getattr(package, config_name), getattr(package, chosen)
@@ -157,10 +150,15 @@ def _fields(
             given.pop(name, None)
 
     def value(role: str) -> Any:
-        return next((given[name] for name in NAMES[role] if given.get(name) is not None), None)
+        name = next((name for name in NAMES[role] if given.get(name) is not None), None)
+        if name is None:
+            return None
+        require_number(name, given[name], SIZES[role])
+        return given[name]
 
     width, heads = value("width"), value("heads")
     head_dim = value("head_dim") or (width // heads if width and heads else HEAD_DIM)
+    require_number("the width of a head", head_dim, SIZES["head_dim"])
     is_alibi = bool(given.get("alibi")) or config_class.__name__ in ("BloomConfig", "MptConfig")
     if "heads" not in changed and written and not is_alibi:
         heads = None  # a rotation is the same in every head

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from empirical.audit.adapter import RefusedPosition
 from empirical.audit.models.anatomy import rope_fields
+from empirical.audit.models.bounds import field_of
 from empirical.audit.models.runner import Runner, Subject
 from empirical.audit.subject import AuditError
 
@@ -25,7 +26,7 @@ def effects(subject: Subject, trained: int | None) -> dict[str, str]:
     if subject.rebuild is None:
         return {}
     rope = rope_fields(subject.config)
-    own = {name: getattr(subject.config, name, None) for name in OWN}
+    own = {name: field_of(subject.config, name) for name in OWN}
     values = {name: value for name, value in {**own, **rope}.items() if value is not None and name != "rope_type"}
     base = _fingerprint(subject, {}, trained)
     if base is None:

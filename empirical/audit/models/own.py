@@ -27,7 +27,7 @@ def own_model(thing: Any, name: str, source: str = "") -> Subject | None:
     if issubclass(type(thing), nn.Module):  # an object of the user's may raise where its class is asked for
         if not is_model(uncompiled(thing)):
             return None
-        build, made = partial(deepcopy, uncompiled(thing)), source
+        make, made = partial(deepcopy, uncompiled(thing)), source
     else:
         if not callable(thing) or _needs_arguments(thing):
             return None
@@ -38,10 +38,20 @@ def own_model(thing: Any, name: str, source: str = "") -> Subject | None:
             return None
         if not is_model(made_once):
             return None
-        build, made = partial(_seeded, thing), f"{source}()"
+        make, made = partial(_seeded, thing), f"{source}()"
     recipe = (f"import runpy, torch; torch.manual_seed(0); model = {made}; model.eval()",) if source else ()
-    config = getattr(build(), "config", None)
-    return Subject(name=name, build=build, recipe=recipe, config=config if hasattr(config, "to_dict") else None)
+
+    def build() -> nn.Module:
+        with user_code(f"'{name}' cannot be made", error=AuditError):
+            return make()
+
+    model = build()
+    try:
+        config = getattr(model, "config", None)
+        config = config if callable(getattr(config, "to_dict", None)) else None
+    except Exception:  # whatever its code raises, it has none
+        config = None
+    return Subject(name=name, build=build, recipe=recipe, config=config)
 
 
 def _needs_arguments(thing: Callable[..., Any]) -> bool:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from empirical.audit.models import runner as whole
 from empirical.audit.models.anatomy import SQUARE, Anatomy, Maps, square
+from empirical.audit.models.bounds import field_of, size_of
 from empirical.audit.models.runner import Runner
 from empirical.audit.subject import Kind, Subject
 
@@ -38,12 +39,13 @@ def rotary_part(subject: whole.Subject, layer_type: str | None, *, streaming: bo
         return None
     rotary = model.get_submodule(path)
     module = type(rotary).__module__
-    functions = {name: getattr(sys.modules[module], name) for name in APPLY if hasattr(sys.modules[module], name)}
+    made_in = sys.modules.get(module)  # a file of the user's is none
+    functions = {name: getattr(made_in, name) for name in APPLY if hasattr(made_in, name)}
     names = list(inspect.signature(rotary.forward).parameters)
     texts = [BY_LENGTH] if "seq_len" in names else [BY_POSITIONS]
     if layer_type and "layer_type" in names:
         texts = [BY_LAYER.format(layer=layer_type)]
-    if getattr(subject.config, "rope_interleave", False):
+    if field_of(subject.config, "rope_interleave"):
         functions = dict(reversed(functions.items()))
     for name, apply in functions.items():
         for text in texts:
@@ -78,16 +80,16 @@ def _binding(text: str, apply: Callable[..., Any]) -> Callable[[Any], Callable[.
 
 
 def _width(bound: Callable[[Any], Callable[..., Any]], rotary: nn.Module, config: Any) -> int | None:
-    """Width of the vectors that are rotated, anatomy by trying the widths that the configuration allows."""
-    head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    candidates = [getattr(config, "qk_rope_head_dim", None), head_dim]
+    """Width of the vectors that are rotated, found by trying the widths that the configuration allows."""
+    head_dim, width, heads = (size_of(config, role) for role in ("head_dim", "width", "heads"))
+    candidates = [field_of(config, "qk_rope_head_dim"), head_dim or (width // heads if width and heads else None)]
     buffers = [2 * buffer.shape[-1] for name, buffer in rotary.named_buffers() if "inv_freq" in name]
-    for width in dict.fromkeys([*buffers, *filter(None, candidates)]):
+    for width in dict.fromkeys([*buffers, *(size for size in candidates if type(size) is int)]):
         q = torch.ones(1, 1, 3, width)
         try:
             with torch.no_grad():
                 answer = bound(rotary)(q, q.clone(), torch.arange(3))
-        except (RuntimeError, TypeError, ValueError, IndexError, AttributeError):
+        except Exception:  # whatever its code raises, it takes no vectors of this width
             continue
         if all(part.shape == q.shape for part in answer):
             return width
@@ -149,5 +151,5 @@ def bias_part(subject: whole.Subject, anatomy: Anatomy, layer: int) -> Subject:
 
 def _longest(subject: whole.Subject) -> int:
     """Length of the sequence on which the bias is read: at most the longest that the configuration allows."""
-    limits = (getattr(subject.config, name, None) for name in ("max_seq_len", "max_position_embeddings"))
+    limits = (field_of(subject.config, name) for name in ("max_seq_len", "max_position_embeddings"))
     return min([SQUARE, *(limit for limit in limits if isinstance(limit, int) and limit > 0)])

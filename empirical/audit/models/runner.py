@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from empirical.audit.adapter import RefusedPosition
+from empirical.audit.adapter import RefusedPosition, has_real_values
 from empirical.audit.models.tap import Enough, Reading, Tap
 from empirical.audit.subject import AuditError
 from theory.system.userfile import user_code
@@ -31,20 +31,16 @@ def is_model(module: Any) -> bool:
     if not issubclass(type(module), nn.Module):
         return False
     try:
-        parameters = list(inspect.signature(module.forward).parameters)
-        required = _required(module)
-    except Exception:  # whatever its code raises, it has no signature
-        return False
-    if "input_ids" in parameters or (parameters and parameters[0] in TOKENS[:4]):
-        return True
-    if len(required) != 1 or not any(isinstance(part, nn.Embedding) for part in module.modules()):
-        return False
-    try:
-        with torch.no_grad():
+        with user_code("it is no model", error=AuditError, expected=()), torch.no_grad():
+            parameters = list(inspect.signature(module.forward).parameters)
+            if "input_ids" in parameters or (parameters and parameters[0] in TOKENS[:4]):
+                return True
+            if len(_required(module)) != 1 or not any(isinstance(part, nn.Embedding) for part in module.modules()):
+                return False
             answer = module(torch.tensor([[0, 1, 0]]))
-    except Exception:  # whatever its code raises, it takes no token ids
+            return isinstance(answer, Tensor) and answer.ndim == 3 and answer.shape[:2] == (1, 3)
+    except AuditError:  # whatever its code raises, it has no signature or takes no token ids
         return False
-    return isinstance(answer, Tensor) and answer.ndim == 3 and answer.shape[:2] == (1, 3)
 
 
 def _required(module: nn.Module) -> list[str]:
@@ -99,6 +95,12 @@ class Runner:
         self.subject, self.dtype = subject, dtype
         with user_code(f"'{subject.name}' cannot be made", error=AuditError):
             self.model = subject.build().to(dtype).eval()
+        with user_code(f"'{subject.name}' does not say what it takes", error=AuditError):
+            self._read_signature()
+
+    def _read_signature(self) -> None:
+        """Read the names of arguments and the embedding of token ids."""
+        name = self.subject.name
         parameters = inspect.signature(self.model.forward).parameters
         names = list(parameters)
         self.pick = ""
@@ -113,11 +115,11 @@ class Runner:
         get = getattr(self.model, "get_input_embeddings", None)
         embedding = self._embedding_of_tokens() if get is None else get()
         if embedding is None:
-            raise AuditError(f"'{subject.name}' has no embedding of token ids")
+            raise AuditError(f"'{name}' has no embedding of token ids")
         self.embedding = embedding
         self.vocabulary = int(self.embedding.weight.shape[0])
         if self.vocabulary < 3:
-            raise AuditError(f"'{subject.name}' has {self.vocabulary} token ids: make a model of at least 3")
+            raise AuditError(f"'{name}' has {self.vocabulary} token ids: make a model of at least 3")
 
     def _embedding_of_tokens(self) -> nn.Embedding | None:
         """Embedding that is called with the token ids; the first one if a call does not tell."""
@@ -163,8 +165,8 @@ class Runner:
         what = (
             f"'{self.subject.name}' fails in {str(self.dtype).removeprefix('torch.')} for token ids {list(ids.shape)}"
         )
-        failing = user_code(what, error=RefusedPosition, expected=(Enough,))
-        with torch.no_grad(), failing, default_dtype(self.dtype):
+        failing = user_code(what, error=RefusedPosition, expected=(Enough, AuditError))
+        with failing, torch.no_grad(), default_dtype(self.dtype):
             if self.is_seq2seq:
                 source = torch.arange(2, 2 + SOURCE - (ids.shape[1] == SOURCE)).expand(len(ids), -1)
                 answer = self.model(input_ids=source, decoder_input_ids=ids, **keywords)
@@ -172,15 +174,16 @@ class Runner:
                 answer = self.model(**{self._ids_name: ids}, **keywords)
             else:
                 answer = self.model(ids, **keywords)
-        for self.pick, logits in _candidates(answer):
-            is_real = isinstance(logits, Tensor) and logits.is_floating_point()
-            if is_real and logits.ndim == 3 and logits.shape[:2] == ids.shape:
-                return logits.double(), getattr(answer, self.cache_name, None) if self.cache_name else None
-        shape = f"{answer.dtype} {list(answer.shape)}" if isinstance(answer, Tensor) else type(answer).__name__
-        raise AuditError(
-            f"'{self.subject.name}' must return real logits [B, L, V] for token ids [B, L], alone, in a tuple or named "
-            f"logits, not {shape.removeprefix('torch.')}"
-        )
+            for self.pick, logits in _candidates(answer):
+                is_real = isinstance(logits, Tensor) and logits.is_floating_point() and has_real_values(logits)
+                if is_real and logits.ndim == 3 and logits.shape[:2] == ids.shape:
+                    past = getattr(answer, self.cache_name, None) if self.cache_name else None
+                    return logits.detach().double(), past
+            shape = f"{answer.dtype} {list(answer.shape)}" if isinstance(answer, Tensor) else type(answer).__name__
+            raise AuditError(
+                f"'{self.subject.name}' must return real logits [B, L, V] for token ids [B, L], alone, in a tuple or "
+                f"named logits, not {shape.removeprefix('torch.')}"
+            )
 
     def reading(self, ids: Tensor, *, positions: Tensor | None = None, layer: int = 0) -> Reading:
         """Reading of a layer of self-attention over the ids, in an encoder-decoder model one of the decoder."""
