@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from lengthgen import reporting
 from paper_figs.report.runs import runs_data
 from tests.proofs_checks import stores
+from theory.system.cache import keep
 
 
 @pytest.fixture
@@ -100,9 +102,11 @@ def test_texts_of_an_environment_are_bounded(store, monkeypatch):
 
 
 @pytest.mark.parametrize("wrong", [7, [], {}, {"epochs": "all"}, {"broken": "no"}], ids=str)
-def test_runs_remembered_in_another_form_are_read_again(store, wrong):
+def test_runs_remembered_in_another_form_are_read_again(store, monkeypatch, wrong):
+    monkeypatch.setattr(reporting, "source_digest", lambda *_: "code")
     first = runs_data(store, {})
-    assert runs_data(store, dict.fromkeys(first.read, wrong)) == first
+    keep(store.root.parent / reporting.MEMORY / "runs.json", "code", dict.fromkeys(first.read, wrong))
+    assert reporting._runs_data(store.root.parent) == first
 
 
 def test_a_run_of_another_format_version_is_named(store):

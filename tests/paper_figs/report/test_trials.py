@@ -143,7 +143,7 @@ def test_the_command_of_a_predicted_task_has_the_options_by_which_it_was_predict
     (tmp_path / "mine").mkdir()
     write_sealed_json(tmp_path / "mine" / "predictions.json", {"key": "", "answer": []})
     protocol = {"cells": cells, "train": [1, 2, 3], "test": [1, 2, 3, 4, 9]}
-    write_sealed_json(tmp_path / "mine" / "frozen.json", {"frozen": [{"protocol": protocol}]})
+    write_sealed_json(tmp_path / "mine" / "frozen.json", {"frozen": [{"protocol": protocol, "cells": []}]})
     [(name, command)] = trials_data(tmp_path, "smoke").unjudged
     assert (name, command) == (
         "mine",
