@@ -153,7 +153,7 @@ def test_an_answer_that_a_dead_solver_left_open_is_not_stored(tmp_path, monkeypa
     monkeypatch.setattr(pipeline, "compute", lambda _: cut)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(SolverFailed):
-        pipeline._computed(tmp_path / "src.json", "code", [], pipeline._src)
+        pipeline._computed(tmp_path / "src.json", "code", [], pipeline._src, pipeline._src_shape())
     assert not [*tmp_path.rglob("src.json")]
 
 

@@ -95,8 +95,8 @@ def test_threads_hash_seed_locale_and_folder_change_no_answer(elsewhere, run, tr
     assert [answer for text in here for answer in answers(text)] == [*answers(printed)]
     assert all(here)
     for name in ("metrics.parquet", "checkpoint.safetensors"):
-        [one], [other] = (list(folder.glob(f"out/runs/*/{name}")) for folder in (tmp_path, there))
-        assert one.read_bytes() == other.read_bytes()
+        [made_here], [made_there] = (list(folder.glob(f"out/runs/*/{name}")) for folder in (tmp_path, there))
+        assert made_here.read_bytes() == made_there.read_bytes()
 
 
 def test_no_file_but_a_named_one_is_run(elsewhere, mine, answer):

@@ -97,8 +97,8 @@ def test_a_cache_that_cannot_be_written_costs_no_answer_and_one_line(tmp_path, m
     monkeypatch.setattr(cache, "_tell_once", cache._tell_once.__wrapped__)
     monkeypatch.setattr(cache, "write_sealed_json", fail_with(error))
     assert entry(tmp_path, kind=UserCached).computed(lambda: "answer", TEXT) == "answer"
-    told = capsys.readouterr().err
-    assert f"for the next time ({why}): set XDG_CACHE_HOME" in told and told.count("\n") == 1
+    message = capsys.readouterr().err
+    assert f"for the next time ({why}): set XDG_CACHE_HOME" in message and message.count("\n") == 1
     with pytest.raises(type(error)):  # a result that the user asked for
         entry(tmp_path).computed(lambda: "answer", TEXT)
 

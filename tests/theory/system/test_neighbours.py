@@ -85,12 +85,12 @@ def test_modules_of_one_name_in_two_folders_are_each_their_own(tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     write(first, own="import helper\nvalue = lambda: helper.number", helper="number = 1")
     write(second, own="import helper\nvalue = lambda: helper.number", helper="number = 2")
-    asked = [value(folder) for folder in (first, second, first)]
-    assert [ask() for ask in asked] == [1, 2, 1]
+    values = [value(folder) for folder in (first, second, first)]
+    assert [ask() for ask in values] == [1, 2, 1]
 
 
 def test_a_neighbour_that_other_code_has_loaded_is_loaded_again(tmp_path, monkeypatch):
-    """As in a notebook that imports its helper: the text may have changed since."""
+    """A notebook may import its helper itself, and the text may have changed since."""
     monkeypatch.syspath_prepend(tmp_path)
     write(tmp_path, own="from helper_of_a_notebook import number as value", helper_of_a_notebook="number = 1", test="")
     helper, test = (importlib.import_module(name) for name in ("helper_of_a_notebook", "test"))
@@ -130,7 +130,7 @@ def test_text_outside_the_folder_and_line_endings_do_not_count(tmp_path):
 
 
 def test_data_and_modules_of_computed_names_do_not_count(tmp_path):
-    """As the page "What you can rely on" says."""
+    """The page "What you can rely on" says so."""
     write(tmp_path, own="import importlib\nopen('data.txt')\nimportlib.import_module('help' + 'er')", helper="")
     (tmp_path / "data.txt").touch()
     assert own_files(tmp_path / "own.py") == (tmp_path / "own.py",)
