@@ -60,8 +60,8 @@ def own_files(path: Path) -> tuple[Path, ...]:
         if file not in seen:
             seen.add(file)
             if file.suffix in SOURCE_SUFFIXES and file.is_file():
-                found = (named.resolve() for named in _named(file, folder) if named.is_file())
-                waiting += [named for named in found if named.is_relative_to(folder) and not _is_of_project(named)]
+                modules = (named.resolve() for named in _named(file, folder) if named.is_file())
+                waiting += [each for each in modules if each.is_relative_to(folder) and not _is_of_project(each)]
     return (path, *sorted(seen - {start}))
 
 

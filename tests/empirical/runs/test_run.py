@@ -38,7 +38,7 @@ task = Task(name="first", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * n
 
 
 def test_a_task_that_changes_where_no_sample_shows_it_makes_another_run(tmp_path: Path) -> None:
-    """One prompt in 4,096 begins with twelve zeros, and eight are drawn."""
+    """Eight prompts are drawn, and of 4,096 a single one begins with twelve zeros."""
     path = tmp_path / "own.py"
     digests = []
     for rare in "010":
