@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import importlib
+import os
 import sys
 from collections.abc import Container, Iterator, Sequence
 from importlib.machinery import (
@@ -60,7 +61,8 @@ def own_files(path: Path) -> tuple[Path, ...]:
         if file not in seen:
             seen.add(file)
             if file.suffix in SOURCE_SUFFIXES and file.is_file():
-                modules = (named.resolve() for named in _named(file, folder) if named.is_file())
+                # A link beside the file is a module beside it, wherever it leads.
+                modules = (Path(os.path.normpath(named)) for named in _named(file, folder) if named.is_file())
                 waiting += [each for each in modules if each.is_relative_to(folder) and not _is_of_project(each)]
     return (path, *sorted(seen - {start}))
 

@@ -129,6 +129,17 @@ def test_text_outside_the_folder_and_line_endings_do_not_count(tmp_path):
     assert own_text(folder / "own.py") == before
 
 
+def test_a_link_to_a_module_elsewhere_is_a_module_beside_the_file(tmp_path):
+    folder = tmp_path / "here"
+    write(folder, own="from helper import number as value")
+    write(tmp_path, shared="number = 1")
+    (folder / "helper.py").symlink_to(tmp_path / "shared.py")
+    assert value(folder) == 1
+    before = own_text(folder / "own.py")
+    write(tmp_path, shared="number = 2")
+    assert own_text(folder / "own.py") != before and value(folder) == 2
+
+
 def test_data_and_modules_of_computed_names_do_not_count(tmp_path):
     """The page "What you can rely on" says so."""
     write(tmp_path, own="import importlib\nopen('data.txt')\nimportlib.import_module('help' + 'er')", helper="")
