@@ -279,5 +279,11 @@ def locked(path: Path, work: str, *, wait: bool = True) -> Iterator[None]:
 
 
 def user_cache(kind: str) -> Path:
-    """Folder for cached results of this user on this machine: $XDG_CACHE_HOME/lengthgen/KIND, else below ~/.cache."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lengthgen" / kind
+    """Folder for cached results of this user on this machine: $XDG_CACHE_HOME/lengthgen/KIND, else below ~/.cache.
+
+    For a user without a home it is one in which nothing can be kept.
+    """
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lengthgen" / kind
+    except RuntimeError:  # as in a container whose user has no entry in /etc/passwd
+        return Path(os.devnull) / kind

@@ -1,12 +1,13 @@
 """An answer is computed once for a key, and again when the key, or the file, is not what it was."""
 
 import errno
+from pathlib import Path
 
 import pytest
 
 from theory.system import cache
 from theory.system.cache import Cached, UserCached, can_keep
-from theory.system.files import FullDisk
+from theory.system.files import FullDisk, user_cache
 from theory.system.shapes import TEXT, record
 
 OF = record(of=lambda value, where: None)
@@ -111,4 +112,13 @@ def test_a_cache_that_cannot_be_read_or_made_costs_no_answer_and_one_line(tmp_pa
     for name in ("one", "two"):
         assert entry(below, name=name, kind=UserCached).computed(lambda: "answer", TEXT) == "answer"
     assert capsys.readouterr().err.count("\n") == 1
+    cache._tell_once.cache_clear()
+
+
+def test_a_user_without_a_home_gets_answers(monkeypatch, capsys):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", fail_with(RuntimeError("Could not determine home directory.")))
+    cache._tell_once.cache_clear()
+    assert entry(user_cache("kind"), kind=UserCached).computed(lambda: "answer", TEXT) == "answer"
+    assert "set XDG_CACHE_HOME" in capsys.readouterr().err
     cache._tell_once.cache_clear()
