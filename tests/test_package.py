@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import lengthgen
+from tools.environment import lowest_versions
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (*lengthgen.PACKAGES, "lengthgen")
@@ -170,6 +171,14 @@ def test_version_and_citation_are_those_of_the_project() -> None:
     assert PROJECT["description"] in " ".join(citation.split())
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (.*?)(?:,.*)?$", changelog, re.MULTILINE)[0] == PROJECT["version"]
+
+
+def test_each_lowest_version_is_one_with_which_all_tests_passed() -> None:
+    """`make lowest` installs exactly these versions, runs the tests and then writes lowest.txt."""
+    bounds = [Requirement(text) for text in chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())]
+    assert [*map(str, bounds)] == [f"{name}>={version}" for name, version in lowest_versions().items()]
+    proved = (ROOT / "lowest.txt").read_text(encoding="utf-8").splitlines()
+    assert proved == [f"{name}=={version}" for name, version in lowest_versions().items()], "run `make lowest`"
 
 
 PERMISSIVE = re.compile("MIT|(3-Clause )?BSD|0BSD|Apache|ISC|PSF|Python Software|CNRI|Zlib|CC0|BSL|LLVM-exception")
