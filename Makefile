@@ -1,4 +1,4 @@
-.PHONY: reproduce test lint docs bench attack museum audit-table proofs
+.PHONY: reproduce test lowest lint docs bench attack museum audit-table proofs
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= out
@@ -13,6 +13,13 @@ reproduce:
 test:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist worksteal --durations 20
+
+# All tests, in .lowest with the lowest versions that pyproject.toml allows; lowest.txt then records those versions.
+lowest:
+	$(PYTHON) tools/environment.py train cluster curves --test --lowest
+	PYTHONDONTWRITEBYTECODE= .lowest/bin/python -m pytest --numprocesses 2 --dist worksteal -W ignore::DeprecationWarning \
+		--deselect tests/test_package.py::test_each_lowest_version_is_one_with_which_all_tests_passed
+	cp .lowest/lowest.txt lowest.txt
 
 lint:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)

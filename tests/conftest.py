@@ -22,6 +22,9 @@ MEMORY = Path("/dev/shm")
 if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 1 << 30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
+COMPARED = ("rotary_embedding_torch", "transformers", "x_transformers")
+"""Packages that are no dependencies, only compared with, so that tests of the lowest versions lack them."""
+
 # A signal ignored here, as Ctrl-C in a background job or a hangup under nohup, would be ignored by all processes that
 # tests start; they do not inherit a handler that does nothing.
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -50,6 +53,17 @@ def cache_of_its_own(common: Path) -> Iterator[None]:
         del os.environ["XDG_CACHE_HOME"]
     else:
         os.environ["XDG_CACHE_HOME"] = before
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    """Skip a test that compares with a package which is not installed."""
+    try:
+        return (yield)
+    except ModuleNotFoundError as missing:
+        if missing.name in COMPARED:
+            pytest.skip(f"{missing.name} is not installed")
+        raise
 
 
 @pytest.hookimpl(wrapper=True)

@@ -9,15 +9,24 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Iterable
+from contextlib import suppress
+from fnmatch import fnmatch
+from importlib.metadata import PackageNotFoundError, distribution
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import lengthgen
+from tools.environment import lowest_versions
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (*lengthgen.PACKAGES, "lengthgen")
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
 BUILD = "import sys; from setuptools import build_meta; print(getattr(build_meta, sys.argv[2])(sys.argv[1]))"
 NEED_TORCH = ("empirical.audit.lawful", "empirical.encodings.base", "empirical.runs.store", "lengthgen.auditing")
 USE = """
@@ -162,3 +171,69 @@ def test_version_and_citation_are_those_of_the_project() -> None:
     assert PROJECT["description"] in " ".join(citation.split())
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (.*?)(?:,.*)?$", changelog, re.MULTILINE)[0] == PROJECT["version"]
+
+
+def test_each_lowest_version_is_one_with_which_all_tests_passed() -> None:
+    """`make lowest` installs exactly these versions, runs the tests and then writes lowest.txt."""
+    bounds = [Requirement(text) for text in chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())]
+    assert [*map(str, bounds)] == [f"{name}>={version}" for name, version in lowest_versions().items()]
+    proved = (ROOT / "lowest.txt").read_text(encoding="utf-8").splitlines()
+    assert proved == [f"{name}=={version}" for name, version in lowest_versions().items()], "run `make lowest`"
+
+
+PERMISSIVE = re.compile("MIT|(3-Clause )?BSD|0BSD|Apache|ISC|PSF|Python Software|CNRI|Zlib|CC0|BSL|LLVM-exception")
+"""Beginnings of the names of permissive licences."""
+
+
+def permissive(licence: str) -> bool:
+    """True if all parts of a licence, an SPDX expression or the words of a package, are permissive."""
+    return all(PERMISSIVE.match(part.strip("() ")) for part in re.split(r"\b(?:AND|OR|WITH)\b|,", licence))
+
+
+def licence_of(package: str) -> str:
+    """Licence of an installed package by its metadata: SPDX expression, classifiers, or free text."""
+    metadata = distribution(package).metadata
+    classifiers = [text for text in metadata.get_all("Classifier", []) if text.startswith("License :: ")]
+    named = ", ".join(text.rpartition(" :: ")[2] for text in classifiers)
+    return str(metadata.get("License-Expression") or named or metadata.get("License", ""))
+
+
+def installed_with(requirements: Iterable[str]) -> set[str]:
+    """Names of all installed packages that requirements need, directly or through others."""
+    names: set[str] = set()
+    waiting = [*map(Requirement, requirements)]
+    while waiting:
+        needed = waiting.pop()
+        name = canonicalize_name(needed.name)
+        if name not in names and (needed.marker is None or needed.marker.evaluate({"extra": ""})):
+            with suppress(PackageNotFoundError):
+                waiting += map(Requirement, distribution(name).requires or [])
+                names.add(name)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("licence", "expected"),
+    [
+        ("MIT", True),
+        ("(MIT OR Apache-2.0) AND BSD-3-Clause", True),
+        ("Apache-2.0 WITH LLVM-exception", True),
+        ("MIT AND LGPL-3.0-or-later", False),
+        ("GNU Library or Lesser General Public License (LGPL)", False),
+        ("NVIDIA Proprietary Software", False),
+        ("", False),
+    ],
+)
+def test_a_licence_is_permissive_if_all_its_parts_are(licence: str, expected: bool) -> None:
+    assert permissive(licence) == expected
+
+
+def test_each_dependency_has_a_permissive_licence_or_is_named_on_the_page() -> None:
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8").partition("## Licences")[2]
+    named = re.findall(r"`([\w*-]+)`", "".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)))
+    groups = chain(PROJECT["optional-dependencies"].values(), SETTINGS["dependency-groups"].values())
+    wanted = [text for text in chain(PROJECT["dependencies"], *groups) if isinstance(text, str)]
+    licences = {name: licence_of(name) for name in installed_with(wanted)}
+    others = {name: licence for name, licence in licences.items() if not permissive(licence)}
+    assert {"numpy", "torch", "mpmath"} <= licences.keys() and {"pebble", "frozendict"} <= others.keys()
+    assert {name: licence for name, licence in others.items() if not any(fnmatch(name, each) for each in named)} == {}

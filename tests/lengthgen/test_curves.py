@@ -54,3 +54,13 @@ def test_every_measurement_is_written_once_and_again_in_place_of_itself(tmp_path
         assert sorted(written[folder / run.id]) == sorted(expected)
         assert [path.name for path in (folder / run.id).iterdir()] == ["events"]
     assert len({row.epoch for row in rows}) > 1 and len({row.scale for row in rows}) > 1
+
+
+def test_the_writer_of_tensorboard_takes_what_is_written(tmp_path) -> None:
+    pytest.importorskip("tensorboard", reason="the extra `curves` is not installed")
+    run = smoke_run()
+    store = RunStore(tmp_path)
+    train([run], store)
+    write_curves([run], store, tmp_path / "tensorboard")
+    [events] = (tmp_path / "tensorboard" / run.id).iterdir()
+    assert b"exact match/scale" in events.read_bytes()
