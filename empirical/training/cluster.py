@@ -39,6 +39,7 @@ RETRIES = 5
 """Restarts of a group whose process or node dies; the number is limited, as a group may kill its process every time."""
 PATIENCE = 60
 """Seconds to wait for a cluster's answer; Ray itself would wait minutes before it reports that there is none."""
+LOST = "the Ray cluster was lost: run the same command again to go on"
 JOINED = "joined"
 """Message of the driver process: the cluster has answered."""
 
@@ -99,7 +100,7 @@ def _receive(answers: Connection) -> Any:
     try:
         answer = answers.recv()
     except EOFError as error:
-        raise SweepError("the Ray cluster was lost: run the same command again to go on") from error
+        raise SweepError(LOST) from error
     if isinstance(answer, Exception):
         raise answer
     return answer
@@ -141,6 +142,8 @@ def _drive_cluster(
                 answers.send((index, _outcome(library, finished_task, groups[index])))
     except (SweepError, FullDisk) as error:
         answers.send(error)
+    except OSError:  # the daemon of Ray that this process spoke to has ended
+        answers.send(SweepError(LOST))
     except Exception:
         answers.send(RuntimeError(traceback.format_exc()))
 

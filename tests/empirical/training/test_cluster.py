@@ -155,6 +155,19 @@ def test_without_a_cluster_it_says_how_to_start_one(small_run, tmp_path, monkeyp
         sweep([small_run()], RunStore(tmp_path / "runs"))
 
 
+def test_a_daemon_that_ends_under_its_caller_is_a_lost_cluster(small_run, tmp_path, monkeypatch):
+    def connected():
+        raise BrokenPipeError("the daemon has ended")
+
+    for name in ("end_with_parent", "os.dup2"):
+        monkeypatch.setattr(f"empirical.training.cluster.{name}", lambda *_: None)
+    monkeypatch.setattr(cluster, "_connected", connected)
+    answers, to_caller = cluster.multiprocessing.Pipe(duplex=False)
+    cluster._drive_cluster(to_caller, [(small_run(),)], CPU, {}, None, os.getpid())
+    with answers, to_caller, pytest.raises(SweepError, match="the Ray cluster was lost: run the same command again"):
+        cluster._receive(answers)
+
+
 def test_only_a_worker_with_the_same_code_folder_and_locks_trains(small_run, tmp_path):
     with cluster._with_beacon(tmp_path) as common:
         assert cluster._reason_not_to_train(common) is None
