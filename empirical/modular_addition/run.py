@@ -77,7 +77,7 @@ class ModularRun(SealedRun):
     def shape(self) -> Shape:
         """Shape of the result: predictions and measurements, with a number for each model."""
         of_models = row(*[NUMBER] * len(self.profile.seeds))
-        accuracy = record(**dict.fromkeys(self._evaluations, of_models))
+        accuracy = record(**dict.fromkeys(self.evaluations, of_models))
         return record(
             predictions=self._shape_of_predictions,
             **dict.fromkeys(("predictions_sha256", "losses_sha256"), TEXT),
@@ -96,11 +96,12 @@ class ModularRun(SealedRun):
         return record(
             shift_invariant=FLAG,
             shift_invariant_why=TEXT,
-            evaluations=one_for_each(self._evaluations, itemgetter("evaluation"), evaluation),
+            evaluations=one_for_each(self.evaluations, itemgetter("evaluation"), evaluation),
         )
 
     @cached_property
-    def _evaluations(self) -> list[str]:
+    def evaluations(self) -> list[str]:
+        """Names of the evaluations of the condition."""
         return [str(kind) for kind in Data(self.condition, self.profile, self.profile.seeds[0]).kinds()]
 
     def predictions(self, out: Path) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from tests.attack.damage import of_other_types, places
 from tests.empirical.conftest import smoke_run
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
 from tests.proofs_checks import toys
+from tests.sealed_results import modular_result, text_result
 from theory.encodings.catalogue import named
 from theory.system.cache import UserCached
 from theory.system.errors import LengthgenError
@@ -128,20 +129,13 @@ MODULAR_RUN = ModularRun(
 )  # fmt: skip
 
 
-def text_result(out):
-    profile, numbers = TEXT_RUN.profile, [0.5] * TEXT_RUN.profile.seeds
-    tests = [dict.fromkeys(("loss", "last", "keys", "by_position"), numbers) | {"length": n} for n in profile.lengths]
-    return TEXT_RUN.config | {"tests": {"nope": tests}, "seconds": 1.0}
+def whole_text(out):
+    numbers = [[0.5] * TEXT_RUN.profile.seeds] * len(TEXT_RUN.profile.lengths)
+    return text_result(TEXT_RUN, {"nope": numbers})
 
 
-def modular_result(out):
-    numbers, predictions = [0.5] * len(MODULAR_RUN.profile.seeds), MODULAR_RUN.predictions(out)
-    measured = dict.fromkeys(("trained", "reference", "agreeing"), numbers)
-    accuracy = {row["evaluation"]: numbers for row in predictions["evaluations"]}
-    return MODULAR_RUN.config | {
-        "predictions": predictions, "predictions_sha256": "", "losses_sha256": "", "seconds": 1.0,
-        "measured": measured | {"accuracy": accuracy},
-    }  # fmt: skip
+def whole_modular(out):
+    return modular_result(MODULAR_RUN, {}, [0.5] * len(MODULAR_RUN.profile.seeds))
 
 
 def note(out):
@@ -179,8 +173,8 @@ STORED = {
     "predictions": ("mine/predictions.json", of_record(PREDICTIONS), predictions),
     "circuits": ("mine/circuits.json", circuits, lambda path: read_circuits(path, "")),
     "learned relations": ("relations.json", first_relation, learned_labels.read_relations),
-    "text": (TEXT_RUN.path(Path()), text_result, lambda path: of_run(TEXT_RUN, path.parents[2])),
-    "modular": (MODULAR_RUN.path(Path()), modular_result, lambda path: of_run(MODULAR_RUN, path.parents[2])),
+    "text": (TEXT_RUN.path(Path()), whole_text, lambda path: of_run(TEXT_RUN, path.parents[2])),
+    "modular": (MODULAR_RUN.path(Path()), whole_modular, lambda path: of_run(MODULAR_RUN, path.parents[2])),
     "modular predictions": (
         MODULAR_RUN.path(Path()).with_suffix(".predictions.json"), MODULAR_RUN.predictions,
         lambda path: MODULAR_RUN.predictions(path.parents[2]),

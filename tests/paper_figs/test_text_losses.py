@@ -12,6 +12,7 @@ from empirical.text.run import FORMAT_VERSION, TextRun
 from paper_figs import text_losses
 from paper_figs.sources import Missing, Needs, Sources
 from tests.paper_figs.test_run_figures import on_the_page
+from tests.sealed_results import text_result
 from theory.system.files import DamagedFile, write_sealed_json
 
 PROFILE = load_profile("smoke")
@@ -25,14 +26,14 @@ LOSSES = {
 
 def store(out: Path, encoding: str, **changes: Any) -> None:
     run = TextRun(encoding=encoding, profile_name="smoke", profile=PROFILE)
-    tests = {
-        name.removeprefix("rope under "): [{"length": length, "last": last} for length, last in of_name.items()]
+    last = {
+        name.removeprefix("rope under "): [*of_name.values()]
         for name, of_name in LOSSES.items()
         if name.partition(" ")[0] == encoding
-    }
+    } or {encoding: [[1.0, 1.0]] * 2}
     path = run.path(out) if not changes else run.path(out).with_name(f"{encoding}-old.json")
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_sealed_json(path, {**run.config, "tests": tests} | changes)
+    write_sealed_json(path, text_result(run, last) | changes)
 
 
 @pytest.fixture

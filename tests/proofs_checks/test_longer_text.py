@@ -14,6 +14,7 @@ from proofs_checks.result import Verdict
 from proofs_checks.runner import run_claim
 from proofs_checks.seeds import decide_mean, p_values
 from proofs_checks.trained import Runs
+from tests.sealed_results import text_result
 from theory.system.files import write_sealed_json
 
 PROFILE = load_profile("quick")
@@ -29,9 +30,10 @@ def stored(tmp_path: Path) -> Store:
 
     def store(losses: Mapping[str, Mapping[str, Sequence[float]]]) -> Runs:
         for encoding, tests in losses.items():
-            at = {under: [{"last": [2.0, 1.99, 2.01]}, {"last": list(last)}] for under, last in tests.items()}
-            path = TextRun(encoding=encoding, profile_name="quick", profile=PROFILE).path(tmp_path)
-            write_sealed_json(path, {"tests": at})
+            run = TextRun(encoding=encoding, profile_name="quick", profile=PROFILE)
+            longer = len(PROFILE.lengths) - 1
+            at = {under: [(2.0, 1.99, 2.01), *[last] * longer] for under, last in tests.items()}
+            write_sealed_json(run.path(tmp_path), text_result(run, at))
         return Runs(out=tmp_path, profile="quick")
 
     return store

@@ -9,6 +9,7 @@ from proofs_checks.papers.modular_runs import CLAIMS, without_order
 from proofs_checks.result import Verdict
 from proofs_checks.runner import run_claim
 from proofs_checks.trained import Runs
+from tests.sealed_results import modular_result
 from theory.system.files import write_sealed_json
 
 PROFILE = load_profile("quick")
@@ -22,9 +23,8 @@ def stored(tmp_path):
     def store(conditions, profile="quick", trained=(1.0, 1.0)):
         for name, (positions, otherwise) in conditions.items():
             run = ModularRun(condition_name=name, profile_name=profile, profile=PROFILE)
-            at = {f"B at {position}": list(positions.get(position, otherwise)) for position in PROFILE.positions}
-            measured = {"accuracy": {"A": list(otherwise), **at}, "reference": list(otherwise), "trained": trained}
-            write_sealed_json(run.path(tmp_path), {"measured": measured})
+            at = {f"B at {position}": shares for position, shares in positions.items()}
+            write_sealed_json(run.path(tmp_path), modular_result(run, at, otherwise, trained=trained))
         return Runs(out=tmp_path, profile="quick")
 
     return store

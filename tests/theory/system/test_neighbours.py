@@ -10,16 +10,6 @@ from theory.system.neighbours import own_files, own_text
 from theory.system.userfile import load_object
 
 
-@pytest.fixture(autouse=True)
-def clean_modules(monkeypatch):
-    """Leave the modules and finders of this process as they were."""
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    before = {*sys.modules}
-    yield
-    for name in {*sys.modules} - before:
-        del sys.modules[name]
-
-
 def write(folder, texts=None, **more):
     """Write modules: name or path without ".py" -> text."""
     for name, text in {**(texts or {}), **more}.items():
