@@ -293,7 +293,7 @@ def test_an_encoding_of_the_user_has_the_relation_that_it_declares(tmp_path: Pat
     for name in ("does_not", "says_so"):
         with pytest.raises(NoRelation, match="no attribute 'relation'"):
             relation(name)
-    with pytest.raises(EncodingError, match="must be a Relation, not a str"):
+    with pytest.raises(EncodingError, match="must be a Relation, not 'clipped'"):
         relation("wrong")
     with pytest.raises(EncodingError, match=r"mine\.py' defines no 'other'"):
         relation("other")

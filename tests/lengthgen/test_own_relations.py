@@ -47,7 +47,7 @@ class Recursive:
 MADE = {
     "exits at import": ("sys.exit(0)", "encoding file 'mine.py' fails: SystemExit: 0"),
     "is nothing": ("None", "has no attribute 'relation'"),
-    "has text": ("Has('relative')", "its attribute 'relation' must be a Relation, not a str"),
+    "has text": ("Has('relative')", "its attribute 'relation' must be a Relation, not 'relative'"),
     "has what fails": ("Fails()", "'mine.py:mine': its attribute 'relation' fails: RuntimeError: no relation"),
     "is without class": ("Recursive()", "has no attribute 'relation'"),
     "exits": ("relation(lambda *_: sys.exit(0))", "the law of relation 'mine' fails for "),

@@ -9,7 +9,7 @@ import pytest
 from lengthgen import reporting
 from paper_figs.report.runs import runs_data
 from tests.proofs_checks import stores
-from theory.system.cache import keep
+from theory.system.cache import Cached
 
 
 @pytest.fixture
@@ -105,7 +105,8 @@ def test_texts_of_an_environment_are_bounded(store, monkeypatch):
 def test_runs_remembered_in_another_form_are_read_again(store, monkeypatch, wrong):
     monkeypatch.setattr(reporting, "source_digest", lambda *_: "code")
     first = runs_data(store, {})
-    keep(store.root.parent / reporting.MEMORY / "runs.json", "code", dict.fromkeys(first.read, wrong))
+    memory = Cached(path=store.root.parent / reporting.MEMORY / "runs.json", code="code")
+    memory.keep(dict.fromkeys(first.read, wrong))
     assert reporting._runs_data(store.root.parent) == first
 
 
