@@ -9,7 +9,7 @@ def imported_names(text: bytes, package: str) -> tuple[str, ...]:
     """Full names of everything in a module's import statements that may be a module."""
     try:
         waiting: list[ast.AST] = [ast.parse(text)]
-    except (SyntaxError, ValueError):  # a half-written file cannot be imported, so it imports nothing
+    except (SyntaxError, ValueError, RecursionError):  # it cannot be imported, so it imports nothing
         return ()
     names = []
     while waiting:

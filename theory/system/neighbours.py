@@ -5,7 +5,8 @@ import hashlib
 import importlib
 import os
 import sys
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from importlib.machinery import (
     EXTENSION_SUFFIXES,
     SOURCE_SUFFIXES,
@@ -48,23 +49,22 @@ def own_text(path: Path) -> str:
 def own_files(path: Path) -> tuple[Path, ...]:
     """User's file, then every module in its folder or below that it imports or names, directly or not, by path.
 
-    Imports count wherever they stand.  Whatever reaches `importlib.import_module` or `runpy.run_path` is mostly a text
-    in the code, so every module counts whose name or path is such a text.
+    Imports count wherever they stand.  Whatever reaches `importlib.import_module`, `runpy.run_path` or `sys.path` is
+    mostly a text in the code, so every module counts whose name or path is such a text, and every folder is searched.
 
     Raises:
         LengthgenError, OSError: as for `own_text`.
     """
     start = path.resolve()
-    folder, seen, waiting = start.parent, set[Path](), [start]
-    while waiting:
-        file = waiting.pop()
-        if file not in seen:
-            seen.add(file)
-            if file.suffix in SOURCE_SUFFIXES and file.is_file():
-                # A link beside the file is a module beside it, wherever it leads.
-                modules = (Path(os.path.normpath(named)) for named in _named(file, folder) if named.is_file())
-                waiting += [each for each in modules if each.is_relative_to(folder) and not _is_of_project(each)]
-    return (path, *sorted(seen - {start}))
+    files: set[Path] = set()
+    modules = {start}
+    while not modules <= files:
+        files |= modules
+        contents = {file: _read(file) for file in files if file.suffix in SOURCE_SUFFIXES and file.is_file()}
+        # A link beside the file is a module beside it, wherever it leads.  `isfile` takes texts of any length.
+        named = {Path(os.path.normpath(place)) for place in _named(contents, start.parent) if os.path.isfile(place)}
+        modules = {file for file in named if file.is_relative_to(start.parent) and not _is_of_project(file)}
+    return (path, *sorted(files - {start}))
 
 
 def _read(file: Path) -> bytes:
@@ -72,27 +72,40 @@ def _read(file: Path) -> bytes:
     return read_bytes(file, largest=LARGEST).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def _named(file: Path, folder: Path) -> Iterator[Path]:
-    """Places where the modules would be that a file imports or names."""
-    content = _read(file)
-    texts = _texts(content)
-    yield from (place / text for text in texts if text.endswith(SUFFIXES) for place in (file.parent, folder))
-    for name in {*texts, *imported_names(content, ".".join(file.parent.relative_to(folder).parts))}:
-        parts = name.split(".")
-        if all(part.isidentifier() for part in parts):
-            for end in range(1, len(parts) + 1):
-                module = str(folder.joinpath(*parts[:end]))
-                yield from (Path(module + tail) for suffix in SUFFIXES for tail in (suffix, f"/__init__{suffix}"))
+def _named(contents: Mapping[Path, bytes], folder: Path) -> Iterator[str]:
+    """Places where the modules would be that some files, each with its content, import or name."""
+    above = {
+        file: [str(place) for place in (file.parent, *file.parent.parents) if place.is_relative_to(folder)]
+        for file in contents
+    }
+    texts = {file: _texts(content) for file, content in contents.items()}
+    inner = {os.path.join(place, text) for file in contents for place in above[file] for text in texts[file]}
+    on_path = {place for place in inner if os.path.isdir(place)}  # for all files, as `sys.path` is
+    for file, content in contents.items():
+        places = {*above[file], *on_path}
+        yield from (os.path.join(place, text) for place in places for text in texts[file] if text.endswith(SUFFIXES))
+        package = ".".join(file.parent.relative_to(folder).parts)
+        for name in {*(text.lstrip(".") for text in texts[file]), *imported_names(content, package)}:
+            parts = name.split(".")
+            if all(part.isidentifier() for part in parts):
+                # Imported from a folder above, a module beside the file has its folder's name before its own.
+                own = [end for end in range(1, len(parts)) if folder.parts[-end:] == (*parts[:end],)]
+                for module in [*((place, *parts) for place in places), *((str(folder), *parts[end:]) for end in own)]:
+                    for end in range(2, len(module) + 1):
+                        stem = os.path.join(*module[:end])
+                        yield from (stem + tail for suffix in SUFFIXES for tail in (suffix, f"/__init__{suffix}"))
 
 
-def _texts(content: bytes) -> set[str]:
-    """Texts in a Python file that may be the name or the path of a module."""
+@lru_cache(maxsize=256)
+def _texts(content: bytes) -> frozenset[str]:
+    """Texts in a Python file that may be the name or the path of a module or of a folder, or the end of one."""
     try:
         nodes = [*ast.walk(ast.parse(content))]
     except (SyntaxError, ValueError, RecursionError):  # it cannot be run either
-        return set()
+        return frozenset()
     texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return {text for text in texts if text.endswith(SUFFIXES) or text.replace(".", "").isidentifier()}
+    ends = {text.lstrip("/") for text in texts}  # f"{folder}/name.py"
+    return frozenset(text for text in texts | ends if text.strip("./") and text.isprintable())
 
 
 def _is_of_project(file: Path) -> bool:
@@ -102,8 +115,9 @@ def _is_of_project(file: Path) -> bool:
 def let_import_beside(path: Path) -> None:
     """Let a user's file, and the modules beside it, import the modules beside it, each as its text is now.
 
-    As for a script, they come before installed packages of the same name.  If two folders have modules of one name,
-    each file gets its own; only a function that imports one when it is called gets that of the file that was run last.
+    As for a script, they come before installed packages of the same name that are not loaded yet.  If two folders have
+    modules of one name, each file gets its own; only a function that imports one when it is called gets that of the
+    file that was run last.
     """
     folder = path.resolve().parent
     finders = [finder for finder in sys.meta_path if isinstance(finder, _Beside)]
@@ -114,7 +128,8 @@ def let_import_beside(path: Path) -> None:
     at = sys.meta_path.index(PathFinder)
     sys.meta_path[at:at] = [here, *others]
     importlib.invalidate_caches()
-    _forget(here, others, {str(file) for file in own_files(path)})
+    here.files |= {*own_files(path)}
+    _forget(here, others)
 
 
 class _Fresh(SourceFileLoader):
@@ -131,26 +146,47 @@ class _Beside:
     """Finder of the modules in one folder, for `sys.meta_path`.
 
     Attributes:
+        files: the files in the folder that were run, and the modules that count for them (`own_files`).
         found: full names of the modules that it has found.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.files: set[Path] = set()
         self.found: dict[str, ModuleSpec] = {}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find a module in the folder, or in a package that was found there."""
-        if path is not None and name.partition(".")[0] not in self.found:
-            return None
-        for place in [str(self.folder)] if path is None else path:
+        """Find a module in the folder or in a package that was found there, or one of `files` as Python finds it."""
+        spec = None
+        if path is None or name.partition(".")[0] in self.found:
+            spec = self._beside(name, [str(self.folder)] if path is None else path)
+        if spec is None and any(name.rpartition(".")[2] in (file.stem, file.parent.name) for file in self.files):
+            spec = PathFinder.find_spec(name, path)
+            if not self.counts(spec):
+                return None
+            if spec and spec.origin and isinstance(spec.loader, SourceFileLoader):
+                spec.loader = _Fresh(name, spec.origin)
+        if spec:
+            self.found[name] = spec
+        return spec
+
+    def _beside(self, name: str, places: Sequence[str]) -> ModuleSpec | None:
+        """Find a module in one of some folders."""
+        for place in places:
             finder = FileFinder(place, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_Fresh, SOURCE_SUFFIXES))
             spec = finder.find_spec(name)
             if spec and not self._gives_way(name, spec):
-                self.found[name] = spec
                 return spec
         return None
+
+    def counts(self, spec: ModuleSpec | None) -> bool:
+        """True if the file of a module is one of `files`."""
+        origin = getattr(spec, "origin", None) or ""
+        return any(
+            origin.endswith(file.name) and os.path.realpath(origin) == os.path.realpath(file) for file in self.files
+        )
 
     def _gives_way(self, name: str, spec: ModuleSpec) -> bool:
         """True for a package of the project, and for a folder without __init__.py if there is a package of its name."""
@@ -159,28 +195,36 @@ class _Beside:
         return _is_of_project(self.folder / name) or (spec.loader is None and PathFinder.find_spec(name) is not None)
 
 
-def _forget(here: _Beside, others: Sequence[_Beside], read: Container[str]) -> None:
+def _forget(here: _Beside, others: Sequence[_Beside]) -> None:
     """Take away loaded modules that a file in the folder may import, and that are not as they would be found now.
+
+    One of `here.files` that other code has loaded may be of an older text.
 
     Args:
         here: the finder of the folder.
         others: the finders of other folders: their modules give way to those of the same name.
-        read: paths of the modules that the file imports; one that other code has loaded may be of an older text.
     """
     loaded = {name: module.__spec__ for name, module in [*sys.modules.items()] if hasattr(module, "__spec__")}
-    mine = {name for name, spec in here.found.items() if loaded.get(name) is spec}
-    changed = any(not _is_as_read(here.found[name].loader) for name in mine)
-    of_others = {name for finder in others for name, spec in finder.found.items() if loaded.get(name) is spec}
-    for top in {name.partition(".")[0] for name in loaded}:
+    own_modules = [name for name, spec in here.found.items() if loaded.get(name) is spec]
+    changed = any(not _is_as_read(here.found[name].loader) for name in own_modules)
+    mine = _packages(own_modules)
+    of_others = _packages(name for finder in others for name, spec in finder.found.items() if loaded.get(name) is spec)
+    of_file = _packages(name for name, spec in loaded.items() if here.counts(spec)) - {"__main__", "__mp_main__"}
+    for top in _packages(loaded):
         if top in mine:
             gone = changed
         elif top in of_others:
             gone = here.find_spec(top) is not None
         else:
-            gone = getattr(loaded.get(top), "origin", None) in read
+            gone = top in of_file
         if gone:
             for name in [name for name in loaded if name == top or name.startswith(f"{top}.")]:
                 del sys.modules[name]
+
+
+def _packages(names: Iterable[str]) -> set[str]:
+    """Names of modules without what follows the first dot."""
+    return {name.partition(".")[0] for name in names}
 
 
 def _is_as_read(loader: Any) -> bool:

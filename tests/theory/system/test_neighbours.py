@@ -44,6 +44,56 @@ def test_a_neighbour_is_found_and_counts_whichever_way_it_is_imported(tmp_path, 
     assert value(tmp_path) == 2, "the text as it is now, in the same process"
 
 
+IN_FOLDERS = {
+    "on the path": (
+        "import sys\nfrom pathlib import Path\nsys.path.insert(0, str(Path(__file__).parent / 'code'))\nimport near\n"
+        "value = near.number",
+        "code/near",
+    ),
+    "run": (
+        "import runpy\nfrom pathlib import Path\n"
+        "value = runpy.run_path(str(Path(__file__).parent / 'code' / 'near.py'))['number']",
+        "code/near",
+    ),
+    "format": ("import os, runpy\nvalue = runpy.run_path(f'{os.path.dirname(__file__)}/near.py')['number']", "near"),
+    "all": ("from package import *\nvalue = near.number", "package/near"),
+    "relative": ("from package.lazy import near\nvalue = near.number", "package/near"),
+    "from above": ("from here.near import number as value", "near"),
+}
+
+
+@pytest.mark.parametrize(("text", "module"), IN_FOLDERS.values(), ids=IN_FOLDERS)
+def test_a_module_in_the_folder_counts_whatever_python_needs_to_find_it(tmp_path, monkeypatch, text, module):
+    folder = tmp_path / "here"
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    lazy = "import importlib\nnear = importlib.import_module('.near', 'package')"
+    write(folder, {"own": text, "package/__init__": "__all__ = ['near']", "package/lazy": lazy, module: "number = 1"})
+    assert value(folder) == 1
+    before = own_text(folder / "own.py")
+    write(folder, {module: "number = 2"})  # in the same second, with the same number of bytes
+    assert own_text(folder / "own.py") != before and value(folder) == 2
+
+
+def test_the_path_counts_for_the_modules_beside_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    own = f"import sys\nsys.path.append({str(tmp_path.resolve() / 'code')!r})\nfrom helper import number as value"
+    write(tmp_path, {"own": own, "helper": "from far_in import number", "code/far_in": "number = 1"})
+    assert value(tmp_path) == 1
+    write(tmp_path, {"code/far_in": "number = 2"})
+    assert value(tmp_path) == 2 and len(own_files(tmp_path / "own.py")) == 3
+
+
+@pytest.mark.parametrize("text", ["a" * 300, "a" * 300 + ".py", "a\\0b.py", "\\udc80.py", "...", "/", ""])
+def test_a_text_that_can_name_no_file_is_no_module(tmp_path, text):
+    write(tmp_path, own=f"value = '{text}'")
+    assert isinstance(value(tmp_path), str) and own_files(tmp_path / "own.py") == (tmp_path / "own.py",)
+
+
+def test_a_module_that_is_named_but_cannot_be_read_by_python_is_no_error(tmp_path):
+    write(tmp_path, own="value = 'helper'", helper="+".join(["1"] * 20_000))
+    assert value(tmp_path) == "helper" and len(own_files(tmp_path / "own.py")) == 2
+
+
 def test_packages_with_and_without_init_and_neighbours_of_neighbours_count(tmp_path):
     write(
         tmp_path,
@@ -92,6 +142,20 @@ def test_a_neighbour_that_other_code_has_loaded_is_loaded_again(tmp_path, monkey
 def test_an_unchanged_neighbour_is_loaded_once(tmp_path):
     write(tmp_path, own="from helper import Number as value", helper="class Number:\n    pass")
     assert value(tmp_path) is value(tmp_path)
+
+
+def test_a_library_that_is_loaded_is_no_neighbour_and_one_that_is_not_is(tmp_path):
+    """The page "What you can rely on" says so.  To take `random` away from the libraries that use it would end them."""
+    write(
+        tmp_path,
+        own="import random, colorsys\nvalue = random.Random, colorsys.number",
+        random="",
+        colorsys="number = 1",
+    )
+    import random
+
+    assert "colorsys" not in sys.modules
+    assert value(tmp_path) == (random.Random, 1)
 
 
 def test_installed_libraries_and_the_project_are_no_neighbours(tmp_path, monkeypatch):
