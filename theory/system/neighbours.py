@@ -4,8 +4,10 @@ import ast
 import hashlib
 import importlib
 import os
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.machinery import (
     EXTENSION_SUFFIXES,
@@ -49,21 +51,19 @@ def own_text(path: Path) -> str:
 def own_files(path: Path) -> tuple[Path, ...]:
     """User's file, then every module in its folder or below that it imports or names, directly or not, by path.
 
-    Imports count wherever they stand.  Whatever reaches `importlib.import_module`, `runpy.run_path` or `sys.path` is
-    mostly a text in the code, so every module counts whose name or path is such a text, and every folder is searched.
+    A module counts if its name, and those of the folders on the way to it, are parts of what the file or a module that
+    counts imports or has as a text without spaces: a module may be found by a text in `importlib.import_module`,
+    `runpy.run_path`, `sys.path` or `__all__`.  Rather one too many counts than one too few.
 
     Raises:
         LengthgenError, OSError: as for `own_text`.
     """
     start = path.resolve()
-    files: set[Path] = set()
-    modules = {start}
-    while not modules <= files:
-        files |= modules
-        contents = {file: _read(file) for file in files if file.suffix in SOURCE_SUFFIXES and file.is_file()}
-        # A link beside the file is a module beside it, wherever it leads.  `isfile` takes texts of any length.
-        named = {Path(os.path.normpath(place)) for place in _named(contents, start.parent) if os.path.isfile(place)}
-        modules = {file for file in named if file.is_relative_to(start.parent) and not _is_of_project(file)}
+    files, named = set[Path](), {start}
+    while not named <= files:
+        files |= named
+        sources = [_read(file) for file in files if file.suffix in SOURCE_SUFFIXES and file.is_file()]
+        named = {*_modules(start.parent, frozenset().union(*map(_words, sources)), set())}
     return (path, *sorted(files - {start}))
 
 
@@ -72,64 +72,68 @@ def _read(file: Path) -> bytes:
     return read_bytes(file, largest=LARGEST).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def _named(contents: Mapping[Path, bytes], folder: Path) -> Iterator[str]:
-    """Places where the modules would be that some files, each with its content, import or name."""
-    above = {
-        file: [str(place) for place in (file.parent, *file.parent.parents) if place.is_relative_to(folder)]
-        for file in contents
-    }
-    texts = {file: _texts(content) for file, content in contents.items()}
-    inner = {os.path.join(place, text) for file in contents for place in above[file] for text in texts[file]}
-    on_path = {place for place in inner if os.path.isdir(place)}  # for all files, as `sys.path` is
-    for file, content in contents.items():
-        places = {*above[file], *on_path}
-        yield from (os.path.join(place, text) for place in places for text in texts[file] if text.endswith(SUFFIXES))
-        package = ".".join(file.parent.relative_to(folder).parts)
-        for name in {*(text.lstrip(".") for text in texts[file]), *imported_names(content, package)}:
-            parts = name.split(".")
-            if all(part.isidentifier() for part in parts):
-                # Imported from a folder above, a module beside the file has its folder's name before its own.
-                own = [end for end in range(1, len(parts)) if folder.parts[-end:] == (*parts[:end],)]
-                for module in [*((place, *parts) for place in places), *((str(folder), *parts[end:]) for end in own)]:
-                    for end in range(2, len(module) + 1):
-                        stem = os.path.join(*module[:end])
-                        yield from (stem + tail for suffix in SUFFIXES for tail in (suffix, f"/__init__{suffix}"))
+def _modules(folder: Path, words: frozenset[str], entered: set[str]) -> Iterator[Path]:
+    """Yield the modules in a folder, and in those below it, whose names are among the words."""
+    entered.add(os.path.realpath(folder))  # links may lead in a circle
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            stem, path = entry.name.partition(".")[0], Path(entry.path)
+            if (stem not in words and stem != "__init__") or _is_of_project(path):
+                continue
+            if entry.name.endswith(SUFFIXES) and entry.is_file():
+                yield path
+            elif entry.is_dir() and os.path.realpath(path) not in entered:
+                yield from _modules(path, words, entered)
 
 
 @lru_cache(maxsize=256)
-def _texts(content: bytes) -> frozenset[str]:
-    """Texts in a Python file that may be the name or the path of a module or of a folder, or the end of one."""
+def _words(content: bytes) -> frozenset[str]:
+    """Identifiers in what a Python file imports, and in its texts without spaces."""
     try:
         nodes = [*ast.walk(ast.parse(content))]
     except (SyntaxError, ValueError, RecursionError):  # it cannot be run either
         return frozenset()
-    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    ends = {text.lstrip("/") for text in texts}  # f"{folder}/name.py"
-    return frozenset(text for text in texts | ends if text.strip("./") and text.isprintable())
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    names = [*imported_names(content, ""), *(text for text in texts if len(text.split()) == 1)]
+    return frozenset(word for name in names for word in re.split(r"\W", name))
 
 
 def _is_of_project(file: Path) -> bool:
     return file.is_relative_to(PROJECT) and file.relative_to(PROJECT).parts[0] in PACKAGES
 
 
-def let_import_beside(path: Path) -> None:
-    """Let a user's file, and the modules beside it, import the modules beside it, each as its text is now.
+@contextmanager
+def importing_beside(path: Path) -> Iterator[None]:
+    """Context manager in which a user's file and the modules beside it can import these, each as its text is now.
 
-    As for a script, they come before installed packages of the same name that are not loaded yet.  If two folders have
-    modules of one name, each file gets its own; only a function that imports one when it is called gets that of the
-    file that was run last.
+    As for a script, they come before installed packages of the same name that are not loaded yet.  Later, a function
+    of the file that imports one when it is called gets it too, but then installed packages come first, since other code
+    may import them.  If two folders have modules of one name, each file gets its own; only such a function gets that of
+    the file that was run last.
     """
     folder = path.resolve().parent
     finders = [finder for finder in sys.meta_path if isinstance(finder, _Beside)]
     here = next((finder for finder in finders if finder.folder == folder), _Beside(folder))
     others = [finder for finder in finders if finder is not here]
-    for finder in finders:
-        sys.meta_path.remove(finder)
-    at = sys.meta_path.index(PathFinder)
-    sys.meta_path[at:at] = [here, *others]
+    _place([here, *others], before_libraries=True)
     importlib.invalidate_caches()
     here.files |= {*own_files(path)}
     _forget(here, others)
+    try:
+        yield
+    finally:
+        _place([here, *others], before_libraries=False)
+        for name in _packages(here.loaded()):
+            library = PathFinder.find_spec(name)
+            if library and not here.counts(library):
+                _unload(name)
+
+
+def _place(finders: "Sequence[_Beside]", *, before_libraries: bool) -> None:
+    """Put the finders of users' modules before or after that of libraries."""
+    others = [finder for finder in sys.meta_path if not isinstance(finder, _Beside)]
+    place = others.index(PathFinder) if before_libraries else len(others)
+    sys.meta_path[:] = [*others[:place], *finders, *others[place:]]
 
 
 class _Fresh(SourceFileLoader):
@@ -181,6 +185,10 @@ class _Beside:
                 return spec
         return None
 
+    def loaded(self) -> list[str]:
+        """Full names of the modules that it has found and that are loaded."""
+        return [name for name, spec in self.found.items() if getattr(sys.modules.get(name), "__spec__", None) is spec]
+
     def counts(self, spec: ModuleSpec | None) -> bool:
         """True if the file of a module is one of `files`."""
         origin = getattr(spec, "origin", None) or ""
@@ -204,13 +212,12 @@ def _forget(here: _Beside, others: Sequence[_Beside]) -> None:
         here: the finder of the folder.
         others: the finders of other folders: their modules give way to those of the same name.
     """
-    loaded = {name: module.__spec__ for name, module in [*sys.modules.items()] if hasattr(module, "__spec__")}
-    own_modules = [name for name, spec in here.found.items() if loaded.get(name) is spec]
-    changed = any(not _is_as_read(here.found[name].loader) for name in own_modules)
-    mine = _packages(own_modules)
-    of_others = _packages(name for finder in others for name, spec in finder.found.items() if loaded.get(name) is spec)
-    of_file = _packages(name for name, spec in loaded.items() if here.counts(spec)) - {"__main__", "__mp_main__"}
-    for top in _packages(loaded):
+    loaded = here.loaded()
+    changed = any(not _is_as_read(here.found[name].loader) for name in loaded)
+    mine, of_others = _packages(loaded), _packages(name for finder in others for name in finder.loaded())
+    specs = {name: getattr(module, "__spec__", None) for name, module in [*sys.modules.items()]}
+    of_file = _packages(name for name, spec in specs.items() if here.counts(spec)) - {"__main__", "__mp_main__"}
+    for top in _packages(specs):
         if top in mine:
             gone = changed
         elif top in of_others:
@@ -218,8 +225,13 @@ def _forget(here: _Beside, others: Sequence[_Beside]) -> None:
         else:
             gone = top in of_file
         if gone:
-            for name in [name for name in loaded if name == top or name.startswith(f"{top}.")]:
-                del sys.modules[name]
+            _unload(top)
+
+
+def _unload(package: str) -> None:
+    """Take away a loaded module and all below it."""
+    for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
+        del sys.modules[name]
 
 
 def _packages(names: Iterable[str]) -> set[str]:

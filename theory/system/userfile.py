@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from theory.system.errors import LengthgenError, nearest, one_line
-from theory.system.neighbours import LARGEST, let_import_beside
+from theory.system.neighbours import LARGEST, importing_beside
 
 RUN_NAME = "<run_path>"
 """Value of `__name__` in a Python file that is run, as `runpy` has it."""
@@ -131,8 +131,7 @@ def run_file(path: str, *, what: str, error: type[LengthgenError]) -> dict[str, 
     if size > LARGEST:
         raise error(f"{what} file '{path}' has {size:,} bytes; at most {LARGEST:,} are run")
     os._exit = _exit_unless_user_code
-    with user_code(f"{what} file '{path}' fails", error=error, expected=()):
-        let_import_beside(Path(path))
+    with user_code(f"{what} file '{path}' fails", error=error, expected=()), importing_beside(Path(path)):
         return runpy.run_path(path, run_name=RUN_NAME)
 
 
