@@ -115,25 +115,22 @@ def importing_beside(path: Path) -> Iterator[None]:
     finders = [finder for finder in sys.meta_path if isinstance(finder, _Beside)]
     here = next((finder for finder in finders if finder.folder == folder), _Beside(folder))
     others = [finder for finder in finders if finder is not here]
-    _place([here, *others], before_libraries=True)
+    for finder in finders:
+        sys.meta_path.remove(finder)
+    place = sys.meta_path.index(PathFinder)
+    sys.meta_path[place:place] = [here, *others]
     importlib.invalidate_caches()
     here.files |= {*own_files(path)}
     _forget(here, others)
+    here.before_libraries = True
     try:
         yield
     finally:
-        _place([here, *others], before_libraries=False)
+        here.before_libraries = False
         for name in _packages(here.loaded()):
             library = PathFinder.find_spec(name)
             if library and not here.counts(library):
                 _unload(name)
-
-
-def _place(finders: "Sequence[_Beside]", *, before_libraries: bool) -> None:
-    """Put the finders of users' modules before or after that of libraries."""
-    others = [finder for finder in sys.meta_path if not isinstance(finder, _Beside)]
-    place = others.index(PathFinder) if before_libraries else len(others)
-    sys.meta_path[:] = [*others[:place], *finders, *others[place:]]
 
 
 class _Fresh(SourceFileLoader):
@@ -152,10 +149,12 @@ class _Beside:
     Attributes:
         files: the files in the folder that were run, and the modules that count for them (`own_files`).
         found: full names of the modules that it has found.
+        before_libraries: whether its modules come before installed packages of the same name.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.before_libraries = False
         self.files: set[Path] = set()
         self.found: dict[str, ModuleSpec] = {}
 
@@ -197,10 +196,15 @@ class _Beside:
         )
 
     def _gives_way(self, name: str, spec: ModuleSpec) -> bool:
-        """True for a package of the project, and for a folder without __init__.py if there is a package of its name."""
+        """True for a package of the project, and if a library of the name comes first, as before a mere folder."""
         if "." in name:
             return False
-        return _is_of_project(self.folder / name) or (spec.loader is None and PathFinder.find_spec(name) is not None)
+        if _is_of_project(self.folder / name):
+            return True
+        if self.before_libraries and spec.loader is not None:
+            return False
+        library = PathFinder.find_spec(name)
+        return library is not None and not self.counts(library)
 
 
 def _forget(here: _Beside, others: Sequence[_Beside]) -> None:
