@@ -76,7 +76,7 @@ class Adapter(ABC):
                 self.instance.to(dtype)
 
     def call(self, *arguments: Any) -> Any:
-        """Call the subject and return its answer.
+        """Call the subject with copies, as it may write into its arguments, and return its answer.
 
         Raises:
             RefusedPosition: the subject raised an error.
@@ -87,13 +87,13 @@ class Adapter(ABC):
             if self.setting.autocast:
                 stack.enter_context(torch.autocast(self.device, dtype=self.setting.dtype))
             stack.enter_context(user_code(f"{self.subject.name} fails", error=RefusedPosition, expected=(AuditError,)))
-            answer = self.function(*arguments)
+            answer = self.function(*(part.clone() if isinstance(part, Tensor) else part for part in arguments))
             is_single = not isinstance(answer, tuple | list)
             parts = [self._checked(part) for part in ((answer,) if is_single else answer)]
         return parts[0] if is_single else parts
 
     def _checked(self, part: Any) -> Any:
-        """Part of an answer, a tensor without its graph; AuditError if it does not hold real numbers in memory."""
+        """Part of an answer, a plain tensor without its graph; AuditError if it holds no real numbers in memory."""
         if not isinstance(part, Tensor):
             return part
         if not has_real_values(part):
@@ -101,7 +101,7 @@ class Adapter(ABC):
             raise AuditError(
                 f"{self.subject.name} must give real numbers, not {part.dtype} {shape}, {part.layout}, on {part.device}"
             )
-        return part.detach()
+        return part.detach().as_subclass(Tensor)
 
     def positions(self, values: Tensor) -> Tensor:
         """Return the positions on the adapter's device."""

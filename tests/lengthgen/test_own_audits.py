@@ -222,3 +222,48 @@ def test_a_bias_that_is_the_same_for_all_rows_takes_no_positions_of_their_own(ru
     _, out, _ = run("audit", "mine.py:mine", "--dtype", "float64", "--to", "100", "--json")
     [note] = json.loads(out)["audits"][0]["notes"].values()
     assert "must return a bias [2, H, 24, 24], not [1, 4, 24, 24]" in note
+
+
+ROTATION = """
+def turned(x, positions):
+    angles = positions.double()[..., None] * 0.01 ** torch.arange(x.shape[-1] // 2)
+    angles = angles if positions.dim() == 1 else angles[:, None]
+    a, b = x.double().chunk(2, -1)
+    return torch.cat([a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1).to(x.dtype)
+
+
+def mine(q, k, positions):
+    return [WRITE for x in (q, k)]
+"""
+WRITES = {
+    "into its arguments": "x.copy_(turned(x, positions))",
+    "into its positions": "turned(x, positions).add(0 * positions.add_(1).sum() if x is k else 0)",
+    "tensors of another class": "turned(x, positions).as_subclass(type('Kind', (torch.Tensor,), {}))",
+    "what has a gradient": "turned(x, positions) + 0 * x.requires_grad_()",
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_rotation_is_sound_whatever_else_it_does_to_its_tensors(run, name, mine, recwarn):
+    mine(HEAD, ROTATION.replace("WRITE", WRITES[name]))
+    status, out, err = run("audit", "mine.py:mine", "--dtype", "float64", "--to", "100", "--json")
+    assert (status, json.loads(out)["audits"][0]["findings"], [*recwarn]) == (0, [], []), err
+
+
+MODEL = """
+class Writing(Model):
+    def forward(self, input_ids):
+        logits = super().forward(input_ids)
+        input_ids += 1
+        return logits.as_subclass(type("Kind", (torch.Tensor,), {}))
+
+
+mine = Writing()
+"""
+
+
+def test_a_model_may_write_into_its_token_ids_and_give_tensors_of_another_class(run, mine):
+    mine(HEAD, "mine = Model()")
+    plain = run("audit", "mine.py:mine", "--dtype", "float64", "--to", "40", "--json")
+    mine(HEAD, MODEL)
+    assert run("audit", "mine.py:mine", "--dtype", "float64", "--to", "40", "--json")[:2] == plain[:2]

@@ -152,14 +152,18 @@ class Runner:
     def call(
         self, ids: Tensor, *, positions: Tensor | None = None, mask: Tensor | None = None, past: Any = None
     ) -> tuple[Tensor, Any]:
-        """Logits [B, L, V] in float64 and the cache; RefusedPosition if the model raises."""
+        """Logits [B, L, V] in float64 and the cache; RefusedPosition if the model raises.
+
+        The model gets copies, as it may write into its arguments.
+        """
+        ids = ids.clone()
         keywords: dict[str, Any] = {}
         if positions is None and self._needs_positions:
             positions = torch.arange(ids.shape[1]).expand(len(ids), -1)
         if positions is not None:
-            keywords[self.positions_name or "position_ids"] = positions
+            keywords[self.positions_name or "position_ids"] = positions.clone()
         if mask is not None:
-            keywords[self.mask_name or "attention_mask"] = mask
+            keywords[self.mask_name or "attention_mask"] = mask.clone()
         if self.cache_name:
             keywords |= {self.cache_name: past, "use_cache": True}
         what = (
@@ -178,7 +182,7 @@ class Runner:
                 is_real = isinstance(logits, Tensor) and logits.is_floating_point() and has_real_values(logits)
                 if is_real and logits.ndim == 3 and logits.shape[:2] == ids.shape:
                     past = getattr(answer, self.cache_name, None) if self.cache_name else None
-                    return logits.detach().double(), past
+                    return logits.detach().as_subclass(Tensor).double(), past
             shape = f"{answer.dtype} {list(answer.shape)}" if isinstance(answer, Tensor) else type(answer).__name__
             raise AuditError(
                 f"'{self.subject.name}' must return real logits [B, L, V] for token ids [B, L], alone, in a tuple or "
