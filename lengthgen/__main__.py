@@ -10,9 +10,9 @@ import signal
 
 def main() -> None:
     """Run the command line; an interrupt before and after its work ends it at once, with one line."""
-    # At an interrupt while it takes its modules down, Python would end by the signal.
-    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        # At a signal while it takes its modules down, Python would end by it, without the command's status.
+        atexit.register(signal.signal, number, signal.SIG_IGN)
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _end)
     from lengthgen import cli

@@ -72,8 +72,10 @@ class Named:
         time.sleep(0)
 
 class Last:
+    def __init__(self, name):
+        self.number = getattr(signal, name)
     def __del__(self, kill=os.kill, here=os.getpid()):
-        kill(here, 2)
+        kill(here, self.number)
 
 def work(**options):
 {work}
@@ -145,9 +147,11 @@ def test_an_interrupt_while_the_command_is_imported_is_one_line_and_its_status(t
     ("work", "ending"),
     [
         ("atexit.register(send, 'SIGINT')", (130, "", "error: interrupted\n")),
-        ("global last; last = Last()", (0, "", "")),
+        ("global last; last = Last('SIGINT')", (0, "", "")),
+        ("global last; last = Last('SIGTERM')", (0, "", "")),
+        ("global last; last = Last('SIGHUP')", (0, "", "")),
     ],
-    ids=["functions called at exit", "modules taken down"],
+    ids=["functions called at exit", "modules taken down", "by SIGTERM", "by SIGHUP"],
 )
 def test_an_interrupt_after_the_answer_has_no_traceback(called, work, ending):
     assert called(work) == ending
