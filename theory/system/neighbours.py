@@ -115,9 +115,9 @@ def _is_of_project(file: Path) -> bool:
 def let_import_beside(path: Path) -> None:
     """Let a user's file, and the modules beside it, import the modules beside it, each as its text is now.
 
-    As for a script, they come before installed packages of the same name that are not loaded yet.  If two folders have
-    modules of one name, each file gets its own; only a function that imports one when it is called gets that of the
-    file that was run last.
+    As for a script, those that it imports come before installed packages of the same name that are not loaded yet.  If
+    two folders have modules of one name, each file gets its own; only a function that imports one when it is called
+    gets that of the file that was run last.
     """
     folder = path.resolve().parent
     finders = [finder for finder in sys.meta_path if isinstance(finder, _Beside)]
@@ -189,10 +189,16 @@ class _Beside:
         )
 
     def _gives_way(self, name: str, spec: ModuleSpec) -> bool:
-        """True for a package of the project, and for a folder without __init__.py if there is a package of its name."""
+        """True for a package of the project, and for what others may import of a name that an installed package has.
+
+        Of such a name, a folder without __init__.py gives way, and a module that the user's files neither import nor
+        name: the libraries would import it in place of their own.
+        """
         if "." in name:
             return False
-        return _is_of_project(self.folder / name) or (spec.loader is None and PathFinder.find_spec(name) is not None)
+        if _is_of_project(self.folder / name):
+            return True
+        return (spec.loader is None or not self.counts(spec)) and PathFinder.find_spec(name) is not None
 
 
 def _forget(here: _Beside, others: Sequence[_Beside]) -> None:

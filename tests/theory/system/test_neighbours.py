@@ -168,6 +168,13 @@ def test_a_library_that_is_loaded_is_no_neighbour_and_one_that_is_not_is(tmp_pat
     assert value(tmp_path) == (random.Random, 1)
 
 
+def test_a_library_that_the_file_does_not_import_stays_itself(tmp_path):
+    """The libraries of lengthgen are loaded when they are needed: `torch` after the user's file."""
+    write(tmp_path, own="value = 1", colorsys="number = 1")
+    assert value(tmp_path) == 1
+    assert hasattr(importlib.import_module("colorsys"), "rgb_to_hls")
+
+
 def test_installed_libraries_and_the_project_are_no_neighbours(tmp_path, monkeypatch):
     """Folders beside the file hide neither, as long as they are no packages."""
     write(
