@@ -154,7 +154,7 @@ def test_an_unchanged_neighbour_is_loaded_once(tmp_path):
     assert value(tmp_path) is value(tmp_path)
 
 
-def test_a_library_that_is_loaded_is_no_neighbour_and_one_that_is_not_is(tmp_path):
+def test_a_library_that_is_loaded_is_no_neighbour_and_one_that_is_not_is(tmp_path, monkeypatch):
     """The page "What you can rely on" says so.  To take `random` away from the libraries that use it would end them."""
     write(
         tmp_path,
@@ -164,13 +164,14 @@ def test_a_library_that_is_loaded_is_no_neighbour_and_one_that_is_not_is(tmp_pat
     )
     import random
 
-    assert "colorsys" not in sys.modules
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
     assert value(tmp_path) == (random.Random, 1)
 
 
-def test_a_library_that_the_file_does_not_import_stays_itself(tmp_path):
+def test_a_library_that_the_file_does_not_import_stays_itself(tmp_path, monkeypatch):
     """The libraries of lengthgen are loaded when they are needed: `torch` after the user's file."""
     write(tmp_path, own="value = 1", colorsys="number = 1")
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
     assert value(tmp_path) == 1
     assert hasattr(importlib.import_module("colorsys"), "rgb_to_hls")
 
