@@ -59,7 +59,7 @@ def own_files(path: Path) -> tuple[Path, ...]:
         LengthgenError, OSError: as for `own_text`.
     """
     start = path.resolve()
-    files, named = set[Path](), {start}
+    files, named = set[Path](), {start} if start.is_file() else set[Path]()
     while not named <= files:
         files |= named
         sources = [_read(file) for file in files if file.suffix in SOURCE_SUFFIXES and file.is_file()]
@@ -106,10 +106,10 @@ def _is_of_project(file: Path) -> bool:
 def importing_beside(path: Path) -> Iterator[None]:
     """Context manager in which a user's file and the modules beside it can import these, each as its text is now.
 
-    As for a script, they come before installed packages of the same name that are not loaded yet.  Later, a function
-    of the file that imports one when it is called gets it too, but then installed packages come first, since other code
-    may import them.  If two folders have modules of one name, each file gets its own; only such a function gets that of
-    the file that was run last.
+    As for a script, those that it imports come before installed packages of the same name that are not loaded yet.
+    Later, a function of the file that imports one when it is called gets it too, but then installed packages come
+    first, since other code may import them.  If two folders have modules of one name, each file gets its own; only such
+    a function gets that of the file that was run last.
     """
     folder = path.resolve().parent
     finders = [finder for finder in sys.meta_path if isinstance(finder, _Beside)]
@@ -196,12 +196,16 @@ class _Beside:
         )
 
     def _gives_way(self, name: str, spec: ModuleSpec) -> bool:
-        """True for a package of the project, and if a library of the name comes first, as before a mere folder."""
+        """True for a package of the project, and if an installed package of the name comes first.
+
+        It does before a folder without __init__.py, and before a module that the user's files do not import: libraries
+        would get that in place of their own.
+        """
         if "." in name:
             return False
         if _is_of_project(self.folder / name):
             return True
-        if self.before_libraries and spec.loader is not None:
+        if self.before_libraries and spec.loader is not None and self.counts(spec):
             return False
         library = PathFinder.find_spec(name)
         return library is not None and not self.counts(library)

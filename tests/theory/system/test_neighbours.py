@@ -144,7 +144,7 @@ def test_an_unchanged_neighbour_is_loaded_once(tmp_path):
     assert value(tmp_path) is value(tmp_path)
 
 
-def test_a_library_that_is_loaded_is_no_neighbour_and_one_that_is_not_is(tmp_path):
+def test_a_library_that_is_loaded_is_no_neighbour_and_one_that_is_not_is(tmp_path, monkeypatch):
     """The page "What you can rely on" says so.  To take `random` away from the libraries that use it would end them."""
     write(
         tmp_path,
@@ -154,9 +154,17 @@ def test_a_library_that_is_loaded_is_no_neighbour_and_one_that_is_not_is(tmp_pat
     )
     import random
 
-    sys.modules.pop("colorsys", None)
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
     assert value(tmp_path) == (random.Random, 1)
     assert importlib.import_module("colorsys").hsv_to_rgb, "other code gets the library"
+
+
+def test_a_library_that_the_file_does_not_import_stays_itself(tmp_path, monkeypatch):
+    """The libraries of lengthgen are loaded when they are needed: `torch` after the user's file."""
+    write(tmp_path, own="value = 1", colorsys="number = 1")
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    assert value(tmp_path) == 1
+    assert hasattr(importlib.import_module("colorsys"), "rgb_to_hls")
 
 
 def test_installed_libraries_and_the_project_are_no_neighbours(tmp_path, monkeypatch):
