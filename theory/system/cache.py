@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -108,4 +109,5 @@ def can_keep(folder: Path) -> bool:
 
 @cache
 def _tell_once(why: str) -> None:
-    tell(f"nothing is kept in {user_cache('')} for the next time ({why}): set XDG_CACHE_HOME to another folder")
+    if parent_process() is None:  # else the process that started this one has said so (`theory.system.processes.pool`)
+        tell(f"nothing is kept in {user_cache('')} for the next time ({why}): set XDG_CACHE_HOME to another folder")

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 
+from theory.system.cache import can_keep
+from theory.system.files import user_cache
 from theory.system.interrupts import interrupts_held
 
 GRACE = 5.0  # seconds
@@ -23,6 +25,7 @@ def pool(count: int) -> Iterator[ProcessPoolExecutor]:
     They are killed if they do not exit in `GRACE` seconds, as user-defined code can prevent it, and at once after an
     error or an interrupt.
     """
+    can_keep(user_cache(""))  # if workers cannot, this process says so, and once
     context = multiprocessing.get_context("spawn")
     executor = ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent, initargs=(os.getpid(),))
     grace = 0.0

@@ -1,6 +1,7 @@
 """An answer is computed once for a key, and again when the key, or the file, is not what it was."""
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from theory.system import cache
 from theory.system.cache import Cached, UserCached, can_keep
 from theory.system.files import FullDisk, user_cache
+from theory.system.processes import pool
 from theory.system.shapes import TEXT, record
 
 OF = record(of=lambda value, where: None)
@@ -112,6 +114,17 @@ def test_a_cache_that_cannot_be_read_or_made_costs_no_answer_and_one_line(tmp_pa
     for name in ("one", "two"):
         assert entry(below, name=name, kind=UserCached).computed(lambda: "answer", TEXT) == "answer"
     assert capsys.readouterr().err.count("\n") == 1
+    cache._tell_once.cache_clear()
+
+
+def test_of_several_processes_the_first_alone_says_that_nothing_is_kept(monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
+    cache._tell_once.cache_clear()
+    with pool(1):
+        assert capsys.readouterr().err.count("set XDG_CACHE_HOME") == 1
+    cache._tell_once.cache_clear()
+    monkeypatch.setattr(cache, "parent_process", object)  # as in a worker
+    assert not can_keep(user_cache("kind")) and capsys.readouterr().err == ""
     cache._tell_once.cache_clear()
 
 
