@@ -1,6 +1,7 @@
 """Modules beside a user's file: it may import them, and what depends on the file depends on them."""
 
 import importlib
+import shutil
 import sys
 
 import pytest
@@ -127,6 +128,16 @@ def test_modules_of_one_name_in_two_folders_are_each_their_own(tmp_path):
     write(second, own="import helper\nvalue = lambda: helper.number", helper="number = 2")
     values = [value(folder) for folder in (first, second, first)]
     assert [ask() for ask in values] == [1, 2, 1]
+
+
+def test_a_folder_that_is_gone_is_searched_no_more_and_its_modules_are_forgotten(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    write(first, own="import helper\nvalue = helper.number", helper="number = 1")
+    write(second, own="value = 2")
+    assert value(first) == 1
+    shutil.rmtree(first)
+    assert value(second) == 2 and "helper" not in sys.modules
+    assert first.resolve() not in [getattr(finder, "folder", None) for finder in sys.meta_path]
 
 
 def test_a_neighbour_that_other_code_has_loaded_is_loaded_again(tmp_path, monkeypatch):
