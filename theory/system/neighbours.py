@@ -117,7 +117,7 @@ def importing_beside(path: Path) -> Iterator[None]:
     others = [finder for finder in finders if finder is not here]
     for finder in finders:
         sys.meta_path.remove(finder)
-        if not finder.folder.is_dir():
+        if finder in others and not finder.folder.is_dir():
             others.remove(finder)
             for name in _packages(finder.loaded()):
                 _unload(name)
