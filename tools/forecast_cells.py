@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -198,8 +199,13 @@ def answered(job: Job, folder: Path) -> dict[str, Any]:
     return content
 
 
+@cache  # thousands of answers ask for it
+def _code() -> str:
+    return source_digest("theory", "circuits")
+
+
 def _entry(folder: Path, name: str, of: Any) -> Cached:
-    return Cached(path=folder / f"{name}.json", code=source_digest("theory", "circuits"), inputs=repr(of))
+    return Cached(path=folder / f"{name}.json", code=_code(), inputs=repr(of))
 
 
 def _answered(task: TaskSpec, train: int, test: int, encodings: Sequence[str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -195,6 +195,7 @@ def _cells_of(preregistration: Preregistration, task: DrawnTask, form: str, fold
     return rows
 
 
+@cache  # thousands of answers ask for it
 def _code() -> str:
     """Return the hash of the code that draws tasks and answers."""
     return source_digest("theory", "circuits", "empirical")

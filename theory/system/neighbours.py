@@ -22,13 +22,13 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from theory.system.digests import SOURCE
 from theory.system.files import read_bytes
 from theory.system.imports import imported_names
 
 LARGEST = 16 << 20
 """Largest number of bytes of a Python file that is run."""
 SUFFIXES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
-PROJECT = Path(__file__).parents[2]
 PACKAGES = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen")
 """Packages of the project: they are no neighbours of a file that lies beside them."""
 
@@ -99,7 +99,7 @@ def _words(content: bytes) -> frozenset[str]:
 
 
 def _is_of_project(file: Path) -> bool:
-    return file.is_relative_to(PROJECT) and file.relative_to(PROJECT).parts[0] in PACKAGES
+    return file.is_relative_to(SOURCE) and file.relative_to(SOURCE).parts[0] in PACKAGES
 
 
 @contextmanager

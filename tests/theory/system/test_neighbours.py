@@ -188,7 +188,7 @@ def test_installed_libraries_and_the_project_are_no_neighbours(tmp_path, monkeyp
     assert value(tmp_path)(1) == 1
     from theory.system import neighbours
 
-    monkeypatch.setattr(neighbours, "PROJECT", tmp_path.resolve())
+    monkeypatch.setattr(neighbours, "SOURCE", tmp_path.resolve())
     assert own_files(tmp_path / "own.py") == (tmp_path / "own.py",)
 
 
