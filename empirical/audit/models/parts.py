@@ -96,13 +96,13 @@ def _width(bound: Callable[[Any], Callable[..., Any]], rotary: nn.Module, config
     return None
 
 
-def maps_part(subject: whole.Subject, anatomy: Anatomy, layer: int) -> Subject:
+def maps_part(subject: whole.Subject, anatomy: Anatomy) -> Subject:
     """Rotation of any model, read from its queries and keys; exact in float64 only."""
 
     def bind(made: nn.Module) -> Callable[..., Any]:
         prepared = Runner(subject)
         prepared.model = made
-        return Maps(prepared, anatomy.head_dim, layer)
+        return Maps(prepared, anatomy.head_dim, anatomy.layer)
 
     return Subject(
         name=f"{subject.name}, rotation",
@@ -118,14 +118,14 @@ def maps_part(subject: whole.Subject, anatomy: Anatomy, layer: int) -> Subject:
     )
 
 
-def bias_part(subject: whole.Subject, anatomy: Anatomy, layer: int) -> Subject:
+def bias_part(subject: whole.Subject, anatomy: Anatomy) -> Subject:
     """Bias of any model, read from logits of tokens without content, up to a length of SQUARE."""
     squares: dict[torch.dtype, Tensor] = {}
 
     def bind(made: Any) -> Callable[..., Tensor]:
         def bias(queries: Tensor, keys: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
             if dtype not in squares:
-                squares[dtype] = square(Runner(subject, dtype), _longest(subject), layer=layer)
+                squares[dtype] = square(Runner(subject, dtype), _longest(subject), layer=anatomy.layer)
             table = squares[dtype]
             if max(int(queries.max()), int(keys.max())) >= table.shape[-1]:
                 raise ValueError(f"read up to {table.shape[-1] - 1}")

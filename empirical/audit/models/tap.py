@@ -61,12 +61,17 @@ class Tap(TorchFunctionMode):
         rows: number B of rows of token ids; all axes before the last two of queries and keys are rows, then heads.
         length: number L of tokens of each row.
         first: leave the model after so many readings.
+        cached: True if keys of earlier tokens come from a cache, so that there are more keys than queries.
+        source: number of tokens of an encoder, whose keys belong to cross attention.
     """
 
-    def __init__(self, rows: int, length: int, *, first: int | None = None) -> None:
+    def __init__(
+        self, rows: int, length: int, *, first: int | None = None, cached: bool = False, source: int | None = None
+    ) -> None:
         super().__init__()
         self.readings: list[Reading] = []
         self._rows, self._length, self._first = rows, length, first
+        self._cached, self._source = cached, source
         self._product: tuple[Tensor, Tensor, torch.Size] | None = None
 
     def __torch_function__(
@@ -100,7 +105,8 @@ class Tap(TorchFunctionMode):
         """Add a reading of q [..., J, C] and k [..., I, C], whose axes before the last two broadcast to `axes`."""
         if axes.numel() % self._rows or logits.shape[:-2].numel() != axes.numel():
             return
-        if logits.shape[-2:] != (self._length, self._length):
+        queries, keys = logits.shape[-2:]
+        if queries != self._length or (keys == self._source if self._cached else keys != queries):
             return
         q, k = (part.expand(*axes, *part.shape[-2:]) for part in (q, k))
         parts = [part.detach().reshape(self._rows, -1, *part.shape[-2:]) for part in (q, k, logits)]
@@ -149,5 +155,5 @@ class Tap(TorchFunctionMode):
         assert self._product is not None
         q, k, shape = self._product
         self._product = None
-        if logits.shape[-2:] == shape[-2:]:
-            self._add(q, k, logits, shape[:-2])
+        if logits.shape[-2] == shape[-2] and 0 <= logits.shape[-1] - shape[-1] <= 1:  # one more: a sink without a key
+            self._add(q, k, logits[..., : shape[-1]], shape[:-2])
