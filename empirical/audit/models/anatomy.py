@@ -26,8 +26,8 @@ MAPPED = 128
 """Length of the sequences, one for each token, from which a rotation is read."""
 NOISE = 3e-6
 """Entries of a solved map below this may be rounding of queries in float32; the slowest planes turn by more at 17."""
-LINEAR = 1e-6
-"""Largest share of a query that a linear map may leave unexplained in float64."""
+LINEAR = {torch.float64: 1e-6, torch.float32: 1e-4}
+"""Largest share of a query that a linear map may leave unexplained."""
 SAME = 1e-4
 """Largest difference of maps, and of lengths, that count as equal."""
 
@@ -134,7 +134,8 @@ def _effect(parts: list[Tensor]) -> tuple[str, tuple[int, ...], Tensor | None]:
     for part in parts:
         x = part.double().permute(1, 2, 0, 3)  # [H, L, T, C]
         start, rest = x[:, :1], x[:, 1:]
-        moved.append(~((rest - start).abs() <= 1e-7 + 1e-5 * start.abs()).flatten(1).all(1))
+        apart = (rest - start).norm(dim=-1) / start.norm(dim=-1).clamp(min=1e-9)
+        moved.append((apart > 10 * LINEAR[part.dtype]).flatten(1).any(1))
         if not moved[-1].any():
             maps_of.append(torch.eye(x.shape[-1], dtype=x.dtype).expand(*rest.shape[:2], -1, -1))
             continue
@@ -142,7 +143,8 @@ def _effect(parts: list[Tensor]) -> tuple[str, tuple[int, ...], Tensor | None]:
         maps_of.append(maps)
         unexplained = (start @ maps - rest).norm() / rest.norm()
         lengths = rest.norm(dim=-1) / start.norm(dim=-1)
-        is_rotation &= bool(unexplained < LINEAR) and float((lengths - lengths.mean(-1, True)).abs().max()) < SAME
+        linear = bool(unexplained < LINEAR[part.dtype])
+        is_rotation &= linear and float((lengths - lengths.mean(-1, True)).abs().max()) < SAME
     turning = torch.stack(moved)
     if not turning.any():
         return "none", (), None
@@ -150,6 +152,22 @@ def _effect(parts: list[Tensor]) -> tuple[str, tuple[int, ...], Tensor | None]:
         return "absolute", (), None
     still = tuple((~turning.all(0)).nonzero().flatten().tolist()) if turning.any(1).all() else ()
     return "rotary", still, torch.stack(maps_of)
+
+
+def repeated(runner: Runner, length: int) -> tuple[int, int] | None:
+    """First position in a row whose query and key are those of the one before, or of the first; None if there is none.
+
+    Returns:
+        The position, and the earlier one.
+    """
+    reading = runner.fresh().reading(torch.full((1, length), 2))
+    codes = torch.cat([reading.q_BHJC[0], reading.k_BHIC[0]], -1).transpose(0, 1).flatten(1)
+    close = 10 * LINEAR[codes.dtype] * codes.norm(dim=-1).max()
+    for earlier in (torch.arange(length - 1), torch.zeros(length - 1, dtype=torch.int64)):
+        same = ((codes[1:] - codes[earlier]).norm(dim=-1) <= close).nonzero()
+        if len(same):
+            return int(same[0]) + 1, int(earlier[same[0]])
+    return None
 
 
 def _visible(reading: Reading) -> Tensor:
@@ -176,10 +194,9 @@ class Maps:
     The maps are relative to position 0, so a constant factor of cosines and sines does not show.
     """
 
-    noise = NOISE
-
     def __init__(self, runner: Runner, width: int, layer: int = 0) -> None:
         self.runner, self.layer = runner, layer
+        self.noise = NOISE if runner.dtype is torch.float64 else 10 * NOISE
         self.tokens = torch.arange(2, 2 + width + 8)
         self.start = [torch.linalg.pinv(part) for part in self._read(torch.tensor([0]))]
 
@@ -187,8 +204,8 @@ class Maps:
         """Queries and keys of every token at every position: two tensors [P, H, T, C]."""
         count = len(self.tokens)
         if self.runner.positions_name:
-            ids = self.tokens.repeat(len(positions))[:, None]
-            reading = self.runner.reading(ids, positions=positions.repeat_interleave(count)[:, None], layer=self.layer)
+            ids, places = self.tokens.repeat(len(positions))[:, None], positions + self.runner.origin
+            reading = self.runner.reading(ids, positions=places.repeat_interleave(count)[:, None], layer=self.layer)
             parts = (reading.q_BHJC[:, :, 0], reading.k_BHIC[:, :, 0])
             return [part.double().unflatten(0, (len(positions), count)).transpose(1, 2) for part in parts]
         length = int(positions.max()) + 1

@@ -6,15 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from torch import nn
 
 from empirical.audit import causes, recognition
 from empirical.audit.adapter import RefusedPosition, Setting
 from empirical.audit.diagnosis import Defect
 from empirical.audit.kinds import adapter_for
 from empirical.audit.models import cached, fields, parts, patterns, windows
-from empirical.audit.models.anatomy import SQUARE, Anatomy, look, rope_fields
+from empirical.audit.models.anatomy import SQUARE, Anatomy, look, repeated, rope_fields
 from empirical.audit.models.bounds import NAMES, field_of, size_of
-from empirical.audit.models.plans import DTYPE, LENGTH, LONGEST
+from empirical.audit.models.plans import DTYPE, LENGTH, LONGEST, SINGLE
 from empirical.audit.models.runner import Runner, Subject
 from empirical.audit.published import require_fields, rotary, yarn_mscale
 from empirical.audit.report import audit
@@ -60,9 +61,8 @@ def audit_model(
     if failing := _head_count(subject):
         on_step(STEPS[0])
         return [_model_answer(subject, [failing])]
-    single = Runner(subject, DTYPE)
-    patterns.require_sound(single)
-    single.origin = patterns.origin(single)
+    single = _prepared(subject)
+    subject = single.subject
     runner = Runner(subject, origin=single.origin)
     trained = size_of(subject.config, "trained")
     anatomies = look(runner)
@@ -74,8 +74,9 @@ def audit_model(
     for group in groups:
         anatomy, kind = group[0], kinds[group[0].layer]
         described, wrong = _constants(subject, anatomy, kind, trained)
-        layers = {"layer": anatomy.layer, "layers": [member.layer for member in group], "layer_type": kind}
-        recognised.append({**layers, "kind": anatomy.kind, **described})
+        members = [member.layer for member in group]
+        recognised.append({"layer": anatomy.layer, "layers": members, "layer_type": kind, "kind": anatomy.kind}
+                          | described)  # fmt: skip
         defects += [_of_layer(defect, group, groups) for defect in wrong]
     defects += _layer_defects(subject, anatomies, groups, kinds, bool(defects))
     on_step("recognition")
@@ -87,11 +88,22 @@ def audit_model(
     window = windows.window_of(subject.config)
     long, table = _reach(single, trained, window, dynamic)
     defects += table
+    if kind in ("rotary", "absolute") and (pair := repeated(single, long)):
+        says = f"in a row of {long} tokens, position {pair[0]} has the query and the key of position {pair[1]}"
+        rule = "codes-repeated" if pair[1] == 0 else "codes-clamped"
+        defects.append(Defect(rule=rule, says=says, first={"float32": pair[0]}))
     seen = windows.see(single, min(long, (window or long) + windows.BEYOND))
     defects += windows.defects(seen, window, kinds, causal=single.causal)
     shorter_window = any(count < min(LENGTH, seen.length) for count in seen.full)
-    results = patterns.measure(single, kind, trained=trained, long=long, shorter_window=shorter_window)
+    layers = size_of(subject.config, "layers") or 0
+    recurrent = len(anatomies) < layers or any(isinstance(part, nn.Conv1d) for part in single.model.modules())
+    results = patterns.measure(
+        single, kind, trained=trained, long=long, shorter_window=shorter_window, recurrent=recurrent
+    )
     defects += _pattern_defects(results, single, dynamic=dynamic, known={defect.rule for defect in defects})
+    if not single.causal and single.cache_name and single.call(single.ids(1, LENGTH))[1] is not None:
+        says = "a query sees later keys, though the model gives a cache: a token's logits change once others follow"
+        defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
     if single.origin:
         says = f"positions that are passed count from {single.origin}: pass {single.origin}, {single.origin + 1}, ..."
         defects.append(Defect(rule="positions-offset", says=says, first={"all": 0}))
@@ -114,6 +126,19 @@ def audit_model(
             answer["findings"] = [_by_design(finding) for finding in answer["findings"]]
     found = {result.plan.name: result.as_json() for result in results}
     return [_model_answer(subject, defects, recognised, effects, found), *answers]
+
+
+def _prepared(subject: Subject) -> Runner:
+    """Runner in float32 that knows its origin, of a subject that knows its widest dtype and if it takes positions."""
+    single = Runner(subject, DTYPE)
+    patterns.require_sound(single)
+    wide = Runner(subject)
+    try:
+        wide.call(wide.ids(1, LENGTH))
+    except RefusedPosition:
+        subject = replace(subject, widest=DTYPE)
+    origin = patterns.origin(single)
+    return Runner(replace(subject, takes_positions=origin is not None), DTYPE, origin=origin or 0)
 
 
 def _groups(anatomies: Sequence[Anatomy], kinds: Sequence[str | None]) -> list[list[Anatomy]]:
@@ -188,19 +213,15 @@ def _claimed(config: Any) -> str | None:
     return next((name for name in CLAIMS if field_of(config, name)), None)
 
 
-LONG = 320
-"""Tokens of a long row, where neither the configuration nor a table says less: more than usual fixed caches hold."""
-
-
 def _reach(runner: Runner, trained: int | None, window: int | None, dynamic: bool) -> tuple[int, list[Defect]]:
     """Tokens of long rows, and the defect of a table that is shorter than the configuration promises."""
-    wanted = max(LONG, 2 * window + windows.BEYOND if window else 0)
+    wanted = max(SINGLE, 2 * window + windows.BEYOND if window else 0)
     wanted = min(wanted, LONGEST)
     if dynamic:
         wanted = min(wanted, int(rope_fields(runner.subject.config).get("original_max_position_embeddings") or wanted))
     promised = trained - runner.origin if trained and trained <= LONGEST else None
     accepted, refusal = runner.reach(max(wanted, promised or 0) if not dynamic else wanted)
-    longest = min(wanted, accepted, promised or wanted)
+    longest = min(max(wanted, promised or 0), accepted, promised or wanted)
     if promised is None or accepted >= promised or dynamic:
         return longest, []
     says = f"position {accepted} is refused, and the configuration promises {trained} positions: {refusal[:120]}"

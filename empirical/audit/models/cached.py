@@ -15,6 +15,9 @@ CLOSE = 1e-3
 """Largest difference, over the length of a vector, of vectors at the same position."""
 Cause = tuple[str, str]
 """Id of a rule, and what was seen."""
+INCOMPLETE = (
+    "cache-incomplete", "positions are right, and the step gets something else that depends on earlier tokens"
+)  # fmt: skip
 
 
 def cause(runner: Runner, chunks: tuple[int, ...], first: int) -> Cause | None:
@@ -45,6 +48,8 @@ def cause(runner: Runner, chunks: tuple[int, ...], first: int) -> Cause | None:
     query = step.q_BHJC[0, :, place]
     if not _same(query, queries[first]):
         at = next((position for position, other in enumerate(queries) if _same(query, other)), None)
+        if at is None and all(_turned(other, queries[0]) for other in queries) and not _turned(query, queries[0]):
+            return INCOMPLETE
         what = f"gets position {at}, not {first}" if at is not None else "gets no position, or one that no token has"
         return "start-index-ignored", f"token {first} {what}"
     kept = step.k_BHIC[0].transpose(0, 1)
@@ -62,7 +67,7 @@ def cause(runner: Runner, chunks: tuple[int, ...], first: int) -> Cause | None:
         where = f"stands at position {at}" if at is not None else "stands at no position"
         says = f"in the call of token {first}, the cached key of token {own[index]} {where}"
         return "rotated-twice" if at is None and _turned(kept[index], keys[own[index]]) else "start-index-ignored", says
-    return None
+    return INCOMPLETE
 
 
 def _of_bias(row: Tensor, step: Tensor, first_row: Tensor) -> Cause | None:

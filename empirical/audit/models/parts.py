@@ -3,6 +3,8 @@
 import inspect
 import sys
 from collections.abc import Callable
+from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import torch
@@ -58,10 +60,11 @@ def rotary_part(subject: whole.Subject, layer_type: str | None, *, streaming: bo
                 f"from {module} import {name} as apply; made = model.get_submodule({path!r})",
                 f"rotate = {text}",
             )
+            untouched = subject.build().get_submodule(path)  # the one above has been called
             return Subject(
                 name=f"{subject.name}, rotation",
                 kind=Kind.ROTATE,
-                build=lambda: subject.build().get_submodule(path),
+                build=partial(deepcopy, untouched),
                 bind=bound,
                 parameters={},
                 other=None,
@@ -107,7 +110,7 @@ def maps_part(subject: whole.Subject, anatomy: Anatomy) -> Subject:
     return Subject(
         name=f"{subject.name}, rotation",
         kind=Kind.ROTATE,
-        build=lambda: subject.build().double().eval(),
+        build=lambda: subject.build().to(subject.widest).eval(),
         bind=bind,
         parameters={},
         other=None,

@@ -50,7 +50,13 @@ class Pattern:
 
 
 def measure(
-    runner: Runner, kind: str, *, trained: int | None = None, long: int = LENGTH, shorter_window: bool = False
+    runner: Runner,
+    kind: str,
+    *,
+    trained: int | None = None,
+    long: int = LENGTH,
+    shorter_window: bool = False,
+    recurrent: bool = False,
 ) -> list[Pattern]:
     """Compare all call patterns that the model takes; the arguments are those of `plans.plans`.
 
@@ -65,7 +71,8 @@ def measure(
                 slow = FAST_PATH.result(runner)
             results.append(_compared(FAST_PATH, FAST_PATH.result(runner), slow, _fast_path_body(pick)))
             torch.backends.mha.set_fastpath_enabled(results[0].first is None)
-        for plan in plans(runner, kind, trained=trained, long=long, shorter_window=shorter_window):
+        listed = plans(runner, kind, trained=trained, long=long, shorter_window=shorter_window, recurrent=recurrent)
+        for plan in listed:
             rows = Plan(name="", rule="", length=plan.length, left=plan.left, right=plan.right,
                         positions="spread" if plan.positions == "spread" else "")  # fmt: skip
             try:
@@ -146,15 +153,17 @@ def ignores_positions(runner: Runner) -> bool:
     return torch.equal(near, far)
 
 
-def origin(runner: Runner) -> int:
-    """Position that the first token has where none are given; 0 if no number tells."""
+def origin(runner: Runner) -> int | None:
+    """Position that the first token has where none are given, 0 if no number tells; None if positions are refused."""
     ids, order = runner.ids(1, LENGTH), torch.arange(LENGTH)[None]
     full = runner.fresh(DTYPE).call(ids)[0]
-    for start in ORIGINS if runner.positions_name else ():
+    if not runner.positions_name or runner.needs_positions:
+        return 0
+    for start in ORIGINS:
         try:
             given = runner.fresh(DTYPE).call(ids, positions=order + start)[0]
         except RefusedPosition:
-            break
+            return None if start == 0 else 0
         if float((given - full).abs().max()) <= ALLOWED * float(full.abs().max()):
             return start
     return 0

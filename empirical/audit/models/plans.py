@@ -15,6 +15,8 @@ LENGTH, PADS, SHIFT = 24, 5, 7
 """Tokens of the first row, padding tokens, and positions by which all are shifted."""
 LONGEST = 1024
 """Longest trained length beyond which a model is called."""
+SINGLE = 320
+"""Most tokens that come one by one: more than usual caches of fixed size hold."""
 DTYPE = torch.float32
 """Masks of transformers overflow in float64 where all keys of a padding token are hidden."""
 
@@ -158,7 +160,7 @@ class Plan:
             lines += [*earlier._lines_of_rows(), *earlier._lines_of_calls(runner)]
         lines += [*(self._lines_of_rows() if self.before else ()), *self._lines_of_calls(runner)]
         lines.append(
-            "error = max(float((part[n:n + 1, a:a + f.shape[1]] - f).abs().max() / f.abs().max()) "
+            "error = max(((part[n:n + 1, a:a + f.shape[1]] - f).abs().max() / f.abs().max()).item() "
             f"for n, (a, f) in enumerate(zip({list(self.left)}, full)))"
         )
         return tuple(lines)
@@ -212,7 +214,9 @@ def _ids_text(runner: Runner, text: str) -> str:
     return f"{runner.ids_name}={text}" if runner.ids_by_name else text
 
 
-def plans(runner: Runner, kind: str, *, trained: int | None, long: int, shorter_window: bool) -> list[Plan]:
+def plans(
+    runner: Runner, kind: str, *, trained: int | None, long: int, shorter_window: bool, recurrent: bool
+) -> list[Plan]:
     """Plans that a model takes, the simplest first.
 
     Args:
@@ -220,7 +224,9 @@ def plans(runner: Runner, kind: str, *, trained: int | None, long: int, shorter_
         kind: kind of its encoding, see `anatomy.Anatomy`.
         trained: trained length, if known; calls longer than it are made up to LONGEST.
         long: tokens of a long row, so that windows and caches of fixed size overflow.
-        shorter_window: True if a window hides keys within LENGTH, so that a mask of blocks would show too much.
+        shorter_window: True if a window hides keys within LENGTH: a mask of blocks would show too much, and a mask of
+            padding may have other columns than a cache that drops keys.
+        recurrent: True if some layers are no attention, which a mask of blocks does not part.
     """
     cached, masked, placed = bool(runner.cache_name) and runner.causal, runner.mask_name, runner.positions_name
     two, uneven, single = (0, 0), (PADS, 0), (1,) * LENGTH
@@ -231,7 +237,8 @@ def plans(runner: Runner, kind: str, *, trained: int | None, long: int, shorter_
             made.append(Plan(name=name, rule=rule, **how))  # type: ignore[arg-type]
 
     start, pads = "start-index-ignored", "padding"
-    add("token by token with a cache", start, when=cached, length=long, chunks=(1,) * long)
+    steps = min(long, SINGLE)
+    add("token by token with a cache", start, when=cached, length=steps, chunks=(1,) * steps)
     add("prompt, then several tokens with a cache", start, when=cached, chunks=(8, LENGTH - 8))
     add("long prompt, then token by token", start, when=cached and long > LENGTH, length=long,
         chunks=(long - 8, *(1,) * 8))  # fmt: skip
@@ -246,11 +253,12 @@ def plans(runner: Runner, kind: str, *, trained: int | None, long: int, shorter_
     given = "counted" if placed else ""
     fits = masked and (placed or not by_index)
     add("rows padded on the left", pads, when=fits, left=uneven, right=two, positions=given)
-    add("left padded, token by token", pads, when=fits and cached, left=(PADS,), positions=given,
+    kept = "padding-beyond-window" if shorter_window else pads
+    add("left padded, token by token", kept, when=fits and cached, left=(PADS,), positions=given,
         chunks=(PADS + 8, *(1,) * (LENGTH - 8)))  # fmt: skip
-    add("left padded, token by token, without positions", pads, when=masked and cached and placed and not by_index,
+    add("left padded, token by token, without positions", kept, when=masked and cached and placed and not by_index,
         left=(PADS,), chunks=(PADS + 8, *(1,) * (LENGTH - 8)))  # fmt: skip
-    add("rows padded on the left, token by token", pads, when=fits and cached, left=uneven, right=two,
+    add("rows padded on the left, token by token", kept, when=fits and cached, left=uneven, right=two,
         positions=given, chunks=(PADS + 8, *(1,) * (LENGTH - 8)))  # fmt: skip
     add("with further tokens after it", "length-dependent", when=runner.causal, further=LENGTH)
     add("with the usual positions given", "positions-ignored", when=placed, positions="counted")
@@ -259,25 +267,24 @@ def plans(runner: Runner, kind: str, *, trained: int | None, long: int, shorter_
     add("rows with positions of their own", "batch", when=placed, left=two, right=two, positions="spread")
     rotary = placed and kind == "rotary"
     add("all positions shifted", "law-broken", when=rotary, positions="shifted")
-    add("packed with another sequence", "packing", when=rotary and masked and not shorter_window, left=two, right=two,
-        packed=True)  # fmt: skip
+    parted = rotary and masked and not shorter_window and not recurrent
+    add("packed with another sequence", "packing", when=parted, left=two, right=two, packed=True)
 
     def call(**how: object) -> Plan:
         return Plan(name="an earlier call", rule="", **how)  # type: ignore[arg-type]
 
-    within = trained and trained <= LONGEST
+    within = trained if trained and trained <= LONGEST else None
+    beyond = within and kind != "absolute"
     history = {
         "after a longer call": call(length=2 * LENGTH + 1),
-        "after a call beyond the trained length": call(length=2 * (trained or 0))
-        if within and kind != "absolute"
-        else None,
+        "after a call beyond the trained length": call(length=2 * within) if within and beyond else None,
         "after a padded call": call(right=(PADS,)) if masked else None,
         "after decoding with a cache": call(chunks=single) if cached else None,
         "after other positions": call(positions="shifted") if placed else None,
     }
     for name, earlier in history.items():
         add(name, "call-history", when=earlier, before=(earlier,))
-    add("after a shorter call", "call-history", length=trained if within else 2 * LENGTH, before=(call(),))
+    add("after a shorter call", "call-history", length=within or 2 * LENGTH, before=(call(),))
     add("token by token after a longer call", "call-history", when=cached, before=(call(length=2 * LENGTH),),
         chunks=single)  # fmt: skip
     return made

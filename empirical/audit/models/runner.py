@@ -60,6 +60,8 @@ class Subject:
         config: configuration, if it has one, else None.
         sizes: sizes that were filled in, by field.
         rebuild: function from changed fields of the configuration to a fresh instance; None if it has none.
+        takes_positions: False if positions are not given, though the model has an argument for them.
+        widest: widest dtype in which it works.
     """
 
     name: str
@@ -68,6 +70,8 @@ class Subject:
     config: Any = None
     sizes: dict[str, Any] | None = None
     rebuild: Callable[[dict[str, Any]], nn.Module] | None = None
+    takes_positions: bool = True
+    widest: torch.dtype = torch.float64
 
 
 @contextmanager
@@ -96,9 +100,10 @@ class Runner:
     """
 
     def __init__(
-        self, subject: Subject, dtype: torch.dtype = torch.float64, *, causal: bool = True, origin: int = 0
+        self, subject: Subject, dtype: torch.dtype | None = None, *, causal: bool = True, origin: int = 0
     ) -> None:
-        self.subject, self.dtype, self.causal, self.origin = subject, dtype, causal, origin
+        self.subject, self.causal, self.origin = subject, causal, origin
+        self.dtype = dtype = dtype or subject.widest
         with user_code(f"'{subject.name}' cannot be made", error=AuditError):
             self.model = subject.build().to(dtype).eval()
         with user_code(f"'{subject.name}' does not say what it takes", error=AuditError):
@@ -113,7 +118,8 @@ class Runner:
         self.ids_name = "input_ids" if "input_ids" in names else names[0]
         self.ids_by_name = parameters[self.ids_name].kind is inspect.Parameter.KEYWORD_ONLY
         self.is_seq2seq = "decoder_input_ids" in names
-        self.positions_name = next((name for name in POSITIONS if name in names), None)
+        places = POSITIONS if self.subject.takes_positions else ()
+        self.positions_name = next((name for name in places if name in names), None)
         self.mask_name = None if self.is_seq2seq else next((name for name in MASKS if name in names), None)
         self.cache_name = next((name for name in CACHES if name in names and "use_cache" in names), None)
         needed = self.positions_name and parameters[self.positions_name].default is inspect.Parameter.empty
@@ -146,8 +152,8 @@ class Runner:
         self.model = untouched
         return embeddings[next(iter([*taken, *embeddings]))]
 
-    def fresh(self, dtype: torch.dtype = torch.float64) -> "Runner":
-        """Return a runner of another instance with the same weights."""
+    def fresh(self, dtype: torch.dtype | None = None) -> "Runner":
+        """Return a runner of another instance with the same weights, in the widest dtype if none is given."""
         return Runner(self.subject, dtype, causal=self.causal, origin=self.origin)
 
     def as_mask(self, mask: Tensor) -> Tensor:

@@ -62,7 +62,7 @@ class Tap(TorchFunctionMode):
         length: number L of tokens of each row.
         first: leave the model after so many readings.
         cached: True if keys of earlier tokens come from a cache, so that there are more keys than queries.
-        source: number of tokens of an encoder, whose keys belong to cross attention.
+        source: number of tokens of an encoder, whose keys belong to cross attention; other than `length`.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Tap(TorchFunctionMode):
         self.readings: list[Reading] = []
         self._rows, self._length, self._first = rows, length, first
         self._cached, self._source = cached, source
-        self._product: tuple[Tensor, Tensor, torch.Size] | None = None
+        self._products: list[tuple[Tensor, Tensor, torch.Size]] = []
 
     def __torch_function__(
         self,
@@ -86,7 +86,7 @@ class Tap(TorchFunctionMode):
             self._record_attention(*args, **kwargs)
         elif function is MULTI_HEAD:
             self._record_multi_head(*args, **kwargs)
-        elif function in SOFTMAXES and self._product is not None:
+        elif function in SOFTMAXES:
             self._record_softmax(args[0] if args else kwargs["input"])
         answer = function(*args, **kwargs)
         if function in PRODUCTS:
@@ -96,9 +96,9 @@ class Tap(TorchFunctionMode):
                 if name in kwargs and factors[which] is None:
                     factors[which] = kwargs[name]
             if all(isinstance(factor, Tensor) for factor in factors) and answer.ndim >= 3:
-                self._product = (factors[0], factors[1].transpose(-1, -2), answer.shape)
+                self._products.append((factors[0], factors[1].transpose(-1, -2), answer.shape))
         elif function is torch.einsum and answer.ndim >= 3 and (factors_of_einsum := einsum_factors(*args)):
-            self._product = (*factors_of_einsum, answer.shape)
+            self._products.append((*factors_of_einsum, answer.shape))
         return answer
 
     def _add(self, q: Tensor, k: Tensor, logits: Tensor, axes: torch.Size) -> None:
@@ -106,8 +106,13 @@ class Tap(TorchFunctionMode):
         if axes.numel() % self._rows or logits.shape[:-2].numel() != axes.numel():
             return
         queries, keys = logits.shape[-2:]
-        if queries != self._length or (keys == self._source if self._cached else keys != queries):
+        if queries != self._length or keys == self._source:
             return
+        if keys != queries and not self._cached:  # perhaps a table of fixed length whose other columns are masked
+            seen = (logits > MASKED).flatten(0, -2).any(0)
+            if int(seen.sum()) != queries:
+                return
+            k, logits = k[..., seen, :], logits[..., seen]
         q, k = (part.expand(*axes, *part.shape[-2:]) for part in (q, k))
         parts = [part.detach().reshape(self._rows, -1, *part.shape[-2:]) for part in (q, k, logits)]
         self.readings.append(Reading(q_BHJC=parts[0], k_BHIC=parts[1], logits_BHJI=parts[2]))
@@ -152,8 +157,9 @@ class Tap(TorchFunctionMode):
             FunctionType(MULTI_HEAD.__code__, names)(*call.args, **call.kwargs)
 
     def _record_softmax(self, logits: Tensor) -> None:
-        assert self._product is not None
-        q, k, shape = self._product
-        self._product = None
-        if logits.shape[-2] == shape[-2] and 0 <= logits.shape[-1] - shape[-1] <= 1:  # one more: a sink without a key
-            self._add(q, k, logits[..., : shape[-1]], shape[:-2])
+        """Record the last product since the softmax before whose result has the shape of the logits."""
+        products, self._products = self._products, []
+        for q, k, shape in reversed(products):
+            # A sink adds one column, which has no key.
+            if logits.shape[-2] == shape[-2] and 0 <= logits.shape[-1] - shape[-1] <= 1:
+                return self._add(q, k, logits[..., : shape[-1]], shape[:-2])
