@@ -149,5 +149,6 @@ class Tap(TorchFunctionMode):
         assert self._product is not None
         q, k, shape = self._product
         self._product = None
-        if logits.shape[-2:] == shape[-2:]:
-            self._add(q, k, logits, shape[:-2])
+        sinks = logits.shape[-1] - shape[-1]  # one column more: a learned sink, which has no position
+        if logits.shape[-2] == shape[-2] and sinks in (0, 1):
+            self._add(q, k, logits[..., : shape[-1]], shape[:-2])
