@@ -140,6 +140,9 @@ def require_affordable(name: str, build: Callable[[], nn.Module], *, heads: int,
         raise
     except AuditError:
         return
+    kinds = " ".join(type(part).__name__.lower() for part in made.modules())
+    if getattr(made, "_is_stateful", False) and not any(kind in kinds for kind in ("attention", "attn", "mla")):
+        raise AuditError(f"'{name}' has no attention: it is recurrent, and knows positions by their order alone")
     length = 2 * trained if trained and trained <= LONGEST else SHORT
     vocabulary = max((part.num_embeddings for part in made.modules() if isinstance(part, nn.Embedding)), default=0)
     weights = sum(tensor.numel() for tensor in (*made.parameters(), *made.buffers()))

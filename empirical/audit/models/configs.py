@@ -1,14 +1,24 @@
 """Models of transformers from a configuration alone: small sizes filled in, random weights, no download."""
 
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from empirical.audit.models.bounds import NAMES, SIZES, TooLarge, bounded, require_affordable, require_plain, size_of
+from empirical.audit.models.bounds import (
+    NAMES,
+    SIZES,
+    TooLarge,
+    bounded,
+    field_of,
+    require_affordable,
+    require_plain,
+    size_of,
+)
 from empirical.audit.models.runner import Subject
 from empirical.audit.published import FIELDS, ROPE_TYPES, require_number
 from empirical.audit.subject import AuditError
@@ -17,21 +27,43 @@ from theory.system.files import read_json
 from theory.system.userfile import require_file, user_code
 
 PREFIX = "hf:"
-ALIASES = {"gpt-2": "gpt2", "qwen": "qwen2", "deepseek": "deepseek_v3", "gpt-neox": "gpt_neox", "gptneox": "gpt_neox",
-           "neox": "gpt_neox", "gemma-2": "gemma2", "gemma-3": "gemma3_text", "gemma3": "gemma3_text"}  # fmt: skip
+ALIASES = {"gpt-2": "gpt2", "qwen": "qwen2", "deepseek": "deepseek_v3", "gptneox": "gpt_neox", "neox": "gpt_neox",
+           "gemma-2": "gemma2", "gemma-3": "gemma3"}  # fmt: skip
 HEADS, HEAD_DIM, LAYERS, VOCABULARY, TRAINED = 4, 32, 2, 128, 256
 ROPE_FIELDS = ("rope_type", "rope_theta", "partial_rotary_factor",
                *dict.fromkeys(name for names in FIELDS.values() for name in names))  # fmt: skip
 """Fields that `rope_parameters` (transformers 5) or `rope_scaling` (4) hold."""
-DROPPED = ("architectures", "model_type", "torch_dtype", "dtype", "auto_map", "transformers_version", "layer_types",
-           "_name_or_path", "quantization_config", "bos_token_id", "eos_token_id", "pad_token_id")  # fmt: skip
+DROPPED = ("architectures", "model_type", "torch_dtype", "dtype", "auto_map", "transformers_version", "_name_or_path",
+           "quantization_config", "bos_token_id", "eos_token_id", "pad_token_id")  # fmt: skip
 """Fields of a file that say nothing about positions, or that no longer fit a small model."""
-MIXTURE = {"num_experts": 2, "num_local_experts": 2, "n_routed_experts": 2, "num_experts_per_tok": 1, "n_group": 1,
-           "topk_group": 1, "first_k_dense_replace": LAYERS}  # fmt: skip
-"""Small numbers of experts."""
-LATENT = {"q_lora_rank": 96, "kv_lora_rank": 96, "qk_nope_head_dim": HEAD_DIM, "qk_rope_head_dim": HEAD_DIM,
-          "v_head_dim": HEAD_DIM, "rotary_dim": HEAD_DIM // 2}  # fmt: skip
+LATENT = {"q_lora_rank": 96, "kv_lora_rank": 96, "rotary_dim": HEAD_DIM // 2}
 """Sizes of latent attention: ranks at least as large as a head, so that all its coordinates can be read."""
+MAPPINGS = ("CAUSAL_LM", "SEQ_TO_SEQ_CAUSAL_LM", "MASKED_LM", "TEXT_ENCODING")
+"""Lists of model classes of transformers, by which model types are looked up; then the list of bare models."""
+LAYER_INDICES = re.compile(r"\w*(layers|idxs|indices|indexes|layer_ids)")
+"""Names of lists that hold numbers of layers."""
+PATTERNS = {
+    "heads": r"(?!index)(\w+_)?(num|n)_(attention_|mamba_)?heads?|(\w+_)?attention_heads",
+    "key_heads": r"(\w+_)?num_(\w+_)?(key_value|kv)_heads",
+    "width": r"dim|emb(ed)?_dim|embedding_(size|dim)|word_embed_proj_dim|(d_)?embed|hidden_size_global",
+    "inner": r"(\w+_)?(intermediate_size(_\w+)?|ffn_(dim|hidden_size))|d_inner|hidden_dim|mlp_dim",
+    "layers": r"(\w+_)?(en|de)coder_layers",
+    "head_dim": r"(?!mamba|attention|linear|index|qk_head)(\w+_)?(head_dim|dim_head|d_head)",
+    "vocabulary": r"(?!make)(\w+_)?vocab(_size(_\w+)?)?",
+    "trained": r"max_(source|target)_positions|model_max_length|max_sequence_length",
+    "experts": r"(\w+_)?(num|n)_(\w+_)?experts",
+    "chosen": r"(\w+_)?num_experts_per_tok(en)?|moe_(top_?)?k|top_k_experts",
+    "groups": r"n_group|topk_group|num_expert_group",
+    "inner_state": r"mamba_d_ssm|mamba_intermediate",
+    "state_head": r"mamba_(d_head|head_?dim)",
+    "state_groups": r"(mamba_)?n_?groups|mamba_n_groups",
+    "chunk": r"(mamba_)?chunk_size",
+    "none": r"num_kv_shared_layers|num_nextn_predict_layers",
+}
+"""Names of fields by role, beside those in NAMES."""
+KINDS = {"layer_types", "layers_block_type"}
+"""Names of lists with the kind of each layer."""
+TOKEN = re.compile(r"\w*token_(id|index)")
 
 
 def library() -> Any:
@@ -60,7 +92,7 @@ def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
     if text.endswith(".json"):
         written = _read(text)
         text = str(written.get("model_type", ""))
-    config_class, model_class = _classes(package, text)
+    config_class, model_class, written = _classes(package, text, written)
     require_plain({**written, **changed})
     fields, sizes = _fields(config_class, written, dict(changed))
 
@@ -70,10 +102,12 @@ def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
 
     def build(more: Mapping[str, Any]) -> nn.Module:
         config = make_config(more)
+        grouped = hasattr(model_class, "get_correct_experts_implementation")  # which knows no float64
+        experts = {"experts_implementation": "eager"} if grouped else {}
         torch.manual_seed(0)
         with user_code(f"{model_class.__name__} cannot be made", error=AuditError), bounded(text):
             try:
-                model = model_class._from_config(config, attn_implementation="eager")
+                model = model_class._from_config(config, attn_implementation="eager", **experts)
             except TooLarge:
                 raise
             except (TypeError, ValueError):  # older versions know one implementation only
@@ -107,28 +141,66 @@ def _read(path: str) -> dict[str, Any]:
     return written
 
 
-def _classes(package: Any, text: str) -> tuple[Any, Any]:
-    """Classes of the configuration and of the language model, for a model type or the name of either class."""
+def model_types(package: Any) -> dict[str, tuple[str, dict[str, list[str]]]]:
+    """Model types of the package: name of the configuration, and names of models by MAPPINGS, "" for bare."""
     from transformers.models.auto import configuration_auto, modeling_auto
 
-    causal, seq2seq = (
-        modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-        modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
-    )
-    names = {
-        kind: (config, model)
-        for kind, config in configuration_auto.CONFIG_MAPPING_NAMES.items()  # type: ignore[attr-defined]
-        if (model := causal.get(kind) or seq2seq.get(kind))
+    listed: dict[str, Mapping[str, Any]] = {
+        name: getattr(modeling_auto, f"MODEL_FOR_{name}_MAPPING_NAMES", {}) for name in MAPPINGS
     }
+    listed[""] = modeling_auto.MODEL_MAPPING_NAMES
+    types = {}
+    for kind, config_name in configuration_auto.CONFIG_MAPPING_NAMES.items():  # type: ignore[attr-defined]
+        models = {name: mapping[kind] for name, mapping in listed.items() if kind in mapping}
+        if models:
+            types[kind] = (
+                config_name,
+                {name: [model] if isinstance(model, str) else list(model) for name, model in models.items()},
+            )
+    return types
+
+
+def _classes(package: Any, text: str, written: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """Classes of the configuration and of the model, for a model type or the name of a class, and fields of a file.
+
+    A model of pictures or sounds and text is audited by the model of its text.
+    """
+    types = model_types(package)
     wanted = ALIASES.get(text.lower(), text)
-    for kind, (config_name, model_name) in names.items():
-        models = model_name if isinstance(model_name, tuple | list) else (model_name,)
-        if wanted.lower().replace("-", "_") == kind.replace("-", "_") or wanted in (config_name, *models):
-            chosen = wanted if wanted in models else models[0]
-            with user_code(f"transformers has no {chosen}", error=AuditError):
-                return getattr(package, config_name), getattr(package, chosen)
-    hint = nearest(wanted, list(names), listed="or path/to/config.json")
+    for kind, (config_name, models) in types.items():
+        names = [name for group in models.values() for name in group]
+        if wanted.lower().replace("-", "_") != kind.replace("-", "_") and wanted not in (config_name, *names):
+            continue
+        with user_code(f"transformers has no model '{text}'", error=AuditError):
+            config_class = getattr(package, config_name)
+            default = config_class()
+            parts = {name: part for name, part in vars(default).items() if hasattr(part, "model_type")}
+            inner = getattr(parts.get("text_config"), "model_type", kind)
+            if wanted not in names and inner != kind and inner in types:
+                return _classes(package, inner, _nested(written, "text_config"))
+            model_class = getattr(package, wanted if wanted in names else _preferred(default, models))
+            for name, part in parts.items():
+                if type(part) is model_class.config_class:
+                    config_class, written = type(part), _nested(written, name)
+            if "input_ids" not in inspect.signature(model_class.forward).parameters:
+                raise AuditError(f"{model_class.__name__} takes no token ids")
+        return config_class, model_class, written
+    hint = nearest(wanted, list(types), listed="or path/to/config.json")
     raise AuditError(f"transformers {package.__version__} knows no language model '{text}': {hint}")
+
+
+def _nested(written: Mapping[str, Any], name: str) -> dict[str, Any]:
+    part = written.get(name)
+    return dict(part) if isinstance(part, Mapping) else {}
+
+
+def _preferred(default: Any, models: Mapping[str, Sequence[str]]) -> str:
+    """Name of the class that has all that the configuration says by default: encoder and decoder, or an encoder."""
+    if getattr(default, "is_encoder_decoder", False) and "SEQ_TO_SEQ_CAUSAL_LM" in models:
+        return models["SEQ_TO_SEQ_CAUSAL_LM"][0]
+    if getattr(default, "is_decoder", True) is False and "MASKED_LM" in models:
+        return models["MASKED_LM"][0]
+    return next(iter(models.values()))[0]
 
 
 def _fields(
@@ -163,34 +235,83 @@ def _fields(
     if "heads" not in changed and written and not is_alibi:
         heads = None  # a rotation is the same in every head
     heads = heads or HEADS
+    key_heads = value("key_heads") or size_of(default, "key_heads")
+    shares = key_heads not in (None, width, value("heads") or size_of(default, "heads")) and heads % 2 == 0
+    expanded = heads * head_dim * int(given.get("mamba_expand") or field_of(default, "mamba_expand") or 2)
+    by_layer = (accepted_names.get("per_layer_config") or {}).values()
+    widest = max(head_dim, *(part.get("head_dim") or part.get("qk_nope_head_dim", 0) for part in by_layer), 0)
+    of_role = {
+        "heads": heads, "width": heads * head_dim, "inner": 2 * HEAD_DIM, "layers": LAYERS,
+        "head_dim": expanded // heads if "state_size" in accepted_names else head_dim,
+        "vocabulary": max(VOCABULARY, widest + 16, 2 * head_dim), "trained": TRAINED,
+        "key_heads": max(1, heads // 2) if shares else heads, "experts": 2, "chosen": 2, "groups": 1,
+        "inner_state": expanded, "state_head": expanded // heads, "state_groups": 1, "chunk": 16, "none": 0,
+    }  # fmt: skip
+    base = library().PretrainedConfig
+    kept = {"head_dim", "trained", *(["heads"] if is_alibi else [])}
     sizes: dict[str, Any] = {}
-
-    def fill(role: str, number: int, *, keep: bool) -> None:
-        for name in NAMES[role]:
-            if name in accepted_names and not (name in changed or (keep and name in written)):
-                sizes[name] = number
-
-    fill("heads", heads, keep=is_alibi)
-    fill("width", heads * head_dim, keep=False)
-    fill("inner", 2 * HEAD_DIM, keep=False)
-    fill("layers", LAYERS, keep=False)
-    fill("vocabulary", max(VOCABULARY, head_dim + 16, 2 * head_dim), keep=False)
-    fill("head_dim", head_dim, keep=True)
-    fill("trained", TRAINED, keep=True)
-    key_heads = value("key_heads")
-    if "num_key_value_heads" in accepted_names and "num_key_value_heads" not in changed:
-        sizes["num_key_value_heads"] = (
-            heads if key_heads is None or heads % 2 or key_heads == width else max(1, heads // 2)
-        )
-    for name, number in (*MIXTURE.items(), *LATENT.items()):
-        if name in accepted_names and name not in changed and not (name in LATENT and name in written):
-            sizes[name] = number
-    if "q_lora_rank" in sizes and "q_lora_rank" in accepted_names and getattr(default, "q_lora_rank", 1) is None:
-        sizes.pop("q_lora_rank")
-    for name in ("pad_token_id", "bos_token_id", "eos_token_id"):
-        if name in accepted_names and name not in changed:
+    for name in accepted_names:
+        role = role_of(name)
+        if name in changed or (name in written and (role in kept or name in LATENT)):
+            continue
+        usual = field_of(default, name)
+        if role in of_role and usual not in (0, ""):
+            sizes[name] = of_role[role]
+        elif name in LATENT and usual is not None:
+            sizes[name] = LATENT[name]
+        elif TOKEN.fullmatch(name) and (name in DROPPED or usual is not None):
             sizes[name] = 0 if name == "pad_token_id" else 1
-    return {**given, **sizes}, {name: number for name, number in sizes.items() if not name.endswith("token_id")}
+        elif isinstance(part := vars(default).get(name), base):
+            inner, _ = _fields(type(part), _nested(given, name), {})
+            sizes[name] = {"model_type": part.model_type, **inner}
+            if name == "attn_config" and (rope := field_of(default, "rope_parameters")):
+                sizes[name] |= {"rope_theta": rope["rope_theta"], "clip_qkv": 8.0}  # needed by DBRX, without defaults
+    if languages := field_of(default, "languages"):
+        sizes["default_language"] = languages[0]
+    kinds = field_of(default, "layers_block_type") or field_of(default, "layer_types") or ()
+    sizes |= _layers({**vars(default), **given}, set(changed), kinds)
+    return {**given, **sizes}, {name: number for name, number in sizes.items() if not TOKEN.fullmatch(name)}
+
+
+def _layers(fields: Mapping[str, Any], changed: set[str], kinds: Sequence[str]) -> dict[str, Any]:
+    """Fields of a model with a layer of each kind: its number of layers, and lists by layer or of numbers of layers.
+
+    Args:
+        fields: fields of the whole model.
+        changed: names of fields that stay as they are.
+        kinds: kind of each layer by default; a model whose kinds are computed keeps its first layers.
+    """
+    counts = {name: number for name, number in fields.items() if role_of(name) == "layers"}
+    count = next((number for number in counts.values() if type(number) is int), 0)
+    if count <= LAYERS or changed & {*counts}:
+        return {}
+    sequences = {
+        name: value for name, value in fields.items() if isinstance(value, list | tuple) and name not in changed
+    }
+    lists = {name: value for name, value in sequences.items() if len(value) == count}
+    places = {name: value for name, value in sequences.items()
+              if LAYER_INDICES.fullmatch(name) and name not in lists
+              and all(type(place) is int for place in value)}  # fmt: skip
+    rows = [repr(([value[at] for value in lists.values()], [at in value for value in places.values()]))
+            for at in range(count)]  # fmt: skip
+    kept = [rows.index(row) for row in dict.fromkeys(rows)]
+    if not lists:
+        kept = list(range(1 + max((kinds.index(kind) for kind in kinds), default=0)))
+    kept += kept[-1:] * (LAYERS - len(kept))
+    cut = {name: [value[at] for at in kept] for name, value in lists.items()}
+    moved = {name: [new for new, at in enumerate(kept) if at in value] for name, value in places.items()}
+    if set(kinds) == {"linear_attention"}:  # by default; those in use have attention as well
+        for name in KINDS & cut.keys():
+            cut[name][-1] = "full_attention"
+        moved |= {name: [len(kept) - 1] for name in fields if name == "attn_layer_indices"}
+    missing = {name: ["full_attention"] * len(kept) for name in KINDS if fields.get(name, ()) is None}
+    return {**cut, **moved, **missing, **dict.fromkeys(counts, len(kept))}
+
+
+def role_of(name: str) -> str | None:
+    """Role of a field by its name: one of SIZES, or of the further ones that a small model needs."""
+    exact = next((role for role, names in NAMES.items() if name in names), None)
+    return exact or next((role for role, pattern in PATTERNS.items() if re.fullmatch(pattern, name)), None)
 
 
 def _with_rope(config_class: Callable[..., Any], fields: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,64 @@
+"""Audits of all model types of transformers that take token ids, each in a process of its own with a time limit."""
+
+import multiprocessing
+import os
+import resource
+import time
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from empirical.audit.models.configs import PREFIX, library
+from empirical.audit.subject import AuditError
+from lengthgen.auditing import audit
+
+LIMIT = 60
+"""Seconds of processor time after which the audit of one family is ended; it hangs after ten times as many."""
+
+
+def survey(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows of model types, in the order in which their audits end.
+
+    A row has either `seconds` of processor time, `recognised` and `findings`, or `refused`: one line that says why.
+    """
+    library()
+    forked = multiprocessing.get_context("fork")  # the libraries, whose import takes seconds, are loaded once
+    waiting, running = list(reversed(names)), {}
+    while waiting or running:
+        while waiting and len(running) < (os.cpu_count() or 1):
+            name = waiting.pop()
+            receiver, sender = forked.Pipe(duplex=False)
+            child = forked.Process(target=_send, args=(name, sender), daemon=True)
+            child.start()
+            sender.close()
+            running[receiver] = name, child, time.monotonic()
+        ready = wait(list(running), timeout=1.0)
+        for receiver, (name, child, start) in list(running.items()):
+            if receiver in ready or time.monotonic() - start > 10 * LIMIT:
+                yield name, _received(receiver, receiver in ready)
+                child.kill()
+                child.join()
+                del running[receiver]
+
+
+def _received(receiver: Connection, ready: bool) -> dict[str, Any]:
+    try:
+        row: dict[str, Any] = receiver.recv() if ready else {"refused": "the audit hangs"}
+    except EOFError:
+        return {"refused": f"the audit takes more than {LIMIT} s, or ends its process"}
+    return row
+
+
+def _send(name: str, sender: Connection) -> None:
+    """Send the row of one model type."""
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT + int(time.process_time()), resource.RLIM_INFINITY))
+    try:
+        audits = audit(f"{PREFIX}{name}")["audits"]
+    except AuditError as error:
+        sender.send({"refused": " ".join(str(error).split())})
+    except Exception as error:
+        sender.send({"refused": f"{type(error).__name__}: {' '.join(str(error).split())}"})
+    else:
+        findings = [finding for part in audits for finding in part["findings"]]
+        seconds = round(time.process_time(), 1)
+        sender.send({"seconds": seconds, "recognised": audits[0]["recognised"], "findings": findings})
