@@ -100,7 +100,9 @@ def audit_model(
     results = patterns.measure(
         single, kind, trained=trained, long=long, shorter_window=shorter_window, recurrent=recurrent
     )
-    defects += _pattern_defects(results, single, dynamic=dynamic, known={defect.rule for defect in defects})
+    known = {defect.rule for defect in defects}
+    has_state = recurrent or kind == "none"
+    defects += _pattern_defects(results, single, dynamic=dynamic, has_state=has_state, known=known)
     if not single.causal and single.cache_name and single.call(single.ids(1, LENGTH))[1] is not None:
         says = "a query sees later keys, though the model gives a cache: a token's logits change once others follow"
         defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
@@ -399,7 +401,7 @@ def _reproduce_constant(subject: Subject, defect: Defect, length: int) -> str | 
 
 
 def _pattern_defects(
-    results: Sequence[patterns.Pattern], runner: Runner, *, dynamic: bool, known: set[str]
+    results: Sequence[patterns.Pattern], runner: Runner, *, dynamic: bool, has_state: bool, known: set[str]
 ) -> list[Defect]:
     """Defects shown by the call patterns, but for those that `known` rules explain."""
     defects = []
@@ -414,8 +416,9 @@ def _pattern_defects(
         if rule == "call-history" and dynamic and plan.name == "after a shorter call":
             rule = "length-dependent-by-design"
         seen = f"{plan.name}: logits differ by {result.difference:.2g} of the largest from token {result.first} on"
-        if rule == "start-index-ignored" and (cause := cached.cause(runner, plan.chunks, result.first or 0)):
-            rule, seen = cause[0], f"{seen}: {cause[1]}"
+        if rule == "start-index-ignored":
+            cause = cached.cause(runner, plan.chunks, result.first or 0, has_state=has_state)
+            rule, seen = (cause[0], f"{seen}: {cause[1]}") if cause else (rule, seen)
         reproduction = None
         if runner.subject.recipe and result.body:
             reproduction = confirmed([*runner.subject.recipe, *result.body])

@@ -20,14 +20,17 @@ INCOMPLETE = (
 )  # fmt: skip
 
 
-def cause(runner: Runner, chunks: tuple[int, ...], first: int) -> Cause | None:
+def cause(runner: Runner, chunks: tuple[int, ...], first: int, *, has_state: bool) -> Cause | None:
     """Rule and description of why token `first` differs when it comes in chunks; None if the first layer tells nothing.
 
     Args:
         runner: model with a cache.
         chunks: tokens of each call.
         first: first token whose logits differ.
+        has_state: True if attention is not all that carries something from token to token, or has no positions.
     """
+    if has_state:
+        return INCOMPLETE
     ids, model, past, end = torch.full((1, 2 * sum(chunks)), 3), runner.fresh(DTYPE), None, 0
     try:
         full = runner.fresh(DTYPE).reading(ids)
