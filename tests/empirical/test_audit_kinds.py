@@ -27,7 +27,7 @@ def same_threads():
 def audited(kind):
     torch.manual_seed(0)
     subject = own_model(kind, kind.__name__)
-    [answer] = audit_model(subject, requested={}, dtypes=("float32",), to=60, budget=None, with_parts=False)
+    [answer] = audit_model(subject, requested={}, dtypes=("bfloat16",), to=60, budget=None, with_parts=False)
     return answer
 
 
@@ -195,6 +195,13 @@ class Wrapped(Absolute):
         return super().embed(ids, positions % 128)
 
 
+class RoundedPositions(Decoder):
+    """Positions take the dtype of the queries."""
+
+    def rotate(self, x, positions, layer):
+        return super().rotate(x, positions.to(x.dtype), layer)
+
+
 class FirstRows(Biased):
     def bias(self, queries, keys):
         return super().bias(queries - queries[0], keys) if len(queries) == 1 else super().bias(queries, keys)
@@ -239,8 +246,9 @@ FAULTS = {
     ClaimsRotation: ("no-position", "the configuration sets rope_theta"),
     IndexUnderPadding: ("padding", "left padded"),
     TooShort: ("table-too-short", "position 46 is refused, and the configuration promises 48 positions"),
-    Clamped: ("codes-clamped", "position 100 has the query and the key of position 99"),
-    Wrapped: ("codes-repeated", "position 128 has the query and the key of position 0"),
+    Clamped: ("codes-clamped", "at position 100 has the query and the key that it has at position 99"),
+    Wrapped: ("codes-repeated", "at position 128 has the query and the key that it has at position 0"),
+    RoundedPositions: ("positions-rounded", "at position 257 has the query and the key that it has at position 256"),
     FirstRows: ("start-index-ignored", "a cached query gets another bias"),
     NoBiasForOneToken: ("cached-queries-get-first-rows", "the same bias for all keys"),
     SeesLater: ("later-tokens-seen", "though the model gives a cache"),

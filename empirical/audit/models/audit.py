@@ -88,10 +88,8 @@ def audit_model(
     window = windows.window_of(subject.config)
     long, table = _reach(single, trained, window, dynamic)
     defects += table
-    if kind in ("rotary", "absolute") and (pair := repeated(single, long)):
-        says = f"in a row of {long} tokens, position {pair[0]} has the query and the key of position {pair[1]}"
-        rule = "codes-repeated" if pair[1] == 0 else "codes-clamped"
-        defects.append(Defect(rule=rule, says=says, first={"float32": pair[0]}))
+    if kind in ("rotary", "absolute"):
+        defects += _repeated_positions(single, long, dtypes)
     seen = windows.see(single, min(long, (window or long) + windows.BEYOND))
     defects += windows.defects(seen, window, kinds, causal=single.causal)
     shorter_window = any(count < min(LENGTH, seen.length) for count in seen.full)
@@ -229,6 +227,26 @@ def _reach(runner: Runner, trained: int | None, window: int | None, dynamic: boo
     says = f"position {accepted} is refused, and the configuration promises {trained} positions: {refusal[:120]}"
     numbers = {"accepted": accepted, "promised": promised}
     return longest, [Defect(rule="table-too-short", says=says, first={"all": accepted}, numbers=numbers)]
+
+
+def _repeated_positions(single: Runner, length: int, dtypes: Sequence[str]) -> list[Defect]:
+    """Defect of two positions that are the same to a model, in float32 or, if it was asked for, in bfloat16."""
+    pair = repeated(single, length)
+    if pair:
+        rule = "codes-repeated" if pair[1] == 0 else "codes-clamped"
+        return [_same_position(rule, pair, "float32")]
+    if "bfloat16" not in dtypes:
+        return []
+    try:
+        pair = repeated(single.fresh(torch.bfloat16), length)
+    except AuditError:  # it does not work in bfloat16
+        return []
+    return [_same_position("positions-rounded", pair, "bfloat16")] if pair else []
+
+
+def _same_position(rule: str, pair: tuple[int, int], dtype: str) -> Defect:
+    says = f"a token at position {pair[0]} has the query and the key that it has at position {pair[1]}"
+    return Defect(rule=rule, says=f"{says}, in {dtype}", first={dtype: pair[0]})
 
 
 def _model_answer(

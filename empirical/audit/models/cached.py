@@ -44,6 +44,7 @@ def cause(runner: Runner, chunks: tuple[int, ...], first: int, *, has_state: boo
             return None
     except (AuditError, RefusedPosition):
         return None
+    first = max(first, start)  # a token may differ in the first call, before there is a cache
     place = first - start
     queries, keys = full.q_BHJC[0].transpose(0, 1), full.k_BHIC[0].transpose(0, 1)
     if _same(queries[1], queries[0]) and _same(keys[1], keys[0]):
