@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from empirical.audit.adapter import RefusedPosition
-from empirical.audit.models.bounds import field_of
+from empirical.audit.models.bounds import field_of, size_of
 from empirical.audit.models.runner import Runner
 from empirical.audit.models.tap import MASKED, Reading
 from empirical.audit.subject import AuditError
@@ -100,8 +100,15 @@ def _without_history(runner: Runner, tokens: Tensor, found: list[Anatomy]) -> li
             parts = [part.unflatten(0, (NEAR, -1))[:, :, :, 0].permute(1, 2, 0, 3)
                      for part in (reading.q_BHJC, reading.k_BHIC)]  # fmt: skip
             kind, still, effect = _effect(parts)
-            found[anatomy.layer] = replace(anatomy, kind=kind, still=still, effect=effect)
+            if kind == "rotary" or has_state(runner, len(found)):  # else a single token may lack what others get
+                found[anatomy.layer] = replace(anatomy, kind=kind, still=still, effect=effect)
     return found
+
+
+def has_state(runner: Runner, attentions: int) -> bool:
+    """True if some layers are no attention: fewer are read than the configuration names, or there are convolutions."""
+    layers = size_of(runner.subject.config, "layers") or 0
+    return attentions < layers or any(isinstance(part, nn.Conv1d) for part in runner.model.modules())
 
 
 def _of_layer(layer: int, runner: Runner, reading: Reading, bias: Tensor) -> Anatomy:

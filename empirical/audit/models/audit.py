@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import nn
 
 from empirical.audit import causes, recognition
 from empirical.audit.adapter import RefusedPosition, Setting
 from empirical.audit.diagnosis import Defect
 from empirical.audit.kinds import adapter_for
 from empirical.audit.models import cached, fields, parts, patterns, windows
-from empirical.audit.models.anatomy import SQUARE, Anatomy, look, repeated, rope_fields
+from empirical.audit.models.anatomy import SQUARE, Anatomy, has_state, look, repeated, rope_fields
 from empirical.audit.models.bounds import NAMES, field_of, size_of
 from empirical.audit.models.plans import DTYPE, LENGTH, LONGEST, SINGLE
 from empirical.audit.models.runner import Runner, Subject
@@ -93,14 +92,12 @@ def audit_model(
     seen = windows.see(single, min(long, (window or long) + windows.BEYOND))
     defects += windows.defects(seen, window, kinds, causal=single.causal)
     shorter_window = any(count < min(LENGTH, seen.length) for count in seen.full)
-    layers = size_of(subject.config, "layers") or 0
-    recurrent = len(anatomies) < layers or any(isinstance(part, nn.Conv1d) for part in single.model.modules())
+    recurrent = has_state(single, len(anatomies))
     results = patterns.measure(
         single, kind, trained=trained, long=long, shorter_window=shorter_window, recurrent=recurrent
     )
     known = {defect.rule for defect in defects}
-    has_state = recurrent or kind == "none"
-    defects += _pattern_defects(results, single, dynamic=dynamic, has_state=has_state, known=known)
+    defects += _pattern_defects(results, single, dynamic=dynamic, has_state=recurrent or kind == "none", known=known)
     if not single.causal and single.cache_name and single.call(single.ids(1, LENGTH))[1] is not None:
         says = "a query sees later keys, though the model gives a cache: a token's logits change once others follow"
         defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
