@@ -168,8 +168,8 @@ def junit(answer: Mapping[str, Any]) -> str:
     """Findings as JUnit: a suite for each audited part, a failing case for each error or warning."""
     suites = ElementTree.Element("testsuites", name=str(answer["encoding"]))
     for audit in answer["audits"]:
-        found = [finding for owner, finding in _findings(answer) if owner is audit]
-        cases: list[tuple[str, Mapping[str, Any] | None]] = [(finding["rule"], finding) for finding in found]
+        findings = [finding for owner, finding in _findings(answer) if owner is audit]
+        cases: list[tuple[str, Mapping[str, Any] | None]] = [(finding["rule"], finding) for finding in findings]
         cases = cases or [("all laws", None)]
         failing = sum(finding is not None and finding["severity"] != "note" for _, finding in cases)
         suite = ElementTree.SubElement(

@@ -20,13 +20,13 @@ def source_of(thing: Any, spec: str = "") -> dict[str, Any] | None:
             library is not, the place is that of the name.
     """
     try:
-        found = _of_function(thing) or _of_class(thing if isinstance(thing, type) else type(thing))
+        place = _of_function(thing) or _of_class(thing if isinstance(thing, type) else type(thing))
         own = split_file(spec)
-        if own and (found is None or Path(found[0]).resolve() != Path(own[0]).resolve()):
-            found = own[0], _line_of_name(own[0], own[1] or "")
+        if own and (place is None or Path(place[0]).resolve() != Path(own[0]).resolve()):
+            place = own[0], _line_of_name(own[0], own[1] or "")
     except Exception:  # its code may raise wherever it is asked for something
         return None
-    return found and {"file": found[0], "line": found[1]}
+    return place and {"file": place[0], "line": place[1]}
 
 
 def _code_of(thing: Any) -> CodeType | None:

@@ -55,12 +55,12 @@ def place(run, *arguments):
     [document] = json.loads(Path("findings.sarif").read_text(encoding="utf-8"))["runs"]
     for rule in document["tool"]["driver"]["rules"]:  # what uploads to GitHub require of a rule
         assert all(rule[name]["text"] for name in ("shortDescription", "fullDescription", "help"))
-    found = document["results"][0]["locations"][0]["physicalLocation"]
-    address = found["artifactLocation"]["uri"]
+    location = document["results"][0]["locations"][0]["physicalLocation"]
+    address = location["artifactLocation"]["uri"]
     assert re.fullmatch(r"[\w./%-]+", address)
     assert not address.startswith(("/", "."))
     file = next(file for folder in (".", *sys.path) if (file := Path(folder) / unquote(address)).is_file())
-    return address, file.read_text(encoding="utf-8").splitlines()[found["region"]["startLine"] - 1]
+    return address, file.read_text(encoding="utf-8").splitlines()[location["region"]["startLine"] - 1]
 
 
 MINE = """
@@ -138,9 +138,9 @@ def test_reproductions_fail_in_a_fresh_process_while_the_fault_is_there(run, tmp
         assert not ended.stderr
         return ended.returncode, ended.stdout
 
-    status, said = reproduced()
+    status, printed = reproduced()
     assert status == 1
-    assert "test_positions_rounded_1 fails (error 1.0): error: positions agree with rounding to bfloat16" in said
+    assert "test_positions_rounded_1 fails (error 1.0): error: positions agree with rounding to bfloat16" in printed
     (tmp_path / "code" / "mine.py").write_text(FAULTY.replace("bfloat16", "float64"), encoding="utf-8")
     assert reproduced() == (0, "0 of 1 fail\n")
     assert run(*audit)[0] == 0
