@@ -52,18 +52,21 @@ def write_reproductions(answer: Mapping[str, Any], path: Path) -> None:
     write_bytes(path, reproductions(answer, path).encode())
 
 
-def reproducible(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Errors and warnings of an answer that have a reproduction."""
-    findings = [finding for _, finding in _findings(answer)]
-    return [finding for finding in findings if finding["reproduction"] and finding["severity"] != Severity.NOTE]
+def by_reproduction(answer: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """Errors and warnings of an answer that have a reproduction, and those that have none."""
+    faults = [finding for _, finding in _findings(answer) if finding["severity"] != Severity.NOTE]
+    return [fault for fault in faults if fault["reproduction"]], [
+        fault for fault in faults if not fault["reproduction"]
+    ]
 
 
 def reproductions(answer: Mapping[str, Any], path: Path) -> str:
     """Text of the Python file at `path`: a function for each reproduction, which pytest takes for a test."""
-    shown = reproducible(answer)
+    shown, missing = by_reproduction(answer)
     lines = [
         f"# Reproductions of errors and warnings of: lengthgen audit {one_line(answer['encoding'])}",
         "# Run this file by python or pytest: each function fails while what it shows is there.",
+        *(f"# No short program shows the {_words(fault)}" for fault in missing),
         "",
         "import os",
         "import sys",
@@ -87,7 +90,7 @@ def reproductions(answer: Mapping[str, Any], path: Path) -> str:
             "",
             "@torch.no_grad()",
             f"def {names[-1]}():",
-            f"    {one_line(finding['severity'] + ': ' + finding['says'])!r}",
+            f"    {_words(finding)!r}",
             indent(finding["reproduction"], "    "),
             "",
         ]
@@ -105,6 +108,10 @@ def reproductions(answer: Mapping[str, Any], path: Path) -> str:
         "    sys.exit(1 if failing else 0)",
     ]
     return writable("\n".join(lines)) + "\n"
+
+
+def _words(finding: Mapping[str, Any]) -> str:
+    return one_line(f"{finding['severity']}: {finding['says']} ({finding['rule']})")
 
 
 def _findings(answer: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:

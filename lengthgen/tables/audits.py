@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from lengthgen.ci import reproducible
+from lengthgen.ci import by_reproduction
 from lengthgen.tables.layout import columns, titled
 
 
@@ -16,10 +16,12 @@ def audit_table(answer: Mapping[str, Any]) -> Group:
     for audit in answer["audits"]:
         measured = [_model_table(audit)] if audit["kind"] == "model" else _encoding_tables(audit)
         parts += [*measured, Text("\n".join(_findings(audit, answer["allow"])))]
+    shown, missing = by_reproduction(answer)
+    share = f"{len(shown)} of {len(shown) + len(missing)} errors and warnings"
     if "reproductions" in answer:
-        parts.append(Text(f"reproductions written: {answer['reproductions']}"))
-    elif count := len(reproducible(answer)):
-        parts.append(Text(f"--repro FILE.py writes a program that shows {count} of these findings without lengthgen"))
+        parts.append(Text(f"reproductions of {share} written: {answer['reproductions']}"))
+    elif shown:
+        parts.append(Text(f"--repro FILE.py writes a program that shows {share} without lengthgen"))
     parts += [Text(f"written: {path}") for path in answer.get("figure", [])]
     return Group(*parts)
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lengthgen.ci import write_report
+from lengthgen.ci import write_report, write_reproductions
 
 NAME = "we\udcff\x01\x1b[31m <&\"'\ufffe]]>\n.py:mine"
 READABLE = "we\\udcff\\x01\\x1b[31m <&\"'\\ufffe]]>\n.py:mine"
@@ -39,6 +39,15 @@ def test_sarif_is_json_with_the_names_as_they_are(tmp_path):
     [result] = json.loads((tmp_path / "report.sarif").read_bytes())["runs"][0]["results"]
     assert result["properties"]["reproduction"] == NAME
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].isascii()
+
+
+def test_the_program_says_what_it_does_not_show(tmp_path):
+    unshown = answer("error")
+    unshown["audits"][0]["findings"][0]["reproduction"] = None
+    write_reproductions(unshown, tmp_path / "repro.py")
+    text = (tmp_path / "repro.py").read_text(encoding="utf-8")
+    assert "# No short program shows the error: we" in text
+    compile(text, "repro.py", "exec")
 
 
 def test_a_rule_that_is_allowed_does_not_fail(tmp_path):
@@ -129,7 +138,7 @@ def test_reproductions_fail_in_a_fresh_process_while_the_fault_is_there(run, tmp
     audit = ("audit", "code/mine.py:mine", "--dtype", "float64", "--to", "600", "--repro", "shown/repro.py")
     status, out, _ = run(*audit)
     assert status == 1
-    assert "reproductions written: shown/repro.py" in out
+    assert "reproductions of 1 of 1 errors and warnings written: shown/repro.py" in out
     assert "import runpy" not in out
 
     def reproduced():
