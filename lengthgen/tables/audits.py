@@ -22,7 +22,9 @@ def audit_table(answer: Mapping[str, Any]) -> Group:
         parts.append(Text(f"reproductions of {share} written: {answer['reproductions']}"))
     elif shown:
         parts.append(Text(f"--repro FILE.py writes a program that shows {share} without lengthgen"))
-    parts += [Text(f"written: {path}") for path in answer.get("figure", [])]
+    if "figure" in answer:
+        written = [f"written: {path}" for path in answer["figure"]]
+        parts += map(Text, written or ["no figure: nothing here claims the relative law"])
     return Group(*parts)
 
 
