@@ -8,7 +8,7 @@ from typing import Any
 
 from circuits.encodings import NUMBER, read_value
 from empirical.audit import report
-from empirical.audit.lawful import findings_from
+from empirical.audit.lawful import failures, require_known
 from empirical.audit.loading import HEAD_DIM, HEADS, load, subjects
 from empirical.audit.models.audit import STEPS, audit_model
 from empirical.audit.models.configs import PREFIX, load_model
@@ -16,6 +16,7 @@ from empirical.audit.models.own import own_model
 from empirical.audit.models.runner import Subject as Model
 from empirical.audit.report import DTYPES, settings
 from empirical.audit.rules import ORDER
+from empirical.audit.source import source_of
 from empirical.audit.subject import AuditError
 from empirical.model.backend import Backend
 from empirical.runs.limits import AUDITED, Range
@@ -60,7 +61,8 @@ def audit(
     head_dim: int = HEAD_DIM,
     device: str = "cpu",
     fields: Mapping[str, Any] | None = None,
-    fail_on: str = "warning",
+    fail_on: str = "error",
+    allow: Iterable[str] = (),
 ) -> Answer:
     """Test the laws of a position encoding, or of a whole model, by dtype, position and call pattern.
 
@@ -81,9 +83,11 @@ def audit(
         device: cpu or cuda; whole models are audited on the CPU.
         fields: changed fields of the configuration of an hf: model.
         fail_on: least severity of a finding with which `holds` is False: error, warning or note.
+        allow: rules whose findings do not count for `holds`.
 
     Returns:
-        encoding, device, fail_on, holds, and audits: one for each way in which the encoding acts, with `findings`.
+        encoding, device, fail_on, allow, holds, and audits: one for each way in which the encoding acts, with
+        `findings`, and with `source`, the file and line of its code.
 
     Raises:
         AuditError, EncodingError: the request cannot be audited.
@@ -100,8 +104,7 @@ def audit(
         raise AuditError(f"the last position must be within 1..{FARTHEST}, not {to}")
     if budget is not None and not 0 <= budget < math.inf:
         raise AuditError(f"the budget must be a finite number >= 0, not {budget}")
-    if fail_on not in ORDER:
-        raise AuditError(f"unknown severity '{fail_on}': choose among {', '.join(ORDER)}")
+    allowed = require_known(fail_on, allow)
     Backend(device).require()
     requested, instance, second = (dict(given or {}) for given in (fields, parameters, other))
     if requested and not text.startswith(PREFIX):
@@ -116,6 +119,10 @@ def audit(
             )
         progress = Progress(f"audit of {model.name}", len(STEPS) + 1, "parts")
         audits = audit_model(model, requested=requested, dtypes=dtypes, to=to, budget=budget, on_step=progress.step)
+        made = model.build()
+        rotary = next((part for part in made.modules() if "Rotary" in type(part).__name__), made)
+        for result in audits:
+            result["source"] = source_of(rotary if result["kind"] == "rotate" else made, text)
     else:
         audits = []
         options: dict[str, Any] = {
@@ -127,13 +134,14 @@ def audit(
         }
         for subject in load(text, **options) if named else subjects(encoding, name=text, **options):
             progress = Progress(f"audit of {subject.name}", 1 + len(settings(subject, dtypes)), "parts")
-            audits.append(
-                report.audit(subject, dtypes=dtypes, to=to, budget=budget, device=device, on_step=progress.step)
-            )
-    holds = not any(findings_from(result, fail_on) for result in audits)
+            result = report.audit(subject, dtypes=dtypes, to=to, budget=budget, device=device, on_step=progress.step)
+            audits.append(result | {"source": source_of(subject.instance(), text)})
+    holds = not any(failures(result, fail_on, allowed) for result in audits)
     counts = Counter(finding["severity"] for result in audits for finding in result["findings"])
     says = ", ".join(f"{counts[severity]} of severity {severity}" for severity in ORDER if counts[severity])
-    answer = {"encoding": text, "device": device, "audits": audits, "fail_on": fail_on, "holds": holds}
+    answer = {
+        "encoding": text, "device": device, "audits": audits, "fail_on": fail_on, "allow": allowed, "holds": holds
+    }  # fmt: skip
     return Answer(answer, f"{text} {'holds' if holds else 'fails'}; findings: {says or 'none'}")
 
 

@@ -5,6 +5,7 @@ that the others start fast.
 """
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from lengthgen.interrupts import INTERRUPTED, interruptible
 from lengthgen.menu import COMMANDS, SETTINGS, Menu
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.streams import LostAnswer, open_streams
-from theory.system.errors import LengthgenError, in_any_case, in_words
+from theory.system.errors import LengthgenError, in_any_case, in_words, one_line
 from theory.system.messages import tell
 
 COMPLETION = ("--install-completion", "--show-completion")
@@ -74,6 +75,17 @@ def _way_on() -> str:
     return "; what was stored is kept: run the same command again" if command and command.resumes else ""
 
 
+def _behind_dashes(option: str) -> str:
+    """Say how a formula is written that begins with a minus and was read as this unknown option; else nothing."""
+    name, *arguments = sys.argv[1:] or [""]
+    command = COMMANDS.get(in_any_case(name, COMMANDS))
+    if not (command and command.formula and option and not option.startswith("--")):
+        return ""
+    formula = next((text for text in arguments if text.startswith(option)), option)
+    others = [text for text in arguments if text is not formula]
+    return f'; for a formula, write: lengthgen {shlex.join([name, *others])} -- "{one_line(formula)}"'
+
+
 def _run() -> int:
     """Run the command; return its exit code."""
     try:
@@ -85,7 +97,7 @@ def _run() -> int:
     except LostAnswer as lost:
         return 128 + signal.SIGPIPE if lost.unwanted else _failed(str(lost))
     except ClickException as error:
-        return _failed(error.format_message())
+        return _failed(error.format_message() + _behind_dashes(getattr(error, "option_name", "")))
     except (typer.Abort, KeyboardInterrupt):  # some versions of typer return the code instead
         return INTERRUPTED
     except SystemExit as ended:

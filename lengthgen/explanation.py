@@ -61,10 +61,42 @@ def lrc_answer(
         "from_scale": train,
         "to_scale": test,
         "growth": _growth(growth(pattern)),
+        **_as_bias(pattern),
         **({} if within is None else {"within": _within(pattern, scales, within)}),
         **(_explanation(pattern, train, test) if explain else {}),
         "label": "F",
     }
+
+
+def _as_bias(pattern: Pattern) -> dict[str, Any]:
+    """Return the encodings of the catalogue whose bias the pattern is, and if softmax cancels it as a bias."""
+    if pattern.formula is None:
+        return {"laws": [], "softmax_cancels": False}
+    from theory.containing import containing
+
+    laws = containing(pattern.formula)
+    alike = structure(pattern.formula) in (Structure.CONSTANT, Structure.QUERY)
+    return {
+        "laws": [
+            {
+                "encoding": law.encoding.name,
+                "parameters": {_name(symbol): _constant(value) for symbol, value in law.values.items()},
+                "weights_only": law.weights_only,
+            }
+            for law in laws
+        ],
+        "softmax_cancels": pattern.shape == () and (alike or any(law.encoding.name == "nope" for law in laws)),
+    }
+
+
+def _name(symbol: Any) -> str:
+    """Return the name of a parameter, of an indexed family without its index."""
+    return str(getattr(symbol, "label", symbol))
+
+
+def _constant(value: Any) -> str:
+    """Return the value of a parameter; of a function that is the same for all arguments, this number."""
+    return str(getattr(value, "expr", value))
 
 
 def _within(pattern: Pattern, scales: Sequence[int], epsilon: Fraction) -> dict[str, Any]:

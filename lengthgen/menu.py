@@ -23,16 +23,18 @@ class Listed:
         module: module of `lengthgen.commands` with the function of the same name, in which `-` is `_`.
         line: what the command does, in at most 57 characters, so that it fits beside its name in 80 columns.
         resumes: whether an interrupted call keeps its results so far, from which the same call goes on.
+        formula: whether it takes a formula, which may begin with a minus, as an option does.
     """
 
     module: str
     line: str
     resumes: bool = False
+    formula: bool = False
 
 
 GROUPS: Mapping[str, Mapping[str, Listed]] = {
     "Ask (exact answers, without training)": {
-        "lrc": Listed(module="theory", line="Can any position encoding make a pattern generalize?"),
+        "lrc": Listed(module="theory", line="Can any position encoding make a pattern generalize?", formula=True),
         "src": Listed(module="circuits", line="Fewest operators of any circuit for a task"),
         "predict": Listed(module="circuits", line="Forecast which encodings generalize on a task, and why"),
         "forecast": Listed(module="circuits", line="How good are forecasts, and what do they count?"),

@@ -202,7 +202,9 @@ def _setting_defects(
     law, codes = measures.law, measures.codes
     defects: list[Seen] = []
     has_overflow = codes.not_finite_from is not None
-    if has_overflow:
+    if codes.not_finite_from is not None and codes.not_finite_from <= NEAR:
+        defects.append(("not-finite", f"no finite code of small {_position_word(subject)}s", codes.not_finite_from))
+    elif has_overflow:
         says = f"no finite code from some {_position_word(subject)} on: an overflow"
         defects.append(("overflow", says, codes.not_finite_from))
     failure = law.first if law else None

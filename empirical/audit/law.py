@@ -1,6 +1,7 @@
 """Relative law: the logit of query j and key j - D must equal that of query D and key 0. Measures the error of it."""
 
 from dataclasses import dataclass
+from math import inf, log2
 from typing import Any
 
 import torch
@@ -70,15 +71,26 @@ class RelativeLawErrors:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """Return the largest error of each decade of positions with its budget; null for an infinite error."""
+        """Return the largest error of each decade of positions with its budget; null for an infinite error.
+
+        `by_position` has more: of each eighth of an octave the position whose error is the most times its budget.
+        """
         worst: dict[str, tuple[float, float]] = {}
+        by_position: dict[int, tuple[float, int, float, float]] = {}
         for column, position in enumerate(self.positions.tolist()):
             row = int((self.errors[:, column] / self.budgets[:, column]).argmax())
             pair = (float(self.errors[row, column]), float(self.budgets[row, column]))
             worst[decade(position)] = max(worst.get(decade(position), (0.0, pair[1])), pair)
+            eighth, point = int(8 * log2(position + 1)), (pair[0] / pair[1] if pair[1] else inf, position, *pair)
+            by_position[eighth] = max(by_position.get(eighth, point), point)
         return {
             "worst": finite(float(self.errors.max())),
             "decades": {name: {"error": finite(error), "budget": budget} for name, (error, budget) in worst.items()},
+            "by_position": {
+                "position": [position for _, position, _, _ in by_position.values()],
+                "error": [finite(error) for _, _, error, _ in by_position.values()],
+                "budget": [budget for _, _, _, budget in by_position.values()],
+            },
             "first_beyond": self.first and self.first.position,
             "offset": self.first and self.first.offset,
             "exact": self.exact,

@@ -7,8 +7,9 @@ from empirical.audit.loading import subjects
 from empirical.audit.models.audit import audit_model
 from empirical.audit.models.own import own_model
 from empirical.audit.report import audit
-from empirical.audit.rules import ORDER, Severity
+from empirical.audit.rules import ORDER, RULES, Severity
 from empirical.audit.subject import AuditError
+from theory.system.errors import nearest
 
 
 def assert_lawful(
@@ -29,7 +30,7 @@ def assert_lawful(
         dtypes: dtypes of queries and keys.
         to: last position.
         fail_on: least severity that fails: "error", "warning" or "note".
-        allow: ids of rules that do not fail.
+        allow: ids of rules that do not fail, see `rules.RULES`.
         **sizes: heads, head_dim, parameters, other; see `loading.subjects`.
 
     Returns:
@@ -37,10 +38,9 @@ def assert_lawful(
 
     Raises:
         AssertionError: a finding, with its rule, first position, mend and reproduction.
-        AuditError: the object cannot be audited.
+        AuditError: the object cannot be audited, or a severity or a rule is unknown.
     """
-    if fail_on not in ORDER:
-        raise AuditError(f"fail_on is one of {', '.join(ORDER)}, not {fail_on!r}")
+    allowed = require_known(fail_on, allow)
     name = getattr(thing, "__name__", type(thing).__name__)
     model = own_model(thing, name)
     if model is not None:
@@ -48,18 +48,29 @@ def assert_lawful(
     else:
         made = subjects(thing, name=name, claims=claims, **sizes)
         answers = [audit(subject, dtypes=dtypes, to=to) for subject in made]
-    failing = [
-        finding for answer in answers for finding in findings_from(answer, fail_on) if finding["rule"] not in set(allow)
-    ]
+    failing = [finding for answer in answers for finding in failures(answer, fail_on, allowed)]
     if failing:
         raise AssertionError(f"{name} breaks {len(failing)} laws:\n" + "\n".join(map(_shown, failing)))
     return answers
 
 
-def findings_from(answer: dict[str, Any], severity: str) -> list[dict[str, Any]]:
-    """Findings of an answer that are at least as severe."""
-    worst = ORDER[: ORDER.index(Severity(severity)) + 1]
-    return [finding for finding in answer["findings"] if finding["severity"] in worst]
+def require_known(fail_on: str, allow: Iterable[str]) -> list[str]:
+    """Return the rules that are allowed; AuditError if the severity or one of them is unknown."""
+    if fail_on not in ORDER:
+        raise AuditError(f"unknown severity '{fail_on}': choose among {', '.join(ORDER)}")
+    allowed = [allow] if isinstance(allow, str) else [*allow]
+    for name in allowed:
+        if name not in RULES:
+            raise AuditError(f"no rule '{name}' can be allowed: {nearest(str(name), RULES)}")
+    return allowed
+
+
+def failures(answer: dict[str, Any], fail_on: str, allowed: Iterable[str]) -> list[dict[str, Any]]:
+    """Findings of an answer that are at least as severe, and whose rule is not allowed."""
+    worst = ORDER[: ORDER.index(Severity(fail_on)) + 1]
+    return [
+        finding for finding in answer["findings"] if finding["severity"] in worst and finding["rule"] not in allowed
+    ]
 
 
 def _shown(finding: dict[str, Any]) -> str:

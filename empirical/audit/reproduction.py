@@ -26,7 +26,7 @@ LAW = frozenset(
 """Rules that are shown by one pair of query and key."""
 SAME = frozenset({"positions-rounded", "codes-clamped", "codes-repeated"})
 """Rules that are shown by two positions with one code."""
-DRIFT = frozenset({"rounded-by-move", "drift", "autocast-drift", "overflow"})
+DRIFT = frozenset({"rounded-by-move", "drift", "autocast-drift", "overflow", "not-finite"})
 """Rules that are shown by a code in a low dtype against that in float64."""
 FREQUENCY = frozenset(
     {"frequencies-unpublished", "scaling-ignored", "ntk-constant", "partial-rotary-ignored", "yarn-factor-one"}

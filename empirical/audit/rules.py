@@ -90,6 +90,8 @@ RULES: dict[str, Rule] = {
         _rule("drift", ERROR, "A code is that of float64, rounded once.", FLOAT32),
         _rule("overflow", WARNING, "A code is finite wherever its value fits the dtype.",
               "Compute in float32 and cast the result."),
+        _rule("not-finite", ERROR, "A code is finite wherever its value fits the dtype.",
+              "Look for a division by 0, a logarithm or a root outside its domain, and memory that is not filled."),
         _rule("sign-reversed", ERROR, "The bias falls with the distance.", "Subtract slope * distance; do not add it."),
         _rule("not-decaying", ERROR, "The bias falls with the distance.", "Check the sign of each head's slope."),
         _rule("slopes-rounded", ERROR, "Slopes are exact.", "Compute slopes in float32."),

@@ -22,7 +22,6 @@ from lengthgen.commands.options import (
 )
 from lengthgen.preconditions import require_training
 from lengthgen.scales import parse_scales
-from lengthgen.tables.audits import audit_table
 from lengthgen.tables.encodings import encodings_screen, encodings_table, lattice_screen, lattice_table
 from lengthgen.tables.formal import formal_table
 from lengthgen.tables.layout import Fitted
@@ -258,11 +257,31 @@ def audit(
     ] = None,
     fail_on: Annotated[
         str, typer.Option(help="Least severity with which the exit code is 1: error, warning or note.")
-    ] = "warning",
+    ] = "error",
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RULE", help="Rule with which the exit code is not 1; may be repeated."),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
             parser=nonempty_path, metavar="PATH", help="Also write findings: FILE.sarif, or FILE.xml for JUnit."
+        ),
+    ] = None,
+    repro: Annotated[
+        Path | None,
+        typer.Option(
+            parser=nonempty_path,
+            metavar="FILE.py",
+            help="Also write a program that fails while an error or a warning is there, and needs no lengthgen.",
+        ),
+    ] = None,
+    draw: Annotated[
+        Path | None,
+        typer.Option(
+            parser=nonempty_path,
+            metavar="PATH",
+            help="Folder to write with a figure of the error of the relative law by position and dtype.",
         ),
     ] = None,
     heads: Annotated[int, typer.Option(min=AUDITED.least, max=AUDITED.most, help="Number of heads.")] = 4,
@@ -272,15 +291,20 @@ def audit(
 ) -> None:
     """Test the laws of a position encoding, or of a whole model, by dtype, position and call pattern.
 
-    The exit code is 1 if a finding is at least as severe as --fail-on.
+    The exit code is 1 if a finding is at least as severe as --fail-on and its rule is not allowed.
     """
     Backend(device)
     require_training()
     from lengthgen import auditing
-    from lengthgen.ci import require_report, write_report
+    from lengthgen.ci import require_report, require_reproductions, write_report, write_reproductions
+    from lengthgen.tables.audits import audit_table
 
     if report:
         require_report(report)
+    if repro:
+        require_reproductions(repro)
+    if draw:
+        require_folder(draw)
     answer = auditing.audit(
         encoding,
         dtypes=dtype.split(","),
@@ -294,9 +318,17 @@ def audit(
         device=device,
         fields=auditing.parse_fields(fields or []),
         fail_on=fail_on,
+        allow=allow or [],
     )
     if report:
         write_report(answer, report)
+    if repro:
+        write_reproductions(answer, repro)
+        answer["reproductions"] = str(repro)
+    if draw:
+        from paper_figs import law_errors
+
+        answer["figure"] = law_errors.write(answer, draw)
     show(answer, audit_table(answer), as_json)
     if not answer["holds"]:
         raise typer.Exit(1)

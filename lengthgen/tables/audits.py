@@ -1,11 +1,12 @@
 """Audits of implementations as tables for people."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from lengthgen.ci import by_reproduction
 from lengthgen.tables.layout import columns, titled
 
 
@@ -14,7 +15,16 @@ def audit_table(answer: Mapping[str, Any]) -> Group:
     parts: list[RenderableType] = []
     for audit in answer["audits"]:
         measured = [_model_table(audit)] if audit["kind"] == "model" else _encoding_tables(audit)
-        parts += [*measured, Text("\n".join(_findings(audit)))]
+        parts += [*measured, Text("\n".join(_findings(audit, answer["allow"])))]
+    shown, missing = by_reproduction(answer)
+    share = f"{len(shown)} of {len(shown) + len(missing)} errors and warnings"
+    if "reproductions" in answer:
+        parts.append(Text(f"reproductions of {share} written: {answer['reproductions']}"))
+    elif shown:
+        parts.append(Text(f"--repro FILE.py writes a program that shows {share} without lengthgen"))
+    if "figure" in answer:
+        written = [f"written: {path}" for path in answer["figure"]]
+        parts += map(Text, written or ["no figure: nothing here claims the relative law"])
     return Group(*parts)
 
 
@@ -106,7 +116,7 @@ def _by_decade(audit: Mapping[str, Any]) -> Group:
     return titled(f"Worst error of the relative law by query position ({unit})", table)
 
 
-def _findings(audit: Mapping[str, Any]) -> list[str]:
+def _findings(audit: Mapping[str, Any], allowed: Collection[str]) -> list[str]:
     """Return the findings and notes of one audit as lines."""
     lines = []
     for finding in audit["findings"]:
@@ -120,11 +130,10 @@ def _findings(audit: Mapping[str, Any]) -> list[str]:
         ]
         ending = "; ".join(part.strip() for part in parts if part)
         lines.append(
-            f"{finding['severity']}: {finding['says']} ({finding['rule']}" + (f"; {ending})" if ending else ")")
+            f"{finding['severity']}{', allowed' if finding['rule'] in allowed else ''}: {finding['says']} "
+            f"({finding['rule']}" + (f"; {ending})" if ending else ")")
         )
         lines.append(f"    mend: {finding['mend']}")
-        if finding["reproduction"] and finding["severity"] != "note":
-            lines += ["    reproduction:", *(f"        {line}" for line in finding["reproduction"].splitlines())]
     lines += [f"note: {note} ({why})" for note, why in audit.get("notes", {}).items()]
     return lines or ["nothing found"]
 

@@ -26,6 +26,8 @@ def lrc_table(answer: Mapping[str, Any]) -> Group:
         notes.append(_growth(answer["growth"]))
     if within and within["growth"]:
         notes.append(f"within {within['epsilon']}, {_growth(within['growth'])}")
+    if answer["generalizes"] is not False and (bias := _as_bias(answer)):
+        notes.append(bias)
     notes += [f"written: {path}" for path in answer.get("figure", [])]
     parts: list[RenderableType] = [
         Text(_verdict(answer), style="bold"),
@@ -48,13 +50,41 @@ def _verdict(answer: Mapping[str, Any]) -> str:
     if answer["generalizes"] is None:
         return f"Undecided: LRC at scale {last} is only known to be {at_last}, so it may generalize {span} or not [F]"
     if answer["generalizes"]:
-        right = [row["relation"] for row in answer.get("relations", []) if row["generalizes"]]
+        right = [row["relation"] for row in _standard(answer) if row["generalizes"]]
         which = f"; of the standard ones {', '.join(right)}" if right else ""
         return f"Yes: some position encoding{hint} makes it generalize {span}, since LRC stays {at_last}{which} [F]"
     growth = answer["growth"]
     ever = " and grows without bound" if growth and growth["kind"] == "unbounded" and growth["strength"] else ""
     grows = f"LRC is {at_first} at scale {first} and {at_last} at scale {last}{ever}"
-    return f"No: no position encoding{hint} makes it generalize {span}, since {grows} [F]"
+    bias = _as_bias(answer) or "an encoding whose scores follow one law is not excluded"
+    return (
+        f"No: no encoding{hint} that learns one value per label makes it generalize {span}, since {grows}; {bias} [F]"
+    )
+
+
+def _standard(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the rows of the relations but the last, which is that of the pattern's own level sets."""
+    return list(answer.get("relations", []))[:-1]
+
+
+def _as_bias(answer: Mapping[str, Any]) -> str:
+    """Return what the pattern is as a bias of scores; empty if nothing is known."""
+    if answer["softmax_cancels"]:
+        return "as a bias, softmax cancels it: all keys of a query have one entry, so NoPE has the same weights"
+    parts = []
+    for weights_only, says in (
+        (False, "as a bias, these have it at every scale by their law"),
+        (True, "up to a number of each query, which softmax cancels"),
+    ):
+        named = [_law(law) for law in answer["laws"] if law["weights_only"] is weights_only]
+        parts += [f"{says}: {', '.join(named)}"] if named else []
+    return "; ".join(parts)
+
+
+def _law(law: Mapping[str, Any]) -> str:
+    """Return an encoding with the values of its parameters as text."""
+    values = ", ".join(f"{name} = {value}" for name, value in law["parameters"].items())
+    return f"{law['encoding']} ({values})" if values else str(law["encoding"])
 
 
 def _range(bounds: Sequence[int]) -> str:

@@ -262,8 +262,10 @@ def test_assert_lawful_raises_with_rule_and_mend_and_takes_whole_models():
     with pytest.raises(AssertionError, match="positions-rounded"):
         assert_lawful(broken["positions_in_bfloat16"], dtypes=("float64",), to=600, heads=1)
     assert_lawful(broken["positions_in_bfloat16"], dtypes=("float64",), to=600, heads=1, allow=["positions-rounded"])
-    with pytest.raises(AuditError, match="fail_on is one of error, warning, note"):
+    with pytest.raises(AuditError, match="unknown severity 'all': choose among error, warning, note"):
         assert_lawful(broken["positions_in_bfloat16"], fail_on="all")
+    with pytest.raises(AuditError, match="no rule 'positions-roundd' can be allowed: did you mean positions-rounded"):
+        assert_lawful(broken["positions_in_bfloat16"], allow=["positions-roundd"])
 
 
 def own_rope(x, positions):

@@ -1,11 +1,15 @@
 """`lengthgen audit`: what it prints, and how it ends."""
 
+import csv
 import json
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
+from lengthgen import assert_lawful, auditing
 from lengthgen.auditing import parse_fields, parse_parameters
+from lengthgen.commands.theory import audit as audit_command
 from tests.lengthgen.refusal import refused
 
 EXAMPLES = Path(__file__).parents[1] / "empirical" / "examples" / "position_laws.py"
@@ -70,7 +74,36 @@ def test_fields_read_as_json_or_as_words():
     }
 
 
+def test_a_rule_that_is_allowed_ends_with_0(run):
+    audit = ("audit", f"{EXAMPLES}:positions_in_bfloat16", *QUICK)
+    code, out, _ = run(*audit, "--allow", "positions-rounded")
+    assert (code, "error, allowed: positions agree" in out) == (0, True)
+    assert run(*audit, "--allow", "batch")[0] == 1
+
+
+def test_the_command_the_function_and_the_assertion_fail_on_the_same():
+    functions = (audit_command, auditing.audit, assert_lawful)
+    assert {signature(function).parameters["fail_on"].default for function in functions} == {"error"}
+
+
+def test_a_figure_has_the_error_of_each_dtype_by_position(run, tmp_path):
+    spec = f"{EXAMPLES}:positions_in_bfloat16"
+    output = run("audit", spec, "--to", "3000", "--dtype", "float64,bfloat16", "--draw", str(tmp_path), "--json")[1]
+    files = {Path(path).suffix: Path(path) for path in json.loads(output)["figure"]}
+    drawn = files[".svg"].read_text(encoding="utf-8")
+    for line in ("float64", "bfloat16", "bfloat16, autocast", "budget float64", "budget bfloat16"):
+        assert f'id="{line}"' in drawn
+    assert files[".png"].read_bytes().startswith(b"\x89PNG")
+    with files[".csv"].open(encoding="utf-8") as table:
+        rows = [row for row in csv.DictReader(table) if row["setting"] == "float64"]
+    beyond = [int(row["position"]) for row in rows if float(row["error"]) > float(row["budget"])]
+    assert 257 <= min(beyond) < 300
+    assert [int(row["position"]) for row in rows] == sorted({int(row["position"]) for row in rows})
+
+
 MISTAKES = {
+    "unknown rule": (("audit", "rotary", "--allow", "positions-roundd"), "did you mean positions-rounded"),
+    "reproduction that is no Python file": (("audit", "rotary", "--repro", "repro.txt"), "end it with .py"),
     "unknown name": (("audit", "rotry"), "did you mean rotary"),
     "no file": (("audit", "nowhere.py:x"), "does not exist"),
     "no object": (("audit", f"{EXAMPLES}:absent"), "defines no 'absent': there are 39, such as "),

@@ -91,18 +91,19 @@ def test_a_table_for_people(run):
     code, out, _ = run("lrc", "0.5**(j-i)", "--explain")
     assert code == 0
     for words in (
-        "No: no position encoding makes it generalize from scale 4 to 8",
+        "No: no encoding that learns one value per label makes it generalize from scale 4 to 8",
         "grows without bound",
         "unbounded",
         "proved for all scales",
         "T5 buckets",
         "1/128",
     ):
-        assert words in out
+        assert words in " ".join(out.split())
 
 
 YES = "Yes: some position encoding makes it generalize from scale 4 to 8, since LRC stays 1"
-NO = "No: no position encoding makes it generalize from scale 4 to 8, since LRC is"
+NO = "No: no encoding that learns one value per label makes it generalize from scale 4 to 8, since LRC is"
+FREE = "an encoding whose scores follow one law is not excluded [F]"
 
 
 @pytest.mark.parametrize(
@@ -110,8 +111,18 @@ NO = "No: no position encoding makes it generalize from scale 4 to 8, since LRC 
     [
         (["1"], f"{YES} [F]"),
         (["1", "--explain"], f"{YES}; of the standard ones constant, "),
-        (["i * j"], f"{NO} 9 at scale 4 and 30 at scale 8 and grows without bound [F]"),
-        (["1/(i-9)"], f"{NO} 4 at scale 4 and 8 at scale 8 [F]"),
+        (["i * j"], f"{NO} 9 at scale 4 and 30 at scale 8 and grows without bound; {FREE}"),
+        (["1/(i-9)"], f"{NO} 4 at scale 4 and 8 at scale 8; {FREE}"),
+        (
+            ["--", "-(j-i)/2"],
+            f"{NO} 3 at scale 4 and 7 at scale 8 and grows without bound; as a bias, these have it at every scale by "
+            "their law: alibi (m = 1/2), kerple-power (r1 = 1/2, p = 1), ",
+        ),
+        (
+            ["1/j"],
+            f"{NO} 4 at scale 4 and 8 at scale 8 and grows without bound; as a bias, softmax cancels it: all keys of a "
+            "query have one entry, so NoPE has the same weights [F]",
+        ),
         (["1 if i == ceil(n/2) else 0"], "Yes: some position encoding with scale hint makes it generalize"),
         (
             ["j - i", "--scales", "3"],
@@ -123,6 +134,54 @@ def test_the_verdict_is_the_first_sentence(run, arguments, verdict):
     code, out, _ = run("lrc", *arguments)
     assert code == 0
     assert " ".join(out.split()).startswith(verdict)
+
+
+def test_the_ideal_relation_is_none_of_the_standard_ones(run):
+    for pattern in ("1", "1 if i == ceil(n/2) else 0"):
+        assert "level-sets" not in run("lrc", pattern, "--explain")[1].partition("[F]")[0]
+
+
+ONE_LAW = {"alibi", "kerple-power", "grape-additive", "fox", "fox-bias-only", "fox-fixed", "cable"}
+"""Encodings that have every linear bias with a negative slope; BAM has it but for a number of each query."""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "exact", "by_weights"),
+    [
+        ("-(j-i)/2", ONE_LAW, {"bam"}),
+        ("-max(j - i, 0) * 3", ONE_LAW, {"bam"}),
+        ("i/7 + sqrt(j)", set(), {*ONE_LAW, "bam"}),
+        ("-(j-i)**2/3", {"kerple-power"}, set()),
+        ("-(j-i)**3", set(), set()),  # beyond the exponents of Kerple
+        ("-2*log(1 + (j-i)/3)", {"kerple-log"}, set()),
+        ("(j-i)/2", set(), set()),  # rises with the distance
+        ("i*j", set(), set()),
+        ("min(j-i, 3)", set(), set()),
+        ("1 if j - i < 3 else 0", set(), set()),
+    ],
+)
+def test_the_laws_of_the_catalogue_decide_who_has_a_bias(answer, pattern, exact, by_weights):
+    output = answer("lrc", f"({pattern})")
+    named = {
+        weights_only: {law["encoding"] for law in output["laws"] if law["weights_only"] is weights_only}
+        for weights_only in (False, True)
+    }
+    assert named == {False: exact, True: by_weights}
+    assert not output["softmax_cancels"]
+
+
+def test_softmax_cancels_what_depends_on_the_query_alone(answer):
+    for pattern, cancels in (("1/j", True), ("3", True), ("floor(j/2)", True), ("1/i", False), ("[[j]]", True),
+                             ("[[1, j], [0, 1]]", False)):  # fmt: skip
+        assert answer("lrc", pattern)["softmax_cancels"] is cancels
+
+
+def test_a_formula_that_begins_with_a_minus_is_told_how_to_be_written(run):
+    says = 'for a formula, write: lengthgen lrc --scales 4,8 -- "-(j-i)/2"'
+    refused(run("lrc", "-(j-i)/2", "--scales", "4,8"), says)
+    refused(run("lrc", "-j"), 'write: lengthgen lrc -- "-j"')
+    assert "write:" not in run("lrc", "j", "--scale", "4,8")[2]
+    assert "write:" not in run("src", "-x")[2]
 
 
 def test_arrays_and_the_users_own_code(answer, tmp_path):

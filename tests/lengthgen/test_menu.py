@@ -65,7 +65,7 @@ def test_a_default_that_the_signature_does_not_show_is_named_in_the_help():
     unnamed = {"base", "after", "bases", "within", "scratchpad", "time_limit", "certificate", "draw", "second_scales"}
     unnamed |= {"task", "encoding", "state", "remove", "paper", "strength", "runs", "claims", "log", "evidence"}
     unnamed |= {"certificates", "fields", "report", "trial", "train", "rerun", "protocol", "into", "names", "budget"}
-    unnamed |= {"seed"}
+    unnamed |= {"seed", "allow", "repro"}
     for name, function in all_functions():
         for parameter in inspect.signature(function).parameters.values():
             [info] = [note for note in parameter.annotation.__metadata__ if isinstance(note, ParameterInfo)]

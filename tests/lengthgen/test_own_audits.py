@@ -209,11 +209,20 @@ FOUND = {
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_codes_that_are_not_finite_are_a_finding(run, name, mine):
+def test_codes_that_are_not_finite_near_the_start_are_an_error(run, name, mine):
     mine(HEAD, f"mine = {FOUND[name]}")
     status, out, _ = run("audit", "mine.py:mine", "--dtype", "float64", "--to", "100", "--json")
     assert status == 1
-    assert "overflow" in {finding["rule"] for finding in json.loads(out)["audits"][0]["findings"]}
+    assert "not-finite" in {finding["rule"] for finding in json.loads(out)["audits"][0]["findings"]}
+
+
+def test_an_overflow_far_from_the_start_is_a_warning(run, mine):
+    mine(HEAD, "mine = bias(lambda q, k: -(q[:, None] - k).half()[None] * 100)")
+    audit = ("audit", "mine.py:mine", "--dtype", "float64", "--to", "3000", "--json")
+    assert run(*audit, "--fail-on", "warning")[0] == 1
+    _, out, _ = run(*audit)
+    rules = {finding["rule"]: finding["severity"] for finding in json.loads(out)["audits"][0]["findings"]}
+    assert (rules.get("overflow"), "not-finite" in rules) == ("warning", False)
 
 
 def test_a_bias_that_is_the_same_for_all_rows_takes_no_positions_of_their_own(run, mine):
@@ -264,6 +273,7 @@ mine = Writing()
 
 def test_a_model_may_write_into_its_token_ids_and_give_tensors_of_another_class(run, mine):
     mine(HEAD, "mine = Model()")
-    plain = run("audit", "mine.py:mine", "--dtype", "float64", "--to", "40", "--json")
+    audit = ("audit", "mine.py:mine", "--dtype", "float64", "--to", "40")
+    plain = run(*audit)
     mine(HEAD, MODEL)
-    assert run("audit", "mine.py:mine", "--dtype", "float64", "--to", "40", "--json")[:2] == plain[:2]
+    assert run(*audit)[:2] == plain[:2]
