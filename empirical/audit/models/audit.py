@@ -424,6 +424,10 @@ def _pattern_defects(
         if result.refusal and "beyond the trained length" in result.plan.name:
             says = f"a call beyond the trained length fails: {result.refusal[:160]}"
             defects.append(Defect(rule="beyond-trained-length", says=says, first={"all": None}))
+    agrees_with_positions = any(
+        {"cache", "positions"} == result.plan.features and result.first is None and not result.refusal
+        for result in results
+    )
     for result in patterns.failing(list(results)):
         plan, rule = result.plan, result.plan.rule
         if "cache" in plan.features and known & {"window-differs-when-cached", "cache-incomplete"}:
@@ -431,7 +435,9 @@ def _pattern_defects(
         if rule == "call-history" and dynamic and plan.name == "after a shorter call":
             rule = "length-dependent-by-design"
         seen = f"{plan.name}: logits differ by {result.difference:.2g} of the largest from token {result.first} on"
-        if rule == "start-index-ignored":
+        if rule == "start-index-ignored" and has_state and set(plan.chunks) == {1} and agrees_with_positions:
+            seen = f"{seen}, and agree where positions are given"
+        elif rule == "start-index-ignored":
             cause = cached.cause(runner, plan.chunks, result.first or 0, has_state=has_state)
             rule, seen = (cause[0], f"{seen}: {cause[1]}") if cause else (rule, seen)
         reproduction = None
