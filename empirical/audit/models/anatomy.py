@@ -38,7 +38,7 @@ class Anatomy:
 
     Attributes:
         layer: index among the layers of self-attention.
-        kind: "rotary", "bias", "absolute" or "none".
+        kind: "rotary", "bias", "absolute", "scale" (queries or keys are scaled by their position) or "none".
         q_scale: factor of q.k in the logits.
         head_dim: width of queries as they enter the logits.
         heads: number of heads.
@@ -134,7 +134,8 @@ def _of_layer(layer: int, runner: Runner, reading: Reading, bias: Tensor) -> Ana
 def _effect(parts: list[Tensor]) -> tuple[str, tuple[int, ...], Tensor | None]:
     """Kind of what positions do to queries and keys [T, H, L, C], the heads they leave as they are, and their maps.
 
-    A rotation is a linear map that keeps or scales all lengths alike; an absolute embedding adds a vector.
+    A rotation is a linear map that keeps or scales all lengths alike, a scale one that does nothing else; an absolute
+    embedding adds a vector.
     """
     moved, maps_of = [], []
     is_rotation = True
@@ -157,8 +158,12 @@ def _effect(parts: list[Tensor]) -> tuple[str, tuple[int, ...], Tensor | None]:
         return "none", (), None
     if not is_rotation:
         return "absolute", (), None
+    maps = torch.stack(maps_of)
+    scales = maps.diagonal(dim1=-2, dim2=-1).mean(-1)[..., None, None]
+    if float((maps - scales * torch.eye(maps.shape[-1], dtype=maps.dtype)).abs().max()) < SAME:
+        return "scale", (), None
     still = tuple((~turning.all(0)).nonzero().flatten().tolist()) if turning.any(1).all() else ()
-    return "rotary", still, torch.stack(maps_of)
+    return "rotary", still, maps
 
 
 def repeated(runner: Runner, length: int) -> tuple[int, int] | None:

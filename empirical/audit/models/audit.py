@@ -26,6 +26,8 @@ from theory.system.userfile import shown
 
 BY_LENGTH = ("dynamic", "longrope")
 """Types of frequencies that depend on the length of the call by design."""
+WITHOUT = ("none", "scale")
+"""Kinds of layers that have no position encoding."""
 STEPS = "recognition", "call patterns", "fields"
 
 
@@ -71,18 +73,21 @@ def audit_model(
     defects: list[Defect] = []
     recognised: list[dict[str, Any]] = []
     for group in groups:
-        anatomy, kind = group[0], kinds[group[0].layer]
-        described, wrong = _constants(subject, anatomy, kind, trained)
+        anatomy, layer_type = group[0], kinds[group[0].layer]
         members = [member.layer for member in group]
-        recognised.append({"layer": anatomy.layer, "layers": members, "layer_type": kind, "kind": anatomy.kind}
-                          | described)  # fmt: skip
+        layers = {"layer": anatomy.layer, "layers": members, "layer_type": layer_type, "kind": anatomy.kind}
+        try:
+            described, wrong = _constants(subject, anatomy, layer_type, trained)
+        except AuditError as error:  # its calls in the model's own patterns may still tell something
+            described, wrong = {"encoding": f"{anatomy.kind}, not read: {error}"}, []
+        recognised.append(layers | described)
         defects += [_of_layer(defect, group, groups) for defect in wrong]
     defects += _layer_defects(subject, anatomies, groups, kinds, bool(defects))
     on_step("recognition")
-    if single.positions_name and anatomies[0].kind in ("rotary", "absolute") and patterns.ignores_positions(single):
+    kind = _kind(anatomies)
+    if single.positions_name and kind in ("rotary", "absolute") and patterns.ignores_positions(single):
         says = "other positions that are passed give the same logits: the index in the call is used instead"
         return [_model_answer(subject, [Defect(rule="positions-ignored", says=says, first={"float32": 1})], recognised)]
-    kind = _kind(anatomies)
     dynamic = rope_fields(subject.config)["rope_type"] in BY_LENGTH if kind == "rotary" else False
     window = windows.window_of(subject.config)
     long, table = _reach(single, trained, window, dynamic)
@@ -117,7 +122,10 @@ def audit_model(
     for group in groups if with_parts else ():
         if (layer_type := kinds[group[0].layer]) not in audited:
             audited.add(layer_type)
-            answers += _audited_parts(subject, group[0], layer_type, dynamic, dtypes, to, budget, on_step)
+            try:
+                answers += _audited_parts(subject, group[0], layer_type, dynamic, dtypes, to, budget, on_step)
+            except AuditError as error:
+                recognised[groups.index(group)]["part"] = f"not audited alone: {error}"
     if dynamic:
         for answer in answers:
             answer["findings"] = [_by_design(finding) for finding in answer["findings"]]
@@ -153,7 +161,7 @@ def _groups(anatomies: Sequence[Anatomy], kinds: Sequence[str | None]) -> list[l
 
 def _kind(anatomies: Sequence[Anatomy]) -> str:
     """Kind of encoding of the whole model: of the first layer that has one."""
-    return next((anatomy.kind for anatomy in anatomies if anatomy.kind != "none"), "none")
+    return next((anatomy.kind for anatomy in anatomies if anatomy.kind not in WITHOUT), "none")
 
 
 def _of_layer(defect: Defect, group: Sequence[Anatomy], groups: Sequence[Sequence[Anatomy]]) -> Defect:
@@ -178,7 +186,7 @@ def _layer_defects(
             heads = ", ".join(map(str, still))
             says = f"no position turns queries or keys of heads {heads}, of {group[0].heads}"
             defects.append(_of_layer(Defect(rule="heads-differ", says=says, first={"all": 1}), group, groups))
-    without = [anatomy.kind == "none" for anatomy in anatomies]
+    without = [anatomy.kind in WITHOUT for anatomy in anatomies]
     named = field_of(subject.config, "no_rope_layers")
     if all(without):
         if claims := _claimed(subject.config):
@@ -316,7 +324,8 @@ def _constants(
         "heads": anatomy.heads, "head_dim": anatomy.head_dim, "softmax_scale": anatomy.q_scale, "causal": anatomy.causal
     }  # fmt: skip
     if anatomy.kind != "rotary":
-        names = {"absolute": "absolute positions, added to embeddings", "none": "no position encoding", "bias": "bias"}
+        names = {"absolute": "absolute positions, added to embeddings", "none": "no position encoding", "bias": "bias",
+                 "scale": "no position encoding, but queries are scaled by their position"}  # fmt: skip
         return {**described, "encoding": names[anatomy.kind]}, []
     part = parts.maps_part(subject, anatomy)
     reference = adapter_for(part, Setting(dtype=torch.float64))
@@ -471,9 +480,6 @@ def _audited_parts(
         part, to = parts.bias_part(subject, anatomy), min(to, SQUARE - 1)
     else:
         return []
-    try:
-        answer = audit(part, dtypes=dtypes, to=to, budget=budget)
-    except RefusedPosition as error:
-        raise AuditError(str(error)) from None
+    answer = audit(part, dtypes=dtypes, to=to, budget=budget)
     on_step(part.name)
     return [answer]
