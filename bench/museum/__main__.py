@@ -23,15 +23,14 @@ def catalogue() -> list[dict[str, Any]]:
 
 
 def arguments(exhibit: dict[str, Any], *, mended: bool) -> list[str]:
-    """Arguments of `lengthgen audit` for an exhibit; a ported formula is mended by its parameter or its second name."""
+    """Arguments of `lengthgen audit` for an exhibit; a ported one is mended by a parameter or another object."""
     what, *options = exhibit["audit"]
     if what.startswith("hf:"):
         return [what, *options]
-    if mended and "bad" not in exhibit:
-        if what.endswith("start_index_ignored"):  # a whole model takes no parameters
-            what += "_mended"
-        else:
-            options += ["--parameters", "mended=True"]
+    if mended and "mended" in exhibit:  # a whole model takes no parameters
+        what = exhibit["mended"]
+    elif mended and "bad" not in exhibit:
+        options += ["--parameters", "mended=True"]
     return [str((EXHIBITS / what).relative_to(ROOT)), *options]
 
 

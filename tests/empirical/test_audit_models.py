@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from bench.museum.__main__ import catalogue
+from bench.museum.__main__ import arguments, catalogue
 from empirical.audit import AuditError, assert_lawful
 from empirical.audit.models.anatomy import rope_fields
 from empirical.audit.models.audit import audit_model
@@ -225,14 +225,12 @@ def test_a_cache_is_used_under_the_name_that_transformers_gives_it_from_5_24_on(
 
 @pytest.mark.parametrize("exhibit", PORTED, ids=[exhibit["rule"] + ": " + exhibit["name"] for exhibit in PORTED])
 def test_a_ported_bug_of_the_museum_is_found_and_silent_when_mended(exhibit):
-    path, _, name = exhibit["audit"][0].partition(":")
-    spec = f"bench/museum/exhibits/{path}:{name}"
-    is_model = name == "start_index_ignored"
+    is_model = "mended" in exhibit
     options = {"dtypes": ["float64"], "to": 30 if is_model else 600, "heads": 2, "head_dim": 64}
 
     def rules(mended):
-        ending, parameters = ("_mended", {}) if mended and is_model else ("", {"mended": True} if mended else {})
-        answer = audit(str(ROOT / spec) + ending, parameters=parameters, **options)
+        spec, parameters = arguments(exhibit, mended=mended)[0], {"mended": True} if mended and not is_model else {}
+        answer = audit(str(ROOT / spec), parameters=parameters, **options)
         return {finding["rule"]: finding for part in answer["audits"] for finding in part["findings"]}
 
     broken = rules(mended=False)

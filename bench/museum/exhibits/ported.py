@@ -43,12 +43,13 @@ def plain(width, base=10000.0):
     return base ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
 
 
-def yarn_frequencies(width, factor, original, base=10000.0):
+def yarn_frequencies(width, factor, original, base=10000.0, *, inverted=False):
     def plane(turns):
         return width * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(base))
 
     low, high = max(math.floor(plane(32)), 0), min(math.ceil(plane(1)), width - 1)
     share = ((torch.arange(width // 2, dtype=torch.float64) - low) / (high - low)).clamp(0, 1)
+    share = 1 - share if inverted else share
     return plain(width, base) * (1 - share) + plain(width, base) / factor * share
 
 
@@ -94,12 +95,55 @@ def yarn_factor_below_one(head_dim=64, mended=False):
     return Rotation(yarn_frequencies(head_dim, 0.5, 1024), factor=factor, follows=follows)
 
 
-class Decoder(nn.Module):
-    """Layer of attention with a cache, which may forget to shift the positions of new tokens by its length."""
+def yarn_ramp_inverted(head_dim=64, mended=False):
+    """YaRN that divides the fast planes and keeps the slow ones, without the factor of cosines and sines."""
+    factor = 0.1 * math.log(4.0) + 1 if mended else 1.0
+    return Rotation(yarn_frequencies(head_dim, 4.0, 1024, inverted=not mended), factor=factor, follows=YARN)
 
-    def __init__(self, *, mended):
+
+def llama3_scaling_lost(head_dim=64, mended=False):
+    """Llama 3.1: the scaled frequencies are computed, and the plain ones are used."""
+    follows = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    follows |= {"original_max_position_embeddings": 1024}
+    frequencies = plain(head_dim)
+    share = ((1024 * frequencies / (2 * math.pi) - 1) / 3).clamp(0, 1)
+    scaled = frequencies * (share + (1 - share) / 8)
+    return Rotation(scaled if mended else frequencies, follows=follows)
+
+
+def partial_rotary_frequencies(head_dim=64, mended=False):
+    """Half of the head is rotated, by the first frequencies of the whole head."""
+    width = head_dim // 2
+    frequencies = plain(width) if mended else plain(head_dim)[: width // 2]
+    return Rotation(frequencies, follows={"rope_type": "default", "partial_rotary_factor": 0.5})
+
+
+def tables_of_halves(head_dim=64, mended=False):
+    """Neighbouring coordinates are turned by tables that are made for halves."""
+
+    def rotate(q, k, positions):
+        angles = positions[..., None].double() * plain(head_dim)
+        angles = angles.repeat_interleave(2, -1) if mended else torch.cat((angles, angles), -1)
+        cosine, sine = angles.cos().unsqueeze(-3), angles.sin().unsqueeze(-3)
+        swapped = (torch.stack((-x[..., 1::2], x[..., 0::2]), -1).flatten(-2) for x in (q, k))
+        return tuple((x * cosine + y * sine).to(x.dtype) for x, y in zip((q, k), swapped, strict=True))
+
+    return rotate
+
+
+class Decoder(nn.Module):
+    """Layer of attention with a cache; two of its numbers may forget the length of the cache.
+
+    Args:
+        shifts_positions: positions of new tokens begin after the cache, not at 0.
+        window: number of keys that a query sees, itself included; None for all before it.
+        shifts_window: rows of the window's mask are numbered after the cache, not from 0.
+    """
+
+    def __init__(self, *, shifts_positions=True, window=None, shifts_window=True):
         super().__init__()
-        self.mended, self.heads, self.head_dim = mended, 4, 16
+        self.shifts_positions, self.window, self.shifts_window = shifts_positions, window, shifts_window
+        self.heads, self.head_dim = 4, 16
         width = self.heads * self.head_dim
         self.embedding = nn.Embedding(64, width)
         self.query, self.key, self.value, self.output = (nn.Linear(width, width, bias=False) for _ in range(4))
@@ -108,7 +152,8 @@ class Decoder(nn.Module):
     def forward(self, input_ids, past_key_values=None, use_cache=False):
         x = self.embedding(input_ids)
         batch, length = input_ids.shape
-        start = past_key_values[0].shape[2] if past_key_values is not None and self.mended else 0
+        cached = 0 if past_key_values is None else past_key_values[0].shape[2]
+        start = cached if self.shifts_positions else 0
         q, k, v = (
             part(x).view(batch, length, self.heads, self.head_dim).transpose(1, 2)
             for part in (self.query, self.key, self.value)
@@ -119,7 +164,11 @@ class Decoder(nn.Module):
         if past_key_values is not None:
             k, v = (torch.cat(pair, 2) for pair in zip(past_key_values, (k, v), strict=True))
         logits = q @ k.transpose(-1, -2) / self.head_dim**0.5
-        hidden = torch.ones(length, k.shape[2], dtype=torch.bool).triu(k.shape[2] - length + 1)
+        keys = torch.arange(cached + length)
+        hidden = keys > keys[cached:, None]
+        if self.window is not None:
+            rows = keys[cached if self.shifts_window else 0 :][:length]
+            hidden = hidden | ((rows[:, None] - keys).abs() >= self.window)
         weights = logits.masked_fill(hidden, -torch.inf).softmax(-1)
         x = x + self.output((weights @ v).transpose(1, 2).flatten(2))
         return Answer(self.head(x), (k, v))
@@ -135,8 +184,16 @@ class Answer(tuple):
 
 
 def start_index_ignored():
-    return Decoder(mended=False)
+    return Decoder(shifts_positions=False)
 
 
 def start_index_ignored_mended():
-    return Decoder(mended=True)
+    return Decoder()
+
+
+def window_from_first_row():
+    return Decoder(window=8, shifts_window=False)
+
+
+def window_from_first_row_mended():
+    return Decoder(window=8)
