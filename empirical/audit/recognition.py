@@ -14,8 +14,10 @@ from empirical.audit.rotation import RotateAdapter
 from empirical.audit.slope import Slope
 from empirical.audit.subject import AuditError, Subject
 
-ACCURACY, LEAST = 1e-4, 2e-8
-"""Relative and absolute accuracy of a frequency that is computed in float32 and read from a map; mistakes exceed it."""
+ACCURACY = 1e-4
+"""Relative accuracy of a frequency that is computed in float32 and read from a map; mistakes exceed it."""
+NOISE = 2e-7
+"""Absolute accuracy of an angle that is read from cosines and sines in float32."""
 
 
 def describe(reference: Adapter, slope: Slope | None) -> dict[str, Any] | None:
@@ -55,17 +57,17 @@ def planes(reference: Adapter) -> Sequence[tuple[int, ...]]:
 def frequencies(reference: RotateAdapter, last: int = 4096) -> list[float]:
     """Angles of the first head's planes in one step, the fastest first, read from one call that ends at `last`.
 
-    A slow plane turns by less than float32 can tell in one step, so its angle is refined at 8, 64, ... positions.
+    A slow plane turns by less than float32 can tell in one step, so its angle is refined at 8, 64, ... and `last`.
     """
     kept = torch.tensor([sum(c >= 0 for c in plane) == 2 for plane in reference.planes.tolist()])
-    steps = [step for step in (8, 64, 512, 4096) if step < last]
+    steps = [8**power for power in range(1, 7) if 8**power < last]
     maps = reference.maps(torch.tensor([0, 1, *steps, last]))[0][:, 0]
     maps = maps[:, kept][..., :2, :2]
     if not kept.any():
         return []
     angles = torch.atan2(maps[..., 1, 0] - maps[..., 0, 1], maps[..., 0, 0] + maps[..., 1, 1])
     best = angles[1]
-    for row, step in enumerate(steps, 2):
+    for row, step in enumerate([*steps, last], 2):
         turn = 2 * torch.pi
         turns = torch.round((best * step - angles[row]) / turn)
         refined = (angles[row] + turns * turn) / step
@@ -113,24 +115,29 @@ def compare(subject: Subject, reference: Adapter, slope: Slope | None) -> list[D
     trained = int(follows.get("max_position_embeddings") or follows.get("original_max_position_embeddings") or 2048)
     # The maps above are read from calls that end at position 4096 at most.
     published = rotary(follows, width=width, head_dim=subject.head_dim, trained=trained, length=4097)
-    defects = differences(published, frequencies(reference), attention_factor(reference))
+    measured, factor = frequencies(reference), attention_factor(reference)
+    defects = differences(published, measured, factor, least=least(reference))
     for defect in defects:
         defect.numbers["coordinates"] = planes(reference)
     return defects
 
 
-def differences(published: Rotary, measured: list[float], factor: float, logit: float | None = None) -> list[Defect]:
-    """Defects of measured frequencies (the fastest first), attention factor and logit factor."""
+def differences(
+    published: Rotary, measured: list[float], factor: float, logit: float | None = None, *, least: float
+) -> list[Defect]:
+    """Defects of measured frequencies (the fastest first, told from 0 above `least`), attention and logit factor."""
     expected = sorted(published.frequencies, reverse=True)
     defects = []
     numbers: dict[str, Any] = {"attention_factor": factor, "published_attention_factor": published.attention_factor}
-    if not same(measured, expected):
+    if not same(measured, expected, least):
         rule, cause = "frequencies-unpublished", "of no known mistake"
         for name, (variant, _) in published.variants.items():
-            if same(measured, sorted(variant, reverse=True)):
+            if same(measured, sorted(variant, reverse=True), least):
                 rule, cause = name, f"of the mistake '{name}'"
                 break
-        worst = next((n for n, pair in enumerate(zip(measured, expected, strict=False)) if not close(*pair)), None)
+        worst = next(
+            (n for n, pair in enumerate(zip(measured, expected, strict=False)) if not close(*pair, least)), None
+        )
         numbers |= {"plane": worst, "planes": len(measured), "published_planes": len(expected)}
         if worst is not None:
             numbers |= {"frequency": measured[worst], "published": expected[worst]}
@@ -155,14 +162,20 @@ def differences(published: Rotary, measured: list[float], factor: float, logit: 
     return defects
 
 
-def same(measured: list[float], expected: list[float]) -> bool:
-    """True if both have the same numbers up to float32."""
-    return len(measured) == len(expected) and all(map(close, measured, expected))
+def least(reference: RotateAdapter, last: int = 4096) -> float:
+    """Slowest frequency that can be told from 0 by an angle at position `last`."""
+    return max(NOISE, getattr(reference.function, "noise", 0.0)) / last
 
 
-def close(measured: float, expected: float) -> bool:
+def same(measured: list[float], expected: list[float], least: float) -> bool:
+    """True if both have the same numbers, the fastest first, but for planes that are too slow to be told from 0."""
+    agree = all(close(*pair, least) for pair in zip(measured, expected, strict=False))
+    return agree and len(measured) <= len(expected) and all(slow <= least for slow in expected[len(measured) :])
+
+
+def close(measured: float, expected: float, least: float) -> bool:
     """True if two frequencies agree; slow planes are read less exactly."""
-    return isclose(measured, expected, rel_tol=ACCURACY, abs_tol=LEAST)
+    return isclose(measured, expected, rel_tol=ACCURACY, abs_tol=least)
 
 
 def _slopes_differ(slope: Slope, rule: str) -> list[Defect]:

@@ -19,6 +19,8 @@ from empirical.audit.subject import AuditError
 
 OFFSETS_OF_MAGNITUDE = torch.tensor([0, 1, 2, 7, 64])
 """Small offsets at which S is measured."""
+FAR = 1 << 18
+"""Farthest position at which slow planes are read; angles in float32 err by 0.02 there, which is no whole turn."""
 
 
 class RotateAdapter(Adapter):
@@ -46,7 +48,10 @@ class RotateAdapter(Adapter):
         """Groups of coordinates that mix with each other: int64 [N, K], filled up with -1."""
         width = self.subject.head_dim
         noise = getattr(self.function, "noise", 0.0)  # of maps that were solved for, not read
-        mixed = (self._probed(torch.eye(width), torch.tensor([1, 3, 17])).abs() > noise).any(0).any(1).any(1)
+        near = [1, 3, 17]
+        if noise:  # slow planes turn by more than it only far away
+            near += [self.position_reach(FAR)]
+        mixed = (self._probed(torch.eye(width), torch.tensor(near)).abs() > noise).any(0).any(1).any(1)
         linked = (mixed | mixed.T | torch.eye(width, dtype=torch.bool)).double()
         for _ in range(width.bit_length()):
             linked = ((linked @ linked) > 0).double()

@@ -216,7 +216,7 @@ def test_a_cache_is_used_under_the_name_that_transformers_gives_it_from_5_24_on(
     assert at_start in right
     path.write_text(right.replace(at_start, "torch.arange(length)"), encoding="utf-8")
     [(rule, reproduction), *_] = rules_of(path, "Model")
-    assert rule == "start-index-ignored" and "cache=model(" in reproduction
+    assert rule == "start-index-ignored" and "cache=past, use_cache=True" in reproduction
     with pytest.raises(AssertionError):
         exec(reproduction, {})
     path.write_text(right, encoding="utf-8")
@@ -346,7 +346,7 @@ HOSTILE = {
     "a base that is a truth value": ({"rope_theta": True}, "rope_theta = True: it must be a number"),
     "a negative factor": ({"rope_type": "yarn", "factor": -4}, "factor = -4: it must be a number, above 0"),
     "a factor as text": ({"rope_scaling": {"rope_type": "linear", "factor": "4"}}, "factor = '4': it must be a number"),
-    "frequencies that are not finite": ({"rope_type": "dynamic", "factor": 1e38}, "queries that are not finite"),
+    "frequencies that are not finite": ({"rope_type": "dynamic", "factor": 1e38}, "gives logits that are not finite"),
     "frequencies by division by zero": ({"rope_type": "yarn", "rope_theta": 1}, "ZeroDivisionError"),
     "no finite number elsewhere": ({"attention_dropout": math.nan}, "attention_dropout = nan is no finite number"),
     "a width as text": ({"hidden_size": "64"}, "hidden_size = '64': it must be a whole number"),

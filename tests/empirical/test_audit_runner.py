@@ -53,19 +53,19 @@ def test_logits_are_found_in_an_answer_of_any_form(name):
 def test_an_answer_that_is_no_logits_is_refused_in_one_line(name):
     answer, says = REFUSED[name]
     with pytest.raises(AuditError, match=f"^'model' .*{says}") as refused:
-        patterns.measure(runner(Answering(answer)), "absolute", None, causal=True)
+        patterns.measure(runner(Answering(answer)), "absolute")
     assert "\n" not in str(refused.value)
 
 
 def test_hidden_entries_of_a_vocabulary_are_no_difference():
     hidden = torch.zeros(VOCABULARY).index_fill(0, torch.tensor([0, 7]), -torch.inf)
-    results = patterns.measure(runner(Answering(lambda x: x + hidden)), "absolute", None, causal=True)
+    results = patterns.measure(runner(Answering(lambda x: x + hidden)), "absolute")
     assert [result.difference for result in results if result.first is not None or result.refusal] == []
 
 
 def test_a_reproduction_takes_the_logits_out_of_the_answer():
     model = Answering(lambda x: {"logits": x + 0.1 * x.mean(0)})
-    results = {result.name: result for result in patterns.measure(runner(model), "absolute", None, causal=True)}
+    results = {result.plan.name: result for result in patterns.measure(runner(model), "absolute")}
     assert results["batched with other rows"].first is not None
     assert "with torch.no_grad(): part = model(ids)['logits']" in results["by PyTorch's fast path"].body
 
@@ -107,4 +107,4 @@ def test_a_compiled_model_is_audited_without_its_compiler(made):
     compiled = torch.compile(model, backend="eager")
     subject = own_model((lambda: compiled) if made else compiled, "model")
     assert type(subject.build()) is Model
-    assert look(Runner(subject)).kind == "absolute"
+    assert look(Runner(subject))[0].kind == "absolute"

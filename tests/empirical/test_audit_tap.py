@@ -129,6 +129,26 @@ def test_queries_keys_and_logits_are_those_of_the_call_in_whatever_layout(name):
     assert reading.scale == pytest.approx(0.5), "the bias is no part of it"
 
 
+def test_columns_of_a_table_that_are_masked_for_all_queries_and_a_sink_are_no_keys():
+    longer = torch.cat([K, K.new_zeros(BATCH, HEADS, 3, 8)], 2)
+    mask = torch.cat([BIAS, BIAS.new_full((LENGTH, 3), -torch.inf)], 1)
+    sink = torch.zeros(BATCH, HEADS, LENGTH, 1)
+    with Tap(BATCH, LENGTH) as tap:
+        F.scaled_dot_product_attention(Q, longer, longer, mask, scale=0.5)
+        torch.cat([Q @ K.mT / 2 + BIAS, sink], -1).softmax(-1)
+    assert len(tap.readings) == 2
+    for reading in tap.readings:
+        assert torch.equal(reading.k_BHIC, K)
+        assert torch.allclose(reading.logits_BHJI, Q @ K.mT / 2 + BIAS)
+
+
+def test_a_product_that_makes_part_of_the_logits_is_not_taken_for_queries_and_keys():
+    with Tap(BATCH, LENGTH) as tap:
+        scores = Q @ K.mT
+        ((scores + Q @ torch.ones(8, 1).double()) / 2 + BIAS).softmax(-1)
+    assert torch.equal(tap.readings[0].k_BHIC, K)
+
+
 @pytest.mark.parametrize("name", ["attention of three axes", "einsum of any axes"])
 def test_rows_that_do_not_divide_the_axes_are_not_read(name):
     with Tap(5, LENGTH) as tap:
@@ -151,8 +171,8 @@ def test_models_of_torch_modules_are_recognised(attention, encoding):
     for batch_first, need_weights in ((True, False), (False, False), (True, True)):
         model = Model(attention, encoding, batch_first=batch_first, need_weights=need_weights)
         for dtype in (torch.float64, torch.float32):
-            anatomy = look(Runner(own_model(model, "model"), dtype))
-            assert (anatomy.kind, anatomy.heads, anatomy.head_dim) == (encoding, HEADS, WIDTH // HEADS)
+            for anatomy in look(Runner(own_model(model, "model"), dtype)):
+                assert (anatomy.kind, anatomy.heads, anatomy.head_dim) == (encoding, HEADS, WIDTH // HEADS)
 
 
 def whole(model, source=""):
@@ -207,6 +227,6 @@ def test_cross_attention_is_not_taken_for_self_attention():
             reading = Runner(subject).reading(torch.full((2, length), 3), layer=layer)
             assert reading.logits_BHJI.shape == (2, HEADS, length, length)
             assert reading.logits_BHJI[..., 0, 1:].isneginf().all(), "only the decoder is causal"
-    assert look(Runner(subject)).kind == "absolute"
+    assert look(Runner(subject))[0].kind == "absolute"
     with pytest.raises(AuditError, match="no self-attention that can be read"):
         whole(torch_models.Latents())

@@ -1,19 +1,21 @@
 """Anatomy: which position encoding a model has, found from what positions do to queries, keys and logits of a layer.
 
-In the first layer the hidden state of a token does not depend on its neighbours. So the same token at every position
-gives what the encoding does to its query: nothing, a linear map (rotation), or anything else (absolute embedding).
+Values have no positions, so attention over one token that is repeated gives the same hidden state at every position,
+in all layers. So such a row shows what the encoding does to queries and keys: nothing, a linear map (rotation), or
+anything else (absolute embedding).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from empirical.audit.adapter import RefusedPosition
 from empirical.audit.models.bounds import field_of
 from empirical.audit.models.runner import Runner
-from empirical.audit.models.tap import MASKED
+from empirical.audit.models.tap import MASKED, Reading
 from empirical.audit.subject import AuditError
 
 NEAR = 24
@@ -24,8 +26,10 @@ MAPPED = 128
 """Length of the sequences, one for each token, from which a rotation is read."""
 NOISE = 3e-6
 """Entries of a solved map below this may be rounding of queries in float32; the slowest planes turn by more at 17."""
-LINEAR = 1e-6
-"""Largest share of a query that a linear map may leave unexplained in float64."""
+LINEAR = {torch.float64: 1e-6, torch.float32: 1e-4, torch.bfloat16: 1e-3}
+"""Largest share of a query that rounding may change, ten times as much over several layers."""
+SAME = 1e-4
+"""Largest difference of maps, and of lengths, that count as equal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,56 +37,156 @@ class Anatomy:
     """Encoding of one layer as it was measured.
 
     Attributes:
+        layer: index among the layers of self-attention.
         kind: "rotary", "bias", "absolute" or "none".
         q_scale: factor of q.k in the logits.
         head_dim: width of queries as they enter the logits.
         heads: number of heads.
         causal: True if no query sees a later key.
+        still: heads of a rotation that positions leave as they are.
+        effect: what near positions do to queries and keys, [2, L, H, C, C] for a rotation, or to logits, [H, L, L], for
+            a bias; layers with the same encoding have the same.
     """
 
+    layer: int
     kind: str
     q_scale: float
     head_dim: int
     heads: int
     causal: bool
+    still: tuple[int, ...] = ()
+    effect: Tensor | None = None
+
+    def equals(self, other: "Anatomy") -> bool:
+        """True if both have the same encoding, as far as near positions tell."""
+        if self.kind != other.kind or self.head_dim != other.head_dim or self.still != other.still:
+            return False
+        first, second = self.effect, other.effect
+        if first is None or second is None or first.shape != second.shape:
+            return first is second
+        return bool(torch.allclose(first, second, atol=SAME))
 
 
-def look(runner: Runner, layer: int = 0) -> Anatomy:
-    """Find the kind of encoding of a layer."""
-    width = runner.reading(runner.ids(1, 4), layer=layer).q_BHJC.shape[-1]
-    tokens = torch.arange(2, min(runner.vocabulary, 2 + width + 8))
-    reading = runner.reading(tokens[:, None].expand(-1, NEAR), layer=layer)
-    q, heads = reading.q_BHJC.double(), reading.q_BHJC.shape[1]
+def look(runner: Runner) -> list[Anatomy]:
+    """Find the kind of encoding of each layer of self-attention.
+
+    Raises:
+        AuditError: no attention can be read, or queries are not finite.
+    """
+    widths = [reading.q_BHJC.shape[-1] for reading in runner.readings(runner.ids(1, 4))]
+    tokens = torch.arange(2, min(runner.vocabulary, 2 + max(widths) + 8))
+    readings = runner.readings(tokens[:, None].expand(-1, NEAR))
+    silent = runner.fresh(runner.dtype)
+    silent.silence()
+    biases = [_relative(reading) for reading in silent.readings(torch.full((1, NEAR), 2))]
+    found = [_of_layer(layer, runner, *pair) for layer, pair in enumerate(zip(readings, biases, strict=True))]
+    if runner.positions_name and any(anatomy.kind == "absolute" for anatomy in found):
+        found = _without_history(runner, tokens, found)
+    return found
+
+
+def _without_history(runner: Runner, tokens: Tensor, found: list[Anatomy]) -> list[Anatomy]:
+    """Anatomies of layers that seemed to have absolute positions, from tokens without earlier ones.
+
+    A recurrent layer before attention changes the hidden state of a token that is repeated.
+    """
+    order = torch.arange(NEAR) + runner.origin
+    try:
+        alone = runner.readings(tokens.repeat(NEAR)[:, None], positions=order.repeat_interleave(len(tokens))[:, None])
+    except RefusedPosition:
+        return found
+    for anatomy, reading in zip(list(found), alone, strict=True):
+        if anatomy.kind == "absolute":
+            parts = [part.unflatten(0, (NEAR, -1))[:, :, :, 0].permute(1, 2, 0, 3)
+                     for part in (reading.q_BHJC, reading.k_BHIC)]  # fmt: skip
+            kind, still, effect = _effect(parts)
+            found[anatomy.layer] = replace(anatomy, kind=kind, still=still, effect=effect)
+    return found
+
+
+def _of_layer(layer: int, runner: Runner, reading: Reading, bias: Tensor) -> Anatomy:
+    """Anatomy of a layer, from a reading of each token repeated, and the logits of tokens without content."""
+    q = reading.q_BHJC
     if not q.isfinite().all():
         raise AuditError(
             f"'{runner.subject.name}' has queries that are not finite in layer {layer}: make it sound first"
         )
     later = torch.ones(NEAR, NEAR).triu(1).bool()
     causal = bool((reading.logits_BHJI[..., later] <= MASKED).all())
-    measured: dict[str, Any] = {"head_dim": width, "heads": heads, "q_scale": reading.scale, "causal": causal}
-    if not torch.allclose(q, q[:, :, :1].expand_as(q), rtol=1e-5, atol=1e-7):
-        if len(tokens) < width:
-            raise AuditError(
-                f"heads of width {width} need a vocabulary of {width + 10} tokens to be read, or smaller heads"
-            )
-        residual = q.flatten(1, 1).transpose(0, 2)  # [L, H, T, C]
-        start, rest = residual[0], residual[1:]
+    if len(q) < q.shape[-1]:
+        raise AuditError(
+            f"heads of width {q.shape[-1]} need a vocabulary of {q.shape[-1] + 10} tokens to be read, or smaller heads"
+        )
+    kind, still, effect = _effect([reading.q_BHJC, reading.k_BHIC])
+    if kind == "none" and bool((bias[:, -1].diff(dim=-1).abs() > 1e-7).any()):
+        kind, effect = "bias", bias
+    return Anatomy(layer=layer, kind=kind, q_scale=reading.scale, head_dim=q.shape[-1], heads=q.shape[1], causal=causal,
+                   still=still, effect=effect)  # fmt: skip
+
+
+def _effect(parts: list[Tensor]) -> tuple[str, tuple[int, ...], Tensor | None]:
+    """Kind of what positions do to queries and keys [T, H, L, C], the heads they leave as they are, and their maps.
+
+    A rotation is a linear map that keeps or scales all lengths alike; an absolute embedding adds a vector.
+    """
+    moved, maps_of = [], []
+    is_rotation = True
+    for part in parts:
+        x = part.double().permute(1, 2, 0, 3)  # [H, L, T, C]
+        start, rest = x[:, :1], x[:, 1:]
+        apart = (rest - start).norm(dim=-1) / start.norm(dim=-1).clamp(min=1e-9)
+        moved.append((apart > 10 * LINEAR[part.dtype]).flatten(1).any(1))
+        if not moved[-1].any():
+            maps_of.append(torch.eye(x.shape[-1], dtype=x.dtype).expand(*rest.shape[:2], -1, -1))
+            continue
         maps = torch.linalg.pinv(start) @ rest
+        maps_of.append(maps)
         unexplained = (start @ maps - rest).norm() / rest.norm()
-        norms = rest.norm(dim=-1) / start.norm(dim=-1)
-        # A linear map that keeps or scales all lengths alike; an absolute embedding adds a vector.
-        is_rotation = unexplained < LINEAR and float((norms - norms.mean(-1, keepdim=True)).abs().max()) < 1e-4
-        return Anatomy(kind="rotary" if is_rotation else "absolute", **measured)
-    bias = square(runner.fresh(), NEAR, layer=layer)
-    steps = bias[:, -1].diff(dim=-1)
-    return Anatomy(kind="bias" if bool((steps.abs() > 1e-7).any()) else "none", **measured)
+        lengths = rest.norm(dim=-1) / start.norm(dim=-1)
+        linear = bool(unexplained < LINEAR[part.dtype])
+        is_rotation &= linear and float((lengths - lengths.mean(-1, True)).abs().max()) < SAME
+    turning = torch.stack(moved)
+    if not turning.any():
+        return "none", (), None
+    if not is_rotation:
+        return "absolute", (), None
+    still = tuple((~turning.all(0)).nonzero().flatten().tolist()) if turning.any(1).all() else ()
+    return "rotary", still, torch.stack(maps_of)
+
+
+def repeated(runner: Runner, length: int) -> tuple[int, int] | None:
+    """First position in a row whose query and key are those of the one before, or of the first; None if there is none.
+
+    Returns:
+        The position, and the earlier one.
+    """
+    reading = runner.reading(torch.full((1, length), 2))
+    close = LINEAR[reading.q_BHJC.dtype]
+    codes = torch.cat([reading.q_BHJC[0], reading.k_BHIC[0]], -1).double().transpose(0, 1).flatten(1)
+    close *= float(codes.norm(dim=-1).max())
+    for earlier in (torch.arange(length - 1), torch.zeros(length - 1, dtype=torch.int64)):
+        same = ((codes[1:] - codes[earlier]).norm(dim=-1) <= close).nonzero()
+        if len(same):
+            return int(same[0]) + 1, int(earlier[same[0]])
+    return None
+
+
+def _visible(reading: Reading) -> Tensor:
+    """Logits of the first row, masked pairs as 0: float64 [H, L, L]."""
+    logits = reading.logits_BHJI[0].double()
+    return torch.where(logits > MASKED, logits, 0)
+
+
+def _relative(reading: Reading) -> Tensor:
+    """Logits of the first row minus those of each query with itself, which softmax cancels; masked pairs as 0."""
+    visible = _visible(reading)
+    return torch.where(visible == 0, 0, visible - visible.diagonal(dim1=-2, dim2=-1)[..., None])
 
 
 def square(runner: Runner, length: int = SQUARE, *, layer: int = 0) -> Tensor:
     """Bias of all pairs of a sequence, masked pairs as 0: float64 [H, L, L]. Silences the runner's model."""
     runner.silence()
-    logits = runner.reading(torch.full((1, length), 2), layer=layer).logits_BHJI[0].double()
-    return torch.where(logits > MASKED, logits, 0)
+    return _visible(runner.reading(torch.full((1, length), 2), layer=layer))
 
 
 class Maps:
@@ -91,10 +195,9 @@ class Maps:
     The maps are relative to position 0, so a constant factor of cosines and sines does not show.
     """
 
-    noise = NOISE
-
     def __init__(self, runner: Runner, width: int, layer: int = 0) -> None:
         self.runner, self.layer = runner, layer
+        self.noise = NOISE if runner.dtype is torch.float64 else 10 * NOISE
         self.tokens = torch.arange(2, 2 + width + 8)
         self.start = [torch.linalg.pinv(part) for part in self._read(torch.tensor([0]))]
 
@@ -102,8 +205,8 @@ class Maps:
         """Queries and keys of every token at every position: two tensors [P, H, T, C]."""
         count = len(self.tokens)
         if self.runner.positions_name:
-            ids = self.tokens.repeat(len(positions))[:, None]
-            reading = self.runner.reading(ids, positions=positions.repeat_interleave(count)[:, None], layer=self.layer)
+            ids, places = self.tokens.repeat(len(positions))[:, None], positions + self.runner.origin
+            reading = self.runner.reading(ids, positions=places.repeat_interleave(count)[:, None], layer=self.layer)
             parts = (reading.q_BHJC[:, :, 0], reading.k_BHIC[:, :, 0])
             return [part.double().unflatten(0, (len(positions), count)).transpose(1, 2) for part in parts]
         length = int(positions.max()) + 1

@@ -6,19 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from torch import nn
 
 from empirical.audit import causes, recognition
 from empirical.audit.adapter import RefusedPosition, Setting
 from empirical.audit.diagnosis import Defect
 from empirical.audit.kinds import adapter_for
-from empirical.audit.models import fields, parts, patterns
-from empirical.audit.models.anatomy import SQUARE, Anatomy, look, rope_fields
+from empirical.audit.models import cached, fields, parts, patterns, windows
+from empirical.audit.models.anatomy import SQUARE, Anatomy, look, repeated, rope_fields
 from empirical.audit.models.bounds import NAMES, field_of, size_of
+from empirical.audit.models.plans import DTYPE, LENGTH, LONGEST, SINGLE
 from empirical.audit.models.runner import Runner, Subject
 from empirical.audit.published import require_fields, rotary, yarn_mscale
 from empirical.audit.report import audit
 from empirical.audit.reproduction import confirmed
-from empirical.audit.rotation import RotateAdapter
+from empirical.audit.rotation import FAR, RotateAdapter
 from empirical.audit.rules import ORDER, RULES, Severity
 from empirical.audit.subject import AuditError
 from theory.system.userfile import shown
@@ -59,27 +61,52 @@ def audit_model(
     if failing := _head_count(subject):
         on_step(STEPS[0])
         return [_model_answer(subject, [failing])]
-    runner = Runner(subject)
+    single = _prepared(subject)
+    subject = single.subject
+    runner = Runner(subject, origin=single.origin)
     trained = size_of(subject.config, "trained")
-    layers = _layers(subject)
+    anatomies = look(runner)
+    single.causal = all(anatomy.causal for anatomy in anatomies)
+    kinds = windows.layer_kinds(subject.config, len(anatomies))
+    groups = _groups(anatomies, kinds)
     defects: list[Defect] = []
     recognised: list[dict[str, Any]] = []
-    answers: list[dict[str, Any]] = []
-    for layer, layer_type in layers.items():
-        anatomy = look(runner, layer)
-        described, wrong = _constants(subject, anatomy, layer, layer_type, trained)
-        recognised.append({"layer": layer, "layer_type": layer_type, "kind": anatomy.kind, **described})
-        defects += wrong
+    for group in groups:
+        anatomy, kind = group[0], kinds[group[0].layer]
+        described, wrong = _constants(subject, anatomy, kind, trained)
+        members = [member.layer for member in group]
+        recognised.append({"layer": anatomy.layer, "layers": members, "layer_type": kind, "kind": anatomy.kind}
+                          | described)  # fmt: skip
+        defects += [_of_layer(defect, group, groups) for defect in wrong]
+    defects += _layer_defects(subject, anatomies, groups, kinds, bool(defects))
     on_step("recognition")
-    kind = recognised[0]["kind"]
-    single = Runner(subject, patterns.DTYPE)
-    causal = all(layer["causal"] for layer in recognised)
-    results = patterns.measure(single, kind, trained, causal=causal)
-    dynamic = rope_fields(subject.config)["rope_type"] in BY_LENGTH if kind == "rotary" else False
-    defects += _pattern_defects(results, subject, dynamic=dynamic)
-    if single.positions_name and kind in ("rotary", "absolute") and patterns.ignores_positions(single):
+    if single.positions_name and anatomies[0].kind in ("rotary", "absolute") and patterns.ignores_positions(single):
         says = "other positions that are passed give the same logits: the index in the call is used instead"
         return [_model_answer(subject, [Defect(rule="positions-ignored", says=says, first={"float32": 1})], recognised)]
+    kind = _kind(anatomies)
+    dynamic = rope_fields(subject.config)["rope_type"] in BY_LENGTH if kind == "rotary" else False
+    window = windows.window_of(subject.config)
+    long, table = _reach(single, trained, window, dynamic)
+    defects += table
+    if kind in ("rotary", "absolute"):
+        defects += _repeated_positions(single, long, dtypes)
+    seen = windows.see(single, min(long, (window or long) + windows.BEYOND))
+    defects += windows.defects(seen, window, kinds, causal=single.causal)
+    shorter_window = any(count < min(LENGTH, seen.length) for count in seen.full)
+    layers = size_of(subject.config, "layers") or 0
+    recurrent = len(anatomies) < layers or any(isinstance(part, nn.Conv1d) for part in single.model.modules())
+    results = patterns.measure(
+        single, kind, trained=trained, long=long, shorter_window=shorter_window, recurrent=recurrent
+    )
+    known = {defect.rule for defect in defects}
+    has_state = recurrent or kind == "none"
+    defects += _pattern_defects(results, single, dynamic=dynamic, has_state=has_state, known=known)
+    if not single.causal and single.cache_name and single.call(single.ids(1, LENGTH))[1] is not None:
+        says = "a query sees later keys, though the model gives a cache: a token's logits change once others follow"
+        defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
+    if single.origin:
+        says = f"positions that are passed count from {single.origin}: pass {single.origin}, {single.origin + 1}, ..."
+        defects.append(Defect(rule="positions-offset", says=says, first={"all": 0}))
     on_step("call patterns")
     effects = fields.effects(subject, trained)
     for name in fields.ignored(effects, set(requested)):
@@ -88,14 +115,138 @@ def audit_model(
             Defect(rule="config-ignored", says=says, first={"all": None}, numbers={name: str(requested[name])})
         )
     on_step("fields")
-    for layer, layer_type in layers.items() if with_parts else ():
-        anatomy = look(Runner(subject), layer)
-        answers += _audited_parts(subject, anatomy, layer, layer_type, dynamic, dtypes, to, budget, on_step)
+    answers: list[dict[str, Any]] = []
+    audited: set[str | None] = set()
+    for group in groups if with_parts else ():
+        if (layer_type := kinds[group[0].layer]) not in audited:
+            audited.add(layer_type)
+            answers += _audited_parts(subject, group[0], layer_type, dynamic, dtypes, to, budget, on_step)
     if dynamic:
         for answer in answers:
             answer["findings"] = [_by_design(finding) for finding in answer["findings"]]
-    model = _model_answer(subject, defects, recognised, effects, {result.name: result.as_json() for result in results})
-    return [model, *answers]
+    found = {result.plan.name: result.as_json() for result in results}
+    return [_model_answer(subject, defects, recognised, effects, found), *answers]
+
+
+def _prepared(subject: Subject) -> Runner:
+    """Runner in float32 that knows its origin, of a subject that knows its widest dtype and if it takes positions."""
+    single = Runner(subject, DTYPE)
+    patterns.require_sound(single)
+    wide = Runner(subject)
+    try:
+        wide.call(wide.ids(1, LENGTH))
+    except RefusedPosition:
+        subject = replace(subject, widest=DTYPE)
+    origin = patterns.origin(single)
+    return Runner(replace(subject, takes_positions=origin is not None), DTYPE, origin=origin or 0)
+
+
+def _groups(anatomies: Sequence[Anatomy], kinds: Sequence[str | None]) -> list[list[Anatomy]]:
+    """Layers of the same kind by the configuration and with the same encoding, in groups."""
+    groups: list[list[Anatomy]] = []
+    for anatomy in anatomies:
+        for group in groups:
+            if kinds[group[0].layer] == kinds[anatomy.layer] and group[0].equals(anatomy):
+                group.append(anatomy)
+                break
+        else:
+            groups.append([anatomy])
+    return groups
+
+
+def _kind(anatomies: Sequence[Anatomy]) -> str:
+    """Kind of encoding of the whole model: of the first layer that has one."""
+    return next((anatomy.kind for anatomy in anatomies if anatomy.kind != "none"), "none")
+
+
+def _of_layer(defect: Defect, group: Sequence[Anatomy], groups: Sequence[Sequence[Anatomy]]) -> Defect:
+    """Defect with its layers named, where not all have it."""
+    if len(groups) > 1:
+        layers = ", ".join(str(anatomy.layer) for anatomy in group)
+        defect.says = f"{'layer' if len(group) == 1 else 'layers'} {layers}: {defect.says}"
+    return defect
+
+
+def _layer_defects(
+    subject: Subject,
+    anatomies: Sequence[Anatomy],
+    groups: Sequence[Sequence[Anatomy]],
+    kinds: Sequence[str | None],
+    explained: bool,
+) -> list[Defect]:
+    """Heads and layers without the encoding that others have, or a whole model without the one that it names."""
+    defects = []
+    for group in groups:
+        if still := group[0].still:
+            heads = ", ".join(map(str, still))
+            says = f"no position turns queries or keys of heads {heads}, of {group[0].heads}"
+            defects.append(_of_layer(Defect(rule="heads-differ", says=says, first={"all": 1}), group, groups))
+    without = [anatomy.kind == "none" for anatomy in anatomies]
+    named = field_of(subject.config, "no_rope_layers")
+    if all(without):
+        if claims := _claimed(subject.config):
+            says = f"no query, key or logit of any layer depends on the position, and the configuration sets {claims}"
+            defects.append(Defect(rule="no-position", says=says, first={"all": 1}))
+    elif isinstance(named, list | tuple) and len(named) == len(without):
+        wrong = [layer for layer, (use, still) in enumerate(zip(named, without, strict=True)) if bool(use) is still]
+        if wrong:
+            has = "no rotation" if without[wrong[0]] else "a rotation"
+            says = f"layer {wrong[0]} has {has}, and no_rope_layers says {named[wrong[0]]}"
+            defects.append(Defect(rule="no-rope-layers-ignored", says=says, first={"all": 1}))
+    elif not explained and len(groups) > len(set(kinds)):
+        first, second = next(
+            (one, other) for one in groups for other in groups
+            if one is not other and kinds[one[0].layer] == kinds[other[0].layer]
+        )  # fmt: skip
+        says = f"layer {second[0].layer} has another encoding than layer {first[0].layer}"
+        defects.append(Defect(rule="layers-differ", says=says, first={"all": 1}))
+    return defects
+
+
+CLAIMS = ("rope_theta", "rope_parameters", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base", "alibi",
+          "relative_attention_num_buckets")  # fmt: skip
+"""Fields of configurations that claim an encoding."""
+
+
+def _claimed(config: Any) -> str | None:
+    """First field that claims an encoding; None if there is none."""
+    return next((name for name in CLAIMS if field_of(config, name)), None)
+
+
+def _reach(runner: Runner, trained: int | None, window: int | None, dynamic: bool) -> tuple[int, list[Defect]]:
+    """Tokens of long rows, and the defect of a table that is shorter than the configuration promises."""
+    wanted = max(SINGLE, 2 * window + windows.BEYOND if window else 0)
+    wanted = min(wanted, LONGEST)
+    if dynamic:
+        wanted = min(wanted, int(rope_fields(runner.subject.config).get("original_max_position_embeddings") or wanted))
+    promised = trained - runner.origin if trained and trained <= LONGEST else None
+    accepted, refusal = runner.reach(max(wanted, promised or 0) if not dynamic else wanted)
+    longest = min(max(wanted, promised or 0), accepted, promised or wanted)
+    if promised is None or accepted >= promised or dynamic:
+        return longest, []
+    says = f"position {accepted} is refused, and the configuration promises {trained} positions: {refusal[:120]}"
+    numbers = {"accepted": accepted, "promised": promised}
+    return longest, [Defect(rule="table-too-short", says=says, first={"all": accepted}, numbers=numbers)]
+
+
+def _repeated_positions(single: Runner, length: int, dtypes: Sequence[str]) -> list[Defect]:
+    """Defect of two positions that are the same to a model, in float32 or, if it was asked for, in bfloat16."""
+    pair = repeated(single, length)
+    if pair:
+        rule = "codes-repeated" if pair[1] == 0 else "codes-clamped"
+        return [_same_position(rule, pair, "float32")]
+    if "bfloat16" not in dtypes:
+        return []
+    try:
+        pair = repeated(single.fresh(torch.bfloat16), length)
+    except AuditError:  # it does not work in bfloat16
+        return []
+    return [_same_position("positions-rounded", pair, "bfloat16")] if pair else []
+
+
+def _same_position(rule: str, pair: tuple[int, int], dtype: str) -> Defect:
+    says = f"a token at position {pair[0]} has the query and the key that it has at position {pair[1]}"
+    return Defect(rule=rule, says=f"{says}, in {dtype}", first={dtype: pair[0]})
 
 
 def _model_answer(
@@ -136,13 +287,13 @@ def _head_count(subject: Subject) -> Defect | None:
     width = {name: power * 16 for name in NAMES["width"] if field_of(subject.config, name) is not None}
     changed = {name: power, **width}
     try:
-        runner = Runner(subject, patterns.DTYPE)
+        runner = Runner(subject, DTYPE)
         runner.call(runner.ids(1, 8))
         return None
     except RefusedPosition as error:
         reason = str(error)
     try:
-        other = Runner(replace(subject, build=lambda: rebuild(changed)), patterns.DTYPE)
+        other = Runner(replace(subject, build=lambda: rebuild(changed)), DTYPE)
         other.call(other.ids(1, 8))
     except RefusedPosition:
         return None
@@ -150,17 +301,6 @@ def _head_count(subject: Subject) -> Defect | None:
     lines = [*subject.recipe, "error = 0", "try: model(torch.arange(8)[None])", "except RuntimeError: error = 1"]
     return Defect(rule="head-count-fails", says=says, first={"all": 0}, numbers={"heads": heads, "works": power},
                   reproduction=confirmed(lines))  # fmt: skip
-
-
-def _layers(subject: Subject) -> dict[int, str | None]:
-    """First layer of each kind, with the name of its kind."""
-    kinds = field_of(subject.config, "layer_types")
-    if not (kinds and isinstance(kinds, list | tuple) and all(isinstance(kind, str) for kind in kinds)):
-        kinds = [None]
-    first: dict[str | None, int] = {}
-    for layer, layer_type in enumerate(kinds):
-        first.setdefault(layer_type, layer)
-    return {layer: layer_type for layer_type, layer in first.items()}
 
 
 def _fields_of(config: Any, layer_type: str | None) -> dict[str, Any]:
@@ -171,7 +311,7 @@ def _fields_of(config: Any, layer_type: str | None) -> dict[str, Any]:
 
 
 def _constants(
-    subject: Subject, anatomy: Anatomy, layer: int, layer_type: str | None, trained: int | None
+    subject: Subject, anatomy: Anatomy, layer_type: str | None, trained: int | None
 ) -> tuple[dict[str, Any], list[Defect]]:
     """Description of the encoding of a layer, and defects of its constants and of its rotation."""
     config = subject.config
@@ -181,7 +321,7 @@ def _constants(
     if anatomy.kind != "rotary":
         names = {"absolute": "absolute positions, added to embeddings", "none": "no position encoding", "bias": "bias"}
         return {**described, "encoding": names[anatomy.kind]}, []
-    part = parts.maps_part(subject, anatomy, layer)
+    part = parts.maps_part(subject, anatomy)
     reference = adapter_for(part, Setting(dtype=torch.float64))
     assert isinstance(reference, RotateAdapter)
     defects: list[Defect] = []
@@ -199,7 +339,7 @@ def _constants(
         require_fields(given)
         width = int(head_dim * float(given.get("partial_rotary_factor") or 1))
         width = rotated if type(rotated) is int else width
-        lengths = _lengths(given, trained or 2048)
+        lengths = _lengths(reference, given, trained or 2048)
         sizes: dict[str, int] = {"width": width, "head_dim": head_dim, "trained": trained or 2048}
         of_lengths = [replace(rotary(given, **sizes, length=n), logit_factor=_logit_factor(given)) for n in lengths]
     except AuditError as error:
@@ -209,7 +349,11 @@ def _constants(
         measured = recognition.frequencies(reference, last=length - 1)
         factor, logit = _factors(subject, layer_type, anatomy, given)
         differing = recognition.differences(
-            published, measured, published.attention_factor if factor is None else factor, logit
+            published,
+            measured,
+            published.attention_factor if factor is None else factor,
+            logit,
+            least=recognition.least(reference, length - 1),
         )
         for defect in differing:
             defect.numbers["length"] = length
@@ -229,11 +373,12 @@ def _as_json(value: Any) -> Any:
     return value
 
 
-def _lengths(given: Mapping[str, Any], trained: int) -> list[int]:
-    """Lengths of calls at which frequencies are compared: within the trained length and, where that matters, beyond."""
+def _lengths(reference: RotateAdapter, given: Mapping[str, Any], trained: int) -> list[int]:
+    """Lengths of calls at which frequencies are compared: as long as can be, or on both sides of the trained length."""
+    if given["rope_type"] not in BY_LENGTH:
+        return [reference.position_reach(FAR) + 1]
     original = int(given.get("original_max_position_embeddings") or trained)
-    near = min(original, 4097)
-    return [near, 4 * original] if given["rope_type"] in BY_LENGTH and original <= 1 << 18 else [near]
+    return [min(original, 4097), *([4 * original] if original <= FAR else [])]
 
 
 def _logit_factor(given: Mapping[str, Any]) -> float:
@@ -273,26 +418,31 @@ def _reproduce_constant(subject: Subject, defect: Defect, length: int) -> str | 
     )
 
 
-def _pattern_defects(results: Sequence[patterns.Pattern], subject: Subject, *, dynamic: bool) -> list[Defect]:
-    """Defects shown by the call patterns."""
+def _pattern_defects(
+    results: Sequence[patterns.Pattern], runner: Runner, *, dynamic: bool, has_state: bool, known: set[str]
+) -> list[Defect]:
+    """Defects shown by the call patterns, but for those that `known` rules explain."""
     defects = []
     for result in results:
-        if result.refusal and "beyond the trained length" in result.name:
+        if result.refusal and "beyond the trained length" in result.plan.name:
             says = f"a call beyond the trained length fails: {result.refusal[:160]}"
             defects.append(Defect(rule="beyond-trained-length", says=says, first={"all": None}))
-        if result.first is None:
+    for result in patterns.failing(list(results)):
+        plan, rule = result.plan, result.plan.rule
+        if "cache" in plan.features and known & {"window-differs-when-cached", "cache-incomplete"}:
             continue
-        rule = result.rule
-        if rule == "call-history" and dynamic and result.name == "after a shorter call":
+        if rule == "call-history" and dynamic and plan.name == "after a shorter call":
             rule = "length-dependent-by-design"
-        says = f"{result.name}: logits differ by {result.difference:.2g} of the largest from token {result.first} on"
+        seen = f"{plan.name}: logits differ by {result.difference:.2g} of the largest from token {result.first} on"
+        if rule == "start-index-ignored":
+            cause = cached.cause(runner, plan.chunks, result.first or 0, has_state=has_state)
+            rule, seen = (cause[0], f"{seen}: {cause[1]}") if cause else (rule, seen)
         reproduction = None
-        if subject.recipe and result.body:
-            lines = [*subject.recipe, *result.body]
-            reproduction = confirmed(lines)
+        if runner.subject.recipe and result.body:
+            reproduction = confirmed([*runner.subject.recipe, *result.body])
         numbers = {"difference": result.difference, "allowed": patterns.ALLOWED}
         defects.append(
-            Defect(rule=rule, says=says, first={"float32": result.first}, numbers=numbers, reproduction=reproduction)
+            Defect(rule=rule, says=seen, first={"float32": result.first}, numbers=numbers, reproduction=reproduction)
         )
     return defects
 
@@ -300,7 +450,6 @@ def _pattern_defects(results: Sequence[patterns.Pattern], subject: Subject, *, d
 def _audited_parts(
     subject: Subject,
     anatomy: Anatomy,
-    layer: int,
     layer_type: str | None,
     dynamic: bool,
     dtypes: Sequence[str],
@@ -312,11 +461,11 @@ def _audited_parts(
     if anatomy.kind == "rotary":
         part = parts.rotary_part(subject, layer_type, streaming=not dynamic)
         if part is None:
-            part, dtypes, to = parts.maps_part(subject, anatomy, layer), ("float64",), min(to, parts.SOLVED)
+            part, dtypes, to = parts.maps_part(subject, anatomy), ("float64",), min(to, parts.SOLVED)
         elif part.makes_tables:
             to = min(to, parts.LONGEST_TABLE)
     elif anatomy.kind == "bias":
-        part, to = parts.bias_part(subject, anatomy, layer), min(to, SQUARE - 1)
+        part, to = parts.bias_part(subject, anatomy), min(to, SQUARE - 1)
     else:
         return []
     try:

@@ -3,6 +3,8 @@
 import inspect
 import sys
 from collections.abc import Callable
+from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import torch
@@ -58,10 +60,11 @@ def rotary_part(subject: whole.Subject, layer_type: str | None, *, streaming: bo
                 f"from {module} import {name} as apply; made = model.get_submodule({path!r})",
                 f"rotate = {text}",
             )
+            untouched = subject.build().get_submodule(path)  # the one above has been called
             return Subject(
                 name=f"{subject.name}, rotation",
                 kind=Kind.ROTATE,
-                build=lambda: subject.build().get_submodule(path),
+                build=partial(deepcopy, untouched),
                 bind=bound,
                 parameters={},
                 other=None,
@@ -96,18 +99,18 @@ def _width(bound: Callable[[Any], Callable[..., Any]], rotary: nn.Module, config
     return None
 
 
-def maps_part(subject: whole.Subject, anatomy: Anatomy, layer: int) -> Subject:
+def maps_part(subject: whole.Subject, anatomy: Anatomy) -> Subject:
     """Rotation of any model, read from its queries and keys; exact in float64 only."""
 
     def bind(made: nn.Module) -> Callable[..., Any]:
         prepared = Runner(subject)
         prepared.model = made
-        return Maps(prepared, anatomy.head_dim, layer)
+        return Maps(prepared, anatomy.head_dim, anatomy.layer)
 
     return Subject(
         name=f"{subject.name}, rotation",
         kind=Kind.ROTATE,
-        build=lambda: subject.build().double().eval(),
+        build=lambda: subject.build().to(subject.widest).eval(),
         bind=bind,
         parameters={},
         other=None,
@@ -118,14 +121,14 @@ def maps_part(subject: whole.Subject, anatomy: Anatomy, layer: int) -> Subject:
     )
 
 
-def bias_part(subject: whole.Subject, anatomy: Anatomy, layer: int) -> Subject:
+def bias_part(subject: whole.Subject, anatomy: Anatomy) -> Subject:
     """Bias of any model, read from logits of tokens without content, up to a length of SQUARE."""
     squares: dict[torch.dtype, Tensor] = {}
 
     def bind(made: Any) -> Callable[..., Tensor]:
         def bias(queries: Tensor, keys: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
             if dtype not in squares:
-                squares[dtype] = square(Runner(subject, dtype), _longest(subject), layer=layer)
+                squares[dtype] = square(Runner(subject, dtype), _longest(subject), layer=anatomy.layer)
             table = squares[dtype]
             if max(int(queries.max()), int(keys.max())) >= table.shape[-1]:
                 raise ValueError(f"read up to {table.shape[-1] - 1}")

@@ -60,6 +60,8 @@ class Subject:
         config: configuration, if it has one, else None.
         sizes: sizes that were filled in, by field.
         rebuild: function from changed fields of the configuration to a fresh instance; None if it has none.
+        takes_positions: False if positions are not given, though the model has an argument for them.
+        widest: widest dtype in which it works.
     """
 
     name: str
@@ -68,6 +70,8 @@ class Subject:
     config: Any = None
     sizes: dict[str, Any] | None = None
     rebuild: Callable[[dict[str, Any]], nn.Module] | None = None
+    takes_positions: bool = True
+    widest: torch.dtype = torch.float64
 
 
 @contextmanager
@@ -89,10 +93,17 @@ class Runner:
         cache_name: name under which it takes and gives the cache, None if it has none.
         vocabulary: number of token ids that may be used.
         pick: text that takes the logits out of the model's answer, such as ".logits"; "" before the first call.
+        needs_positions: True if it cannot be called without positions.
+        ids_name, ids_by_name: name of the argument for token ids, and whether it must be given by name.
+        causal: True if no token sees a later one, so that further tokens change nothing and keys can be cached.
+        origin: position of the first token, where positions are given.
     """
 
-    def __init__(self, subject: Subject, dtype: torch.dtype = torch.float64) -> None:
-        self.subject, self.dtype = subject, dtype
+    def __init__(
+        self, subject: Subject, dtype: torch.dtype | None = None, *, causal: bool = True, origin: int = 0
+    ) -> None:
+        self.subject, self.causal, self.origin = subject, causal, origin
+        self.dtype = dtype = dtype or subject.widest
         with user_code(f"'{subject.name}' cannot be made", error=AuditError):
             self.model = subject.build().to(dtype).eval()
         with user_code(f"'{subject.name}' does not say what it takes", error=AuditError):
@@ -104,14 +115,15 @@ class Runner:
         parameters = inspect.signature(self.model.forward).parameters
         names = list(parameters)
         self.pick = ""
-        self._ids_name = "input_ids" if "input_ids" in names else names[0]
-        self._ids_by_name = parameters[self._ids_name].kind is inspect.Parameter.KEYWORD_ONLY
+        self.ids_name = "input_ids" if "input_ids" in names else names[0]
+        self.ids_by_name = parameters[self.ids_name].kind is inspect.Parameter.KEYWORD_ONLY
         self.is_seq2seq = "decoder_input_ids" in names
-        self.positions_name = next((name for name in POSITIONS if name in names), None)
+        places = POSITIONS if self.subject.takes_positions else ()
+        self.positions_name = next((name for name in places if name in names), None)
         self.mask_name = None if self.is_seq2seq else next((name for name in MASKS if name in names), None)
         self.cache_name = next((name for name in CACHES if name in names and "use_cache" in names), None)
         needed = self.positions_name and parameters[self.positions_name].default is inspect.Parameter.empty
-        self._needs_positions = bool(needed)
+        self.needs_positions = bool(needed)
         get = getattr(self.model, "get_input_embeddings", None)
         embedding = self._embedding_of_tokens() if get is None else get()
         if embedding is None:
@@ -140,9 +152,13 @@ class Runner:
         self.model = untouched
         return embeddings[next(iter([*taken, *embeddings]))]
 
-    def fresh(self, dtype: torch.dtype = torch.float64) -> "Runner":
-        """Return a runner of another instance with the same weights."""
-        return Runner(self.subject, dtype)
+    def fresh(self, dtype: torch.dtype | None = None) -> "Runner":
+        """Return a runner of another instance with the same weights, in the widest dtype if none is given."""
+        return Runner(self.subject, dtype, causal=self.causal, origin=self.origin)
+
+    def as_mask(self, mask: Tensor) -> Tensor:
+        """Mask of numbers 0 and 1, or of truth values where the argument is not called attention_mask."""
+        return mask if self.mask_name == "attention_mask" else mask.bool()
 
     def ids(self, batch: int, length: int, seed: int = 1) -> Tensor:
         """Random token ids: int64 [B, L]; id 0 is left out, as it may be padding."""
@@ -158,8 +174,8 @@ class Runner:
         """
         ids = ids.clone()
         keywords: dict[str, Any] = {}
-        if positions is None and self._needs_positions:
-            positions = torch.arange(ids.shape[1]).expand(len(ids), -1)
+        if positions is None and self.needs_positions:
+            positions = (self.origin + torch.arange(ids.shape[1])).expand(len(ids), -1)
         if positions is not None:
             keywords[self.positions_name or "position_ids"] = positions.clone()
         if mask is not None:
@@ -174,8 +190,8 @@ class Runner:
             if self.is_seq2seq:
                 source = torch.arange(2, 2 + SOURCE - (ids.shape[1] == SOURCE)).expand(len(ids), -1)
                 answer = self.model(input_ids=source, decoder_input_ids=ids, **keywords)
-            elif self._ids_by_name:
-                answer = self.model(**{self._ids_name: ids}, **keywords)
+            elif self.ids_by_name:
+                answer = self.model(**{self.ids_name: ids}, **keywords)
             else:
                 answer = self.model(ids, **keywords)
             for self.pick, logits in _candidates(answer):
@@ -189,21 +205,56 @@ class Runner:
                 f"named logits, not {shape.removeprefix('torch.')}"
             )
 
-    def reading(self, ids: Tensor, *, positions: Tensor | None = None, layer: int = 0) -> Reading:
-        """Reading of a layer of self-attention over the ids, in an encoder-decoder model one of the decoder."""
-        tap = Tap(*ids.shape, first=layer + 1)
-        try:
-            with tap:
-                self.call(ids, positions=positions)
-        except Enough:
-            pass
-        if len(tap.readings) <= layer:
+    def readings(
+        self, ids: Tensor, *, positions: Tensor | None = None, past: Any = None, last: int | None = None
+    ) -> list[Reading]:
+        """Readings of the layers of self-attention, up to layer `last`; in an encoder-decoder those of the decoder.
+
+        Args:
+            ids: token ids.
+            positions: positions, int64 [B, L].
+            past: cache of earlier tokens; then there are other numbers of keys than of queries.
+            last: last layer that is read; the model is left after it.
+
+        Raises:
+            AuditError: no such layer can be read.
+        """
+        source = SOURCE - (ids.shape[1] == SOURCE) if self.is_seq2seq else None
+        tap = Tap(*ids.shape, first=None if last is None else last + 1, cached=past is not None, source=source)
+        with suppress(Enough), tap:
+            self.call(ids, positions=positions, past=past)
+        if len(tap.readings) <= (last or 0):
             raise AuditError(
                 f"'{self.subject.name}' has no self-attention that can be read: let it call "
                 "scaled_dot_product_attention, nn.MultiheadAttention or softmax(q @ k.T) without a compiler, or audit "
                 "its rotation or bias alone"
             )
-        return tap.readings[layer]
+        return tap.readings
+
+    def reading(self, ids: Tensor, *, positions: Tensor | None = None, layer: int = 0) -> Reading:
+        """Reading of one layer, see `readings`."""
+        return self.readings(ids, positions=positions, last=layer)[layer]
+
+    def reach(self, wanted: int) -> tuple[int, str]:
+        """Most tokens of a row that are accepted, up to a number, and the refusal of one more ("" if all are)."""
+
+        def refusal(length: int) -> str:
+            try:
+                self.call(self.ids(1, length))
+            except RefusedPosition as error:
+                return str(error)
+            return ""
+
+        if not (why := refusal(wanted)):
+            return wanted, ""
+        low, high = 1, wanted
+        while high - low > 1:
+            middle = (low + high) // 2
+            if said := refusal(middle):
+                high, why = middle, said
+            else:
+                low = middle
+        return low, why
 
     def silence(self) -> None:
         """Set the token embeddings to 0, so that logits hold nothing but positions."""

@@ -61,13 +61,18 @@ class Tap(TorchFunctionMode):
         rows: number B of rows of token ids; all axes before the last two of queries and keys are rows, then heads.
         length: number L of tokens of each row.
         first: leave the model after so many readings.
+        cached: True if keys of earlier tokens come from a cache, so that there are more keys than queries.
+        source: number of tokens of an encoder, whose keys belong to cross attention; other than `length`.
     """
 
-    def __init__(self, rows: int, length: int, *, first: int | None = None) -> None:
+    def __init__(
+        self, rows: int, length: int, *, first: int | None = None, cached: bool = False, source: int | None = None
+    ) -> None:
         super().__init__()
         self.readings: list[Reading] = []
         self._rows, self._length, self._first = rows, length, first
-        self._product: tuple[Tensor, Tensor, torch.Size] | None = None
+        self._cached, self._source = cached, source
+        self._products: list[tuple[Tensor, Tensor, torch.Size]] = []
 
     def __torch_function__(
         self,
@@ -81,7 +86,7 @@ class Tap(TorchFunctionMode):
             self._record_attention(*args, **kwargs)
         elif function is MULTI_HEAD:
             self._record_multi_head(*args, **kwargs)
-        elif function in SOFTMAXES and self._product is not None:
+        elif function in SOFTMAXES:
             self._record_softmax(args[0] if args else kwargs["input"])
         answer = function(*args, **kwargs)
         if function in PRODUCTS:
@@ -91,17 +96,23 @@ class Tap(TorchFunctionMode):
                 if name in kwargs and factors[which] is None:
                     factors[which] = kwargs[name]
             if all(isinstance(factor, Tensor) for factor in factors) and answer.ndim >= 3:
-                self._product = (factors[0], factors[1].transpose(-1, -2), answer.shape)
+                self._products.append((factors[0], factors[1].transpose(-1, -2), answer.shape))
         elif function is torch.einsum and answer.ndim >= 3 and (factors_of_einsum := einsum_factors(*args)):
-            self._product = (*factors_of_einsum, answer.shape)
+            self._products.append((*factors_of_einsum, answer.shape))
         return answer
 
     def _add(self, q: Tensor, k: Tensor, logits: Tensor, axes: torch.Size) -> None:
         """Add a reading of q [..., J, C] and k [..., I, C], whose axes before the last two broadcast to `axes`."""
         if axes.numel() % self._rows or logits.shape[:-2].numel() != axes.numel():
             return
-        if logits.shape[-2:] != (self._length, self._length):
+        queries, keys = logits.shape[-2:]
+        if queries != self._length or keys == self._source:
             return
+        if keys != queries and not self._cached:  # perhaps a table of fixed length whose other columns are masked
+            seen = (logits > MASKED).flatten(0, -2).any(0)
+            if int(seen.sum()) != queries:
+                return
+            k, logits = k[..., seen, :], logits[..., seen]
         q, k = (part.expand(*axes, *part.shape[-2:]) for part in (q, k))
         parts = [part.detach().reshape(self._rows, -1, *part.shape[-2:]) for part in (q, k, logits)]
         self.readings.append(Reading(q_BHJC=parts[0], k_BHIC=parts[1], logits_BHJI=parts[2]))
@@ -146,9 +157,9 @@ class Tap(TorchFunctionMode):
             FunctionType(MULTI_HEAD.__code__, names)(*call.args, **call.kwargs)
 
     def _record_softmax(self, logits: Tensor) -> None:
-        assert self._product is not None
-        q, k, shape = self._product
-        self._product = None
-        sinks = logits.shape[-1] - shape[-1]  # one column more: a learned sink, which has no position
-        if logits.shape[-2] == shape[-2] and sinks in (0, 1):
-            self._add(q, k, logits[..., : shape[-1]], shape[:-2])
+        """Record the last product since the softmax before whose result has the shape of the logits."""
+        products, self._products = self._products, []
+        for q, k, shape in reversed(products):
+            # A sink adds one column, which has no key.
+            if logits.shape[-2] == shape[-2] and 0 <= logits.shape[-1] - shape[-1] <= 1:
+                return self._add(q, k, logits[..., : shape[-1]], shape[:-2])

@@ -1,0 +1,98 @@
+"""Causes of a cached step that differs from a full pass: where its query and the keys of its cache stand.
+
+One token, repeated, has the same hidden state everywhere in the first layer: its query and its key tell its position.
+"""
+
+import torch
+from torch import Tensor
+
+from empirical.audit.adapter import RefusedPosition
+from empirical.audit.models.plans import DTYPE
+from empirical.audit.models.runner import Runner
+from empirical.audit.subject import AuditError
+
+CLOSE = 1e-3
+"""Largest difference, over the length of a vector, of vectors at the same position."""
+Cause = tuple[str, str]
+"""Id of a rule, and what was seen."""
+INCOMPLETE = (
+    "cache-incomplete", "positions are right, and the step gets something else that depends on earlier tokens"
+)  # fmt: skip
+
+
+def cause(runner: Runner, chunks: tuple[int, ...], first: int, *, has_state: bool) -> Cause | None:
+    """Rule and description of why token `first` differs when it comes in chunks; None if the first layer tells nothing.
+
+    Args:
+        runner: model with a cache.
+        chunks: tokens of each call.
+        first: first token whose logits differ.
+        has_state: True if attention is not all that carries something from token to token, or has no positions.
+    """
+    if has_state:
+        return INCOMPLETE
+    ids, model, past, end = torch.full((1, 2 * sum(chunks)), 3), runner.fresh(DTYPE), None, 0
+    try:
+        full = runner.fresh(DTYPE).reading(ids)
+        for size in chunks:
+            start, end = end, end + size
+            if end > first and past is not None:
+                step = model.readings(ids[:, start:end], past=past, last=0)[0]
+                break
+            past = model.call(ids[:, start:end], past=past)[1]
+        else:
+            return None
+    except (AuditError, RefusedPosition):
+        return None
+    first = max(first, start)  # a token may differ in the first call, before there is a cache
+    place = first - start
+    queries, keys = full.q_BHJC[0].transpose(0, 1), full.k_BHIC[0].transpose(0, 1)
+    if _same(queries[1], queries[0]) and _same(keys[1], keys[0]):
+        return _of_bias(full.logits_BHJI[0, :, first], step.logits_BHJI[0, :, place], full.logits_BHJI[0, :, 0])
+    query = step.q_BHJC[0, :, place]
+    if not _same(query, queries[first]):
+        at = next((position for position, other in enumerate(queries) if _same(query, other)), None)
+        if at is None and all(_turned(other, queries[0]) for other in queries) and not _turned(query, queries[0]):
+            return INCOMPLETE
+        what = f"gets position {at}, not {first}" if at is not None else "gets no position, or one that no token has"
+        return "start-index-ignored", f"token {first} {what}"
+    kept = step.k_BHIC[0].transpose(0, 1)
+    count = len(kept)
+    own = range(max(0, end - count), max(end, count))  # tokens of the keys: the last ones, or slots of a fixed table
+    wrong = [index for index, token in enumerate(own) if token < start and not _same(kept[index], keys[token])]
+    if wrong and all(_same(kept[index], keys[2 * own[index]]) for index in wrong if 2 * own[index] < len(keys)):
+        return (
+            "rotated-twice",
+            "keys of the cache stand at twice their positions: they were rotated before, and are again",
+        )
+    if wrong:
+        index = wrong[-1]
+        at = next((position for position, other in enumerate(keys) if _same(kept[index], other)), None)
+        where = f"stands at position {at}" if at is not None else "stands at no position"
+        says = f"in the call of token {first}, the cached key of token {own[index]} {where}"
+        return "rotated-twice" if at is None and _turned(kept[index], keys[own[index]]) else "start-index-ignored", says
+    return INCOMPLETE
+
+
+def _of_bias(row: Tensor, step: Tensor, first_row: Tensor) -> Cause | None:
+    """Cause shown by logits where queries tell no position: those of the step, of its row and of the first row."""
+    count = min(step.shape[-1], row.shape[-1])
+    step, row = step[:, -count:], row[:, :count]
+    if _same(step, row):
+        return None
+    flat = _same(step, step[:, -1:].expand_as(step))
+    says = (
+        "a cached query gets the same bias for all keys"
+        if flat
+        else "a cached query gets another bias than in a full pass"
+    )
+    return "cached-queries-get-first-rows" if flat else "start-index-ignored", f"{says}: it counts itself as the first"
+
+
+def _same(first: Tensor, second: Tensor) -> bool:
+    return float((first - second).abs().max()) <= CLOSE * float(second.norm(dim=-1).max())
+
+
+def _turned(first: Tensor, second: Tensor) -> bool:
+    """True if one vector is the other turned."""
+    return bool(torch.allclose(first.norm(dim=-1), second.norm(dim=-1), rtol=CLOSE))
