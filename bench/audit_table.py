@@ -6,6 +6,7 @@ With --stored the page is made from the stored answers in docs/results/audit alo
 import datetime
 import json
 import sys
+import tomllib
 from importlib.metadata import version
 from typing import Any
 
@@ -15,6 +16,7 @@ from empirical.audit.rules import RULES
 
 STORED = ROOT / "docs" / "results" / "audit"
 PAGE = ROOT / "docs" / "audit-table.md"
+ALARMS = ROOT / "bench" / "alarms.toml"
 ADAPTERS = "docs/results/precision-audit"
 LIBRARIES = ("transformers", "x-transformers", "rotary-embedding-torch", "torch")
 SUBJECTS: tuple[tuple[str, list[str]], ...] = (
@@ -101,16 +103,30 @@ def _families(by_family: dict[str, dict[str, Any]]) -> list[str]:
             groups.setdefault((", ".join(row["recognised"]), *cells), []).append(shown)
     audited = {name: row for name, row in by_family.items() if "findings" in row}
     alarmed = sum(_cell(row["findings"], "error") != "none" for row in audited.values())
+    slowest = max((row["seconds"] for row in audited.values()), default=0)
     lines = ["## Families of transformers", "",
              f"{len(audited)} model types are audited, with small sizes and random weights, and {alarmed} of them have "
-             f"errors; {len(by_family) - len(audited)} are refused. `a = b`: both are made of the same classes. "
-             "The slowest audit takes "
-             f"{max((row['seconds'] for row in audited.values()), default=0):.0f} s of processor time.", "",
-             "| encodings of the layers | errors | warnings | notes | model types |", "|---|---|---|---|---|"]  # fmt: skip
-    for cells, names in sorted(groups.items(), key=lambda group: (group[0][0], -len(group[1]))):
+             f"errors; {len(by_family) - len(audited)} are refused. `a = b`: both are made of the same "
+             "classes. "
+             f"The slowest audit takes {slowest:.0f} s of processor time.", "",
+             "| encodings of the layers | errors | warnings | notes | model types |",
+             "|---|---|---|---|---|"]  # fmt: skip
+    for cells, names in sorted(groups.items()):
         lines.append(f"| {' | '.join([*cells, ', '.join(names)])} |")
     lines += ["", "| refused | why |", "|---|---|"]
     lines += [f"| {', '.join(names)} | {why[:160].replace('|', '/')} |" for why, names in sorted(refused.items())]
+    checked = {
+        (name, alarm["rule"]): alarm
+        for alarm in tomllib.loads(ALARMS.read_text(encoding="utf-8"))["alarms"]
+        for name in alarm["families"]
+    }
+    lines += ["", "Each error of a family, checked by hand in the source of the model (`bench/alarms.toml`):", "",
+              "| model type | error | true | why |", "|---|---|---|---|"]  # fmt: skip
+    for name, row in audited.items():
+        for rule in dict.fromkeys(f["rule"] for f in row["findings"] if f["severity"] == "error"):
+            alarm = checked.get((name, rule))
+            verdict = ("yes" if alarm["true"] else "no", alarm["why"]) if alarm else ("not checked", "")
+            lines.append(f"| {name} | `{rule}` | {' | '.join(verdict)} |")
     return [*lines, ""]
 
 

@@ -19,18 +19,18 @@ LIMIT = 60
 def families() -> dict[str, list[str]]:
     """Model types that take token ids, each with the further types that are made of the same classes."""
     package = library()
-    found: dict[Any, list[str]] = {}
+    by_classes: dict[Any, list[str]] = {}
     for name, (_, models) in model_types(package).items():
         if set(models) == {""} and not name.endswith(("_text", "_text_model")):  # pictures, sounds and parts of them
             continue
         try:
             config_class, model_class, _ = classes_of(package, name, {})
         except AuditError:  # its audit will say why
-            found[name] = [name]
+            by_classes[name] = [name]
         else:
-            names = found.setdefault((config_class, model_class), [])
+            names = by_classes.setdefault((config_class, model_class), [])
             names.insert(0 if name == config_class.model_type else len(names), name)
-    return {names[0]: names[1:] for names in found.values()}
+    return {names[0]: names[1:] for names in by_classes.values()}
 
 
 def survey(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:

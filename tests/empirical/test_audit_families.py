@@ -102,3 +102,19 @@ def test_a_process_that_ends_loses_one_family(monkeypatch):
     assert "ends its process" in rows["bad"]["refused"]
     assert rows["refused"] == {"refused": "two lines"}
     assert rows["good"]["recognised"] == ["RoPE"]
+
+
+def test_families_with_the_same_answer_are_one_row_of_the_table():
+    table = pytest.importorskip("bench.audit_table")
+    error = {"rule": "padding", "severity": "error", "says": "it differs", "first": {"all": None}}
+    row = {"seconds": 1.0, "recognised": ["RoPE"], "same": []}
+    families = {
+        "a": {**row, "findings": []},
+        "b": {**row, "findings": [], "same": ["b_text"]},
+        "c": {**row, "findings": [error]},
+        "d": {"refused": "'d' has no attention", "same": []},
+    }
+    page = table.page({"date": "today", "versions": {}, "families": families, "subjects": {}}, None)
+    assert "| RoPE | none | none | none | a, b = b_text |" in page
+    assert "| d | it has no attention |" in page
+    assert "| c | `padding` | not checked |" in page

@@ -239,7 +239,8 @@ def _fields(
     shares = key_heads not in (None, width, value("heads") or size_of(default, "heads")) and heads % 2 == 0
     expanded = heads * head_dim * int(given.get("mamba_expand") or field_of(default, "mamba_expand") or 2)
     by_layer = (accepted_names.get("per_layer_config") or {}).values()
-    widest = max([head_dim, *(part.get("qk_nope_head_dim", 0) for part in by_layer)])
+    rotated = field_of(default, "qk_rope_head_dim") or 0
+    widest = max([head_dim, *(part.get("qk_nope_head_dim", 0) + rotated for part in by_layer)])
     of_role = {
         "heads": heads, "width": heads * head_dim, "inner": 2 * HEAD_DIM, "layers": LAYERS,
         "head_dim": expanded // heads if "state_size" in accepted_names else head_dim,
