@@ -1,4 +1,4 @@
-"""Audits of all model types of transformers that take token ids, each in a process of its own with a time limit."""
+"""Audits of all model types of transformers that take token ids, each in a process of its own."""
 
 import multiprocessing
 import os
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from empirical.audit.models.configs import PREFIX, library
+from empirical.audit.models.configs import PREFIX, classes_of, library, model_types
 from empirical.audit.subject import AuditError
 from lengthgen.auditing import audit
 
@@ -16,12 +16,28 @@ LIMIT = 60
 """Seconds of processor time after which the audit of one family is ended; it hangs after ten times as many."""
 
 
+def families() -> dict[str, list[str]]:
+    """Model types that take token ids, each with the further types that are made of the same classes."""
+    package = library()
+    by_classes: dict[Any, list[str]] = {}
+    for name, (_, models) in model_types(package).items():
+        if set(models) == {""} and not name.endswith(("_text", "_text_model")):  # pictures, sounds and parts of them
+            continue
+        try:
+            config_class, model_class, _ = classes_of(package, name, {})
+        except AuditError:  # its audit will say why
+            by_classes[name] = [name]
+        else:
+            names = by_classes.setdefault((config_class, model_class), [])
+            names.insert(0 if name == config_class.model_type else len(names), name)
+    return {names[0]: names[1:] for names in by_classes.values()}
+
+
 def survey(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Rows of model types, in the order in which their audits end.
 
     A row has either `seconds` of processor time, `recognised` and `findings`, or `refused`: one line that says why.
     """
-    library()
     forked = multiprocessing.get_context("fork")  # the libraries, whose import takes seconds, are loaded once
     waiting, running = list(reversed(names)), {}
     while waiting or running:
@@ -59,6 +75,7 @@ def _send(name: str, sender: Connection) -> None:
     except Exception as error:
         sender.send({"refused": f"{type(error).__name__}: {' '.join(str(error).split())}"})
     else:
+        layers = [layer["encoding"] for layer in audits[0]["recognised"]]
         findings = [finding for part in audits for finding in part["findings"]]
         seconds = round(time.process_time(), 1)
-        sender.send({"seconds": seconds, "recognised": audits[0]["recognised"], "findings": findings})
+        sender.send({"seconds": seconds, "recognised": list(dict.fromkeys(layers)), "findings": findings})

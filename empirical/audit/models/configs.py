@@ -92,7 +92,7 @@ def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
     if text.endswith(".json"):
         written = _read(text)
         text = str(written.get("model_type", ""))
-    config_class, model_class, written = _classes(package, text, written)
+    config_class, model_class, written = classes_of(package, text, written)
     require_plain({**written, **changed})
     fields, sizes = _fields(config_class, written, dict(changed))
 
@@ -160,7 +160,7 @@ def model_types(package: Any) -> dict[str, tuple[str, dict[str, list[str]]]]:
     return types
 
 
-def _classes(package: Any, text: str, written: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+def classes_of(package: Any, text: str, written: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """Classes of the configuration and of the model, for a model type or the name of a class, and fields of a file.
 
     A model of pictures or sounds and text is audited by the model of its text.
@@ -177,7 +177,7 @@ def _classes(package: Any, text: str, written: dict[str, Any]) -> tuple[Any, Any
             parts = {name: part for name, part in vars(default).items() if hasattr(part, "model_type")}
             inner = getattr(parts.get("text_config"), "model_type", kind)
             if wanted not in names and inner != kind and inner in types:
-                return _classes(package, inner, _nested(written, "text_config"))
+                return classes_of(package, inner, _nested(written, "text_config"))
             model_class = getattr(package, wanted if wanted in names else _preferred(default, models))
             for name, part in parts.items():
                 if type(part) is model_class.config_class:
@@ -239,7 +239,8 @@ def _fields(
     shares = key_heads not in (None, width, value("heads") or size_of(default, "heads")) and heads % 2 == 0
     expanded = heads * head_dim * int(given.get("mamba_expand") or field_of(default, "mamba_expand") or 2)
     by_layer = (accepted_names.get("per_layer_config") or {}).values()
-    widest = max(head_dim, *(part.get("head_dim") or part.get("qk_nope_head_dim", 0) for part in by_layer), 0)
+    rotated = field_of(default, "qk_rope_head_dim") or 0
+    widest = max([head_dim, *(part.get("qk_nope_head_dim", 0) + rotated for part in by_layer)])
     of_role = {
         "heads": heads, "width": heads * head_dim, "inner": 2 * HEAD_DIM, "layers": LAYERS,
         "head_dim": expanded // heads if "state_size" in accepted_names else head_dim,
@@ -266,6 +267,8 @@ def _fields(
             sizes[name] = {"model_type": part.model_type, **inner}
             if name == "attn_config" and (rope := field_of(default, "rope_parameters")):
                 sizes[name] |= {"rope_theta": rope["rope_theta"], "clip_qkv": 8.0}  # needed by DBRX, without defaults
+    if any("head_dim" in part for part in by_layer):
+        sizes["global_head_dim"] = head_dim  # the name under which they are given
     if languages := field_of(default, "languages"):
         sizes["default_language"] = languages[0]
     kinds = field_of(default, "layers_block_type") or field_of(default, "layer_types") or ()
@@ -288,14 +291,14 @@ def _layers(fields: Mapping[str, Any], changed: set[str], kinds: Sequence[str]) 
     sequences = {
         name: value for name, value in fields.items() if isinstance(value, list | tuple) and name not in changed
     }
-    lists = {name: value for name, value in sequences.items() if len(value) == count}
-    places = {name: value for name, value in sequences.items()
-              if LAYER_INDICES.fullmatch(name) and name not in lists
-              and all(type(place) is int for place in value)}  # fmt: skip
+    places = {name: value for name, value in sequences.items() if LAYER_INDICES.fullmatch(name)
+              and all(type(place) is int for place in value) and sorted(set(value)) == list(value)}  # fmt: skip
+    lists = {name: value for name, value in sequences.items()
+             if len(value) == count and name not in places and role_of(name) is None}  # fmt: skip
     rows = [repr(([value[at] for value in lists.values()], [at in value for value in places.values()]))
             for at in range(count)]  # fmt: skip
     kept = [rows.index(row) for row in dict.fromkeys(rows)]
-    if not lists:
+    if not lists and not any(places.values()):
         kept = list(range(1 + max((kinds.index(kind) for kind in kinds), default=0)))
     kept += kept[-1:] * (LAYERS - len(kept))
     cut = {name: [value[at] for at in kept] for name, value in lists.items()}
