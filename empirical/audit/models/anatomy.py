@@ -20,6 +20,8 @@ from empirical.audit.subject import AuditError
 
 NEAR = 24
 """Positions of the first look."""
+FEW = (0, 1, 3, 17)
+"""Positions of a second look, where each takes a row of its own."""
 SQUARE = 512
 """Length of the sequence on which a bias is read."""
 MAPPED = 128
@@ -90,14 +92,17 @@ def _without_history(runner: Runner, tokens: Tensor, found: list[Anatomy]) -> li
 
     A recurrent layer before attention changes the hidden state of a token that is repeated.
     """
-    order = torch.arange(NEAR) + runner.origin
+    count = len(FEW)
+    places = (torch.tensor(FEW) + runner.origin).repeat_interleave(len(tokens))
     try:
-        alone = runner.readings(tokens.repeat(NEAR)[:, None], positions=order.repeat_interleave(len(tokens))[:, None])
+        alone = runner.readings(tokens.repeat(count)[:, None], positions=places[:, None])
     except RefusedPosition:
+        return found
+    if len(alone) != len(found):
         return found
     for anatomy, reading in zip(list(found), alone, strict=True):
         if anatomy.kind == "absolute":
-            parts = [part.unflatten(0, (NEAR, -1))[:, :, :, 0].permute(1, 2, 0, 3)
+            parts = [part.unflatten(0, (count, -1))[:, :, :, 0].permute(1, 2, 0, 3)
                      for part in (reading.q_BHJC, reading.k_BHIC)]  # fmt: skip
             kind, still, effect = _effect(parts)
             if kind == "rotary" or has_state(runner, len(found)):  # else a single token may lack what others get
@@ -166,13 +171,13 @@ def _effect(parts: list[Tensor]) -> tuple[str, tuple[int, ...], Tensor | None]:
     return "rotary", still, maps
 
 
-def repeated(runner: Runner, length: int) -> tuple[int, int] | None:
+def repeated(runner: Runner, layer: int, length: int) -> tuple[int, int] | None:
     """First position in a row whose query and key are those of the one before, or of the first; None if there is none.
 
     Returns:
         The position, and the earlier one.
     """
-    reading = runner.reading(torch.full((1, length), 2))
+    reading = runner.reading(torch.full((1, length), 2), layer=layer)
     close = LINEAR[reading.q_BHJC.dtype]
     codes = torch.cat([reading.q_BHJC[0], reading.k_BHIC[0]], -1).double().transpose(0, 1).flatten(1)
     close *= float(codes.norm(dim=-1).max())
@@ -211,7 +216,8 @@ class Maps:
         self.runner, self.layer = runner, layer
         self.noise = NOISE if runner.dtype is torch.float64 else 10 * NOISE
         self.tokens = torch.arange(2, 2 + width + 8)
-        self.start = [torch.linalg.pinv(part) for part in self._read(torch.tensor([0]))]
+        self.solved: dict[int, Tensor] = {}
+        self.start = self._read(torch.tensor([0]))
 
     def _read(self, positions: Tensor) -> list[Tensor]:
         """Queries and keys of every token at every position: two tensors [P, H, T, C]."""
@@ -228,16 +234,42 @@ class Maps:
         parts = (reading.q_BHJC, reading.k_BHIC)
         return [part.double()[:, :, positions].permute(2, 1, 0, 3) for part in parts]
 
+    def _solve(self, positions: Tensor) -> Tensor:
+        """Maps of queries and keys at positions, relative to position 0: [2, P, H, C, C]."""
+        solved = []
+        for start, read in zip(self.start, self._read(positions), strict=True):
+            maps = torch.linalg.pinv(start) @ read
+            if start.shape[-1] == int(torch.linalg.matrix_rank(start).min()) + 1:
+                maps = maps + _completion(start, maps)
+            solved.append(maps)
+        return torch.stack(solved)
+
     def __call__(self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
         if positions.ndim > 1:
             raise ValueError("one row of positions only")
         distinct, index = positions.unique(return_inverse=True)
-        maps = [start @ read for start, read in zip(self.start, self._read(distinct), strict=True)]
+        if new := [position for position in distinct.tolist() if position not in self.solved]:
+            for position, maps in zip(new, self._solve(torch.tensor(new)).unbind(1), strict=True):
+                self.solved[position] = maps
+        maps = torch.stack([self.solved[position] for position in distinct.tolist()], 1)
         turned = [
             torch.einsum("bhlc,lhcd->bhld", x.double(), of_position[index][:, : x.shape[1]])
             for x, of_position in zip((q_BHLC, k_BHLC), maps, strict=True)
         ]
         return turned[0].to(q_BHLC.dtype), turned[1].to(k_BHLC.dtype)
+
+
+def _completion(start: Tensor, maps: Tensor) -> Tensor:
+    """What a rotation does to the one direction that no token has, as where a norm takes the mean away.
+
+    Args:
+        start: vectors of tokens at position 0, [..., T, C], of rank C - 1.
+        maps: maps that are solved for on their span, 0 on the rest: [P, ..., C, C].
+    """
+    missing = torch.linalg.svd(start).Vh[..., -1, :].expand(*maps.shape[:-1])
+    image = torch.linalg.svd(maps).Vh[..., -1, :]
+    added = missing[..., :, None] * image[..., None, :]
+    return added * torch.linalg.det(maps + added).sign()[..., None, None]
 
 
 def rope_fields(config: Any) -> dict[str, Any]:

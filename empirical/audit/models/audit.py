@@ -93,7 +93,8 @@ def audit_model(
     long, table = _reach(single, trained, window, dynamic)
     defects += table
     if kind in ("rotary", "absolute"):
-        defects += _repeated_positions(single, long, dtypes)
+        first = next(anatomy.layer for anatomy in anatomies if anatomy.kind == kind)
+        defects += _repeated_positions(single, first, long, dtypes)
     seen = windows.see(single, min(long, (window or long) + windows.BEYOND))
     defects += windows.defects(seen, window, kinds, causal=single.causal)
     shorter_window = any(count < min(LENGTH, seen.length) for count in seen.full)
@@ -234,16 +235,16 @@ def _reach(runner: Runner, trained: int | None, window: int | None, dynamic: boo
     return longest, [Defect(rule="table-too-short", says=says, first={"all": accepted}, numbers=numbers)]
 
 
-def _repeated_positions(single: Runner, length: int, dtypes: Sequence[str]) -> list[Defect]:
+def _repeated_positions(single: Runner, layer: int, length: int, dtypes: Sequence[str]) -> list[Defect]:
     """Defect of two positions that are the same to a model, in float32 or, if it was asked for, in bfloat16."""
-    pair = repeated(single, length)
+    pair = repeated(single, layer, length)
     if pair:
         rule = "codes-repeated" if pair[1] == 0 else "codes-clamped"
         return [_same_position(rule, pair, "float32")]
     if "bfloat16" not in dtypes:
         return []
     try:
-        pair = repeated(single.fresh(torch.bfloat16), length)
+        pair = repeated(single.fresh(torch.bfloat16), layer, length)
     except AuditError:  # it does not work in bfloat16
         return []
     return [_same_position("positions-rounded", pair, "bfloat16")] if pair else []
