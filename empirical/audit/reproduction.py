@@ -109,10 +109,11 @@ def _of_rotation(subject: Subject, defect: Defect) -> list[str]:
         if "autocast" in setting:
             differ = f"with torch.autocast('cpu', dtype=torch.bfloat16): {differ}"
         return [code, f"exact = code([1, {first or 1000}], torch.float64)[0]", *move, differ]
+    last = max(2, defect.numbers.get("length", 2)) - 1  # frequencies may depend on the length of the call
     planes = (
         f"turn = lambda a, b: float(torch.atan2(*[rotate(*[torch.eye({width}, dtype=torch.float64)[a]"
-        f".expand(1, {heads}, 1,"
-        f" {width})] * 2, torch.tensor([1]))[0][0, 0, 0][c] for c in (b, a)]))"
+        f".expand(1, {heads}, 2,"
+        f" {width})] * 2, torch.tensor([1, {last}]))[0][0, 0, 0][c] for c in (b, a)]))"
     )
     coordinates, plane = defect.numbers.get("coordinates"), defect.numbers.get("plane")
     if defect.rule == "frequencies-rounded" and coordinates:

@@ -15,7 +15,7 @@ from empirical.audit.models import fields, parts, patterns
 from empirical.audit.models.anatomy import SQUARE, Anatomy, look, rope_fields
 from empirical.audit.models.bounds import NAMES, field_of, size_of
 from empirical.audit.models.runner import Runner, Subject
-from empirical.audit.published import require_fields, rotary, yarn_mscale
+from empirical.audit.published import BY_LENGTH, require_fields, rotary, yarn_mscale
 from empirical.audit.report import audit
 from empirical.audit.reproduction import confirmed
 from empirical.audit.rotation import RotateAdapter
@@ -23,8 +23,6 @@ from empirical.audit.rules import ORDER, RULES, Severity
 from empirical.audit.subject import AuditError
 from theory.system.userfile import shown
 
-BY_LENGTH = ("dynamic", "longrope")
-"""Types of frequencies that depend on the length of the call by design."""
 STEPS = "recognition", "call patterns", "fields"
 
 
