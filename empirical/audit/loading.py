@@ -236,7 +236,6 @@ def _convention_fields(hook: Hook, source: str, arguments: Mapping[str, Any], is
     if is_factory:
         made = f"factory = {source}; make = lambda **k: factory(**({dict(arguments)!r} | k)); made = make()"
     named = re.sub(r"\bH\b", str(heads), re.sub(r"\bC\b", str(head_dim), text))
-    function = "rotate" if convention.kind is Kind.ROTATE else "bias"
     if convention.by_lengths:
         lengths = f"of_lengths = {named}"
         named = "lambda j, i: (lambda n: of_lengths(n, n)[..., j[:, None], i])(int(max(j.max(), i.max())) + 1)"
@@ -244,7 +243,7 @@ def _convention_fields(hook: Hook, source: str, arguments: Mapping[str, Any], is
     lines += [lengths] if convention.by_lengths else []
     return {
         "signature": convention.signature,
-        "recipe": (*lines, f"{function} = {named}") if source and convention.kind is not Kind.EMBED else (),
+        "recipe": (*lines, f"{convention.kind.value} = {named}") if source else (),
         "of_lengths": (lambda made: bound(text, made, heads, head_dim)) if convention.by_lengths else None,
         "of_coordinate": hook.part.startswith("coordinate"),
         "note": convention.note,
