@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from empirical.audit.adapter import has_real_values
 from empirical.audit.subject import AuditError, Kind
 from theory.system.userfile import user_code
 
@@ -43,7 +44,7 @@ class Convention:
     """Signature with the hook that it serves.
 
     Attributes:
-        signature: as shown to users.
+        signature: as shown to users; cosines and sines are applied with rotate_half, and e is the code of a position.
         kind: hook.
         text: Python expression of `made`, the object, and of H and C: a function with the signature of the kind, or, if
             `by_lengths`, a function (number of queries, number of keys) -> bias, the queries being the last ones.
@@ -133,20 +134,20 @@ CONVENTIONS = (
         text="lambda q, k, p: (made(q, p), made(k, p))",
     ),
     Convention(
-        signature="(x [B, L, H, C], positions) -> x, or with input_pos=positions",
+        signature="(x [B, L, H, C], positions or input_pos=) -> x",
         kind=Kind.ROTATE,
         required=frozenset({1}),
         text="lambda q, k, p: tuple(made(x.transpose(1, 2), input_pos=p if p.ndim > 1 else p[None]).transpose(1, 2) "
         "for x in (q, k))",
     ),
     Convention(
-        signature="(x [B, L, H, C], positions) -> x, or with input_pos=positions",
+        signature="(x [B, L, H, C], positions or input_pos=) -> x",
         kind=Kind.ROTATE,
         required=frozenset({2}),
         text="lambda q, k, p: tuple(made(x.transpose(1, 2), p).transpose(1, 2) for x in (q, k))",
     ),
     Convention(
-        signature="(x, position_ids [B, L]) -> (cos, sin), applied with rotate_half",
+        signature="(x, position_ids) -> (cos, sin)",
         kind=Kind.ROTATE,
         required=frozenset({2}),
         text=f"lambda q, k, p: {HALVES}(*made(q, p if p.ndim > 1 else p[None]), C // 2)",
@@ -175,7 +176,7 @@ CONVENTIONS = (
         text=f"lambda q, k, p: tuple(made(x, {ALONG.format(count=2, axis=-1)}(p)) for x in (q, k))",
     ),
     Convention(
-        signature="(x, position_ids [3, B, L]) -> (cos, sin), applied with rotate_half",
+        signature="(x, position_ids [3, B, L]) -> (cos, sin)",
         kind=Kind.ROTATE,
         required=frozenset({2}),
         coordinates=3,
@@ -183,52 +184,52 @@ CONVENTIONS = (
         "C // 2)",
     ),
     Convention(
-        signature="(x [B, L, D], positions) -> x with the position added",
+        signature="(x [B, L, D], positions) -> x + e",
         kind=Kind.EMBED,
         required=frozenset({2}),
         text="lambda x, p: made(x, p)",
     ),
     Convention(
-        signature="(x [B, L, D], positions [B, L]) -> x with the position added",
+        signature="(x [B, L, D], positions [B, L]) -> x + e",
         kind=Kind.EMBED,
         required=frozenset({2}),
         text="lambda x, p: made(x, p.expand(len(x), p.shape[-1]))",
     ),
     Convention(
-        signature="positions -> (cos, sin), applied with rotate_half",
+        signature="positions -> (cos, sin)",
         kind=Kind.ROTATE,
         required=frozenset({1}),
         text=f"lambda q, k, p: {HALVES}(*[torch.cat([t] * (C // t.shape[-1]), -1) for t in made(p)], C // 2)",
     ),
     Convention(
-        signature="(number of queries, number of keys) -> bias [H, J, I]",
+        signature="(number of queries, number of keys) -> bias",
         kind=Kind.BIAS,
         required=frozenset({2}),
         by_lengths=True,
         text="lambda i, j: made(i, j)",
     ),
     Convention(
-        signature="scores [B, H, J, I] -> scores with the bias added",
+        signature="scores [B, H, J, I] -> scores + bias",
         kind=Kind.BIAS,
         required=frozenset({1}),
         by_lengths=True,
         text="lambda i, j: made(torch.zeros(1, H, i, j))",
     ),
     Convention(
-        signature="positions -> vectors [L, D] that are added",
+        signature="positions -> e [L, D]",
         kind=Kind.EMBED,
         required=frozenset({1}),
         text="lambda x, p: x + made(p).reshape(*p.shape, x.shape[-1])",
     ),
     Convention(
-        signature="x [B, L, D] -> x with the position added",
+        signature="x [B, L, D] -> x + e",
         kind=Kind.EMBED,
         required=frozenset({1}),
         in_sequence=True,
         text=f"lambda x, p: {IN_SEQUENCE}(lambda x: [made(*x)], [x], p)[0]",
     ),
     Convention(
-        signature="x [L, B, D] -> x with the position added",
+        signature="x [L, B, D] -> x + e",
         kind=Kind.EMBED,
         required=frozenset({1}),
         in_sequence=True,
@@ -258,7 +259,6 @@ A bias that reads queries and keys is that of unit vectors: a product with one o
 """
 MODEL = "input_ids [B, L] -> logits [B, L, V]"
 """Signature of a whole model."""
-SIGNATURES = (*dict.fromkeys(convention.signature for convention in CONVENTIONS), MODEL)
 
 
 def bound(text: str, made: Any, heads: int, head_dim: int) -> Callable[..., Any]:
@@ -346,9 +346,9 @@ def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Fit:
         if unmoved:
             return unmoved[0]
     why = refusals[0] if refusals else f"'{name}' takes {required} arguments"
-    raise AuditError(
-        f"{why}; wrap it in a function of one of the signatures that are understood: {'; '.join(SIGNATURES)}"
-    )
+    of_as_many = dict.fromkeys(fit.convention.signature for fit in candidates if not fit.convention.method)
+    known = "; ".join([*of_as_many, *([] if ROTATED in of_as_many else [ROTATED]), MODEL])
+    raise AuditError(f"{why}; wrap it in a function of one of the signatures that are understood: {known}")
 
 
 def _widths(instance: Any, heads: int, head_dim: int) -> list[int]:
@@ -384,10 +384,10 @@ def _acts_by_position(fit: Fit, instance: Any, name: str, tokens: int) -> bool:
     with user_code(f"'{name}' fails for {given}", error=AuditError), torch.no_grad():
         if convention.by_lengths:
             bias = _require_bias(function(tokens, tokens), name, tokens)
-            return not torch.equal(bias, bias[..., :1, :1].expand_as(bias))
+            return not has_real_values(bias) or not torch.equal(bias, bias[..., :1, :1].expand_as(bias))
         if convention.kind is Kind.BIAS:
-            near, far = (_require_bias(function(p, p), name, tokens) for p in (positions, 5 * positions))
-            return not torch.equal(near, far)
+            near = _require_bias(function(positions, positions), name, tokens)
+            return not has_real_values(near) or not _is_the_same(near, function, 5 * positions)
         if convention.kind is Kind.EMBED:
             added = _require_like(function(torch.zeros_like(q[0]), positions), q[0], name)
             scaled = _require_like(function(q[0], positions), q[0], name) - added
@@ -398,12 +398,12 @@ def _acts_by_position(fit: Fit, instance: Any, name: str, tokens: int) -> bool:
             wanted = f"(q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]"
             raise AuditError(f"'{name}' must return {wanted}; it returns {shape}")
         if convention.signature == ROTATED and not all(
-            isinstance(part, Tensor) and part.shape == q.shape for part in answer
+            isinstance(part, Tensor) and has_real_values(part) and part.shape == q.shape for part in answer
         ):
-            return False  # its adapter says what is wrong with the shapes
+            return False  # its adapter says what is wrong
         turned = [_require_like(part, q, name) for part in answer]
         fixed = function(torch.zeros_like(q), torch.zeros_like(q), positions)
-        return any(map(_varies, turned)) and not any((part.abs() > 1e-6).any() for part in fixed)
+        return any(map(_varies, turned)) and not any(has_real_values(x) and (x.abs() > 1e-6).any() for x in fixed)
 
 
 def _require_bias(answer: Any, name: str, tokens: int) -> Tensor:
@@ -425,6 +425,15 @@ def _require_like(answer: Any, given: Tensor, name: str) -> Tensor:
     return answer
 
 
+def _is_the_same(near: Tensor, function: Callable[..., Any], far: Tensor) -> bool:
+    """True if a bias is the same at positions that are farther apart, and these are not refused."""
+    try:
+        with user_code("positions are refused", error=AuditError):
+            return torch.equal(near, function(far, far))
+    except AuditError:
+        return False
+
+
 def _varies(answer: Tensor) -> bool:
-    """True if some row, that of a token, differs from the first one."""
-    return not torch.equal(answer, answer[..., :1, :].expand_as(answer))
+    """True if some row, that of a token, differs from the first one; also if it has no numbers, as its audit says."""
+    return not has_real_values(answer) or not torch.equal(answer, answer[..., :1, :].expand_as(answer))

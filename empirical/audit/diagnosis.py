@@ -140,8 +140,6 @@ def findings(
     if slope:
         for rule, says, position in _slope_defects(subject, slope):
             defects.add(rule, says, position=position)
-        if slope.of_keys:
-            defects.add("row-constant", ROW_CONSTANT)
     elif has_one_code:
         rule = "positions-ignored" if subject.of_coordinate else "no-position"
         defects.add(rule, f"{subject.name}: {NO_POSITION}" if subject.of_coordinate else NO_POSITION)

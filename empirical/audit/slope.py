@@ -27,7 +27,7 @@ class Slope:
         of_after: number of these distances.
         after_flat: number of distinct finite codes of keys after the query if all keys before it have one code, else
             None.
-        of_keys: True if the bias of a pair depends on the key alone; softmax cancels what it lacks.
+        of_keys: True if the bias of a pair depends on the key alone, and softmax cancels what it lacks.
         t5: numbers of T5's buckets, if the bias changes with the distance as they do; else None.
         rule: for a bias -m D: "text" or "code", the rule of ALiBi's slopes that the steps follow, "text and code" where
             both agree, "unpublished" if its slopes fall geometrically and follow neither; None for any other bias.
@@ -63,7 +63,7 @@ def measure(reference: BiasAdapter, reach: int) -> Slope:
         distinct_after=None if codes_after is None else distinct(codes_after),
         of_after=None if codes_after is None else len(codes_after),
         after_flat=_distinct_after(reference, reach) if len(change) and not change.any() else None,
-        of_keys=_is_of_keys(reference, reach),
+        of_keys=reference.subject.by_softmax and _is_of_keys(reference, reach),
         t5=_t5_of(runs_of(change)),
         rule=_rule_of_slopes(change),
     )

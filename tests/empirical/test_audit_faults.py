@@ -147,7 +147,7 @@ class Scaled(Rope):
 
     def forward(self, q: Tensor, k: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
         q, k = super().forward(q, k, positions)
-        scale = 0.99 ** (positions.double() / 16)[..., None]
+        scale = 0.9 ** (positions.double() / 16)[..., None]
         scale = scale[:, None] if positions.ndim > 1 else scale
         return q * scale, k * scale**self.power
 
@@ -343,7 +343,7 @@ def test_an_embedding_is_seen_as_one_and_its_sinusoids_are_read(kind: type[Added
 
 def test_an_embedding_may_scale_and_have_tokens_first() -> None:
     assert found(Added(scale=4.0)) == {}
-    assert signature(Added(axis=0)) == ("embed", "x [L, B, D] -> x with the position added")
+    assert signature(Added(axis=0)) == ("embed", "x [L, B, D] -> x + e")
     assert list(found(Added(axis=0))) == ["tokens-axis"]
 
 
