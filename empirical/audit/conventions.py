@@ -347,8 +347,8 @@ def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Fit:
             return unmoved[0]
     why = refusals[0] if refusals else f"'{name}' takes {required} arguments"
     of_as_many = dict.fromkeys(fit.convention.signature for fit in candidates if not fit.convention.method)
-    known = "; ".join([*of_as_many, *([] if ROTATED in of_as_many else [ROTATED]), MODEL])
-    raise AuditError(f"{why}; wrap it in a function of one of the signatures that are understood: {known}")
+    signatures = "; ".join([*of_as_many, *([] if ROTATED in of_as_many else [ROTATED]), MODEL])
+    raise AuditError(f"{why}; wrap it in a function of one of the signatures that are understood: {signatures}")
 
 
 def _widths(instance: Any, heads: int, head_dim: int) -> list[int]:

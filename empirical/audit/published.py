@@ -116,9 +116,9 @@ def _with_variants(
     if made.attention_factor != 1:
         variants["mscale-ignored"] = (made.frequencies, 1.0)
     if width != head_dim:
-        whole = plain_frequencies(base, head_dim)
-        variants["partial-rotary-ignored"] = (whole, made.attention_factor)
-        variants["of the full width, for a part of the coordinates"] = (whole[: width // 2], made.attention_factor)
+        of_head = plain_frequencies(base, head_dim)
+        variants["partial-rotary-ignored"] = (of_head, made.attention_factor)
+        variants["of the full width, for a part of the coordinates"] = (of_head[: width // 2], made.attention_factor)
     if kind != "default" and base != USUAL_BASE:
         usual = MAKERS[kind](fields, USUAL_BASE, width, trained, length)
         variants[f"of base {USUAL_BASE:g}, not {base:g}"] = (usual.frequencies, usual.attention_factor)

@@ -77,7 +77,7 @@ def _is_of_keys(reference: BiasAdapter, reach: int) -> bool:
 
 
 def runs_of(change: Tensor) -> list[int]:
-    """For each distance 0, 1, ..., how often the bias has changed before it; from its changes [P - 1, H]."""
+    """Number of changes of the bias before each distance 0, 1, ...; from its steps [P - 1, H]."""
     return [0, *change.ne(0).any(1).cumsum(0).tolist()]
 
 

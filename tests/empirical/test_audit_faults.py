@@ -15,7 +15,7 @@ WIDTH = 16
 
 
 def found(thing: Any, *, to: int = 300, dtypes: tuple[str, ...] = ("float64",), **options: Any) -> dict[str, str]:
-    """What is said, by rule, of an object with two heads of width 16."""
+    """Findings by rule of an object with two heads of width 16."""
     made = subjects(thing, name="thing", **{"heads": 2, "head_dim": WIDTH, **options})
     return {
         finding["rule"]: finding["says"]
