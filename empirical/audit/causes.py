@@ -28,7 +28,7 @@ def of(reference: Adapter) -> Cause | None:
     try:
         if isinstance(reference, RotateAdapter):
             return of_rotation(reference)
-        if reference.subject.of_lengths:
+        if reference.subject.of_lengths and "streaming" in reference.subject.claims:
             return of_lengths(reference.subject.of_lengths(reference.instance))
     except AuditError:  # the measurements will say so
         pass
@@ -49,7 +49,7 @@ def of_lengths(bias: Callable[[int, int], Tensor]) -> Cause | None:
 
 def of_rotation(reference: RotateAdapter) -> Cause | None:
     """Rule and description of what is wrong with the maps at small positions; None if none of these mistakes."""
-    for mistake in (_over_heads, _ignored_positions, _unrotated_key, _opposite, _mixed_layouts):
+    for mistake in (_over_heads, _ignored_positions, _unrotated_key, _opposite, _scales, _mixed_layouts):
         if cause := mistake(reference):
             return cause
     return None
@@ -132,6 +132,26 @@ def _opposite(reference: RotateAdapter) -> Cause | None:
     if not _equal(q, k) and _equal(q, k.transpose(-1, -2)):
         return "opposite-rotations", "queries and keys turn in opposite directions: logits depend on i + j"
     return None
+
+
+def _scales(reference: RotateAdapter) -> Cause | None:
+    """Rotations that also scale each plane (xPos): the scale of a query and that of a key must cancel."""
+    if not (laid := layout(reference)):
+        return None
+    planes = torch.tensor(laid[1])
+    scales = []
+    for maps in dense(reference, torch.tensor([0, *NEAR.tolist()])):
+        products = maps.transpose(-1, -2) @ maps
+        diagonal = products.diagonal(dim1=-2, dim2=-1)
+        if not _equal(products, torch.diag_embed(diagonal)) or not _equal(
+            diagonal[:, planes[:, 0]], diagonal[:, planes[:, 1]]
+        ):
+            return None
+        scales.append(diagonal[:, planes[:, 0]])
+    product = scales[0] * scales[1]
+    if _equal(product, product[:1].expand_as(product), ROUNDED):
+        return None
+    return "law-broken", "the scales of queries and keys do not cancel: those of keys must be the inverse ones"
 
 
 def _mixed_layouts(reference: RotateAdapter) -> Cause | None:

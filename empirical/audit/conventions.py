@@ -11,11 +11,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from empirical.audit.adapter import has_real_values
 from empirical.audit.subject import AuditError, Kind
 from theory.system.userfile import user_code
 
 LONGEST = 1024
-"""Longest sequence for encodings that take lengths: their bias is a square matrix."""
+"""Longest sequence for encodings that take lengths or whole sequences."""
+LONGEST_SQUARE = 256
+"""Longest sequence for encodings of which each call makes the bias of all pairs."""
 ROTATED = "(q, k, positions) -> (q, k)"
 PAIRS = "(query_positions, key_positions) -> bias [H, J, I]"
 RUNS = "(lambda e: zip([0, *e], [*e, len(p)]))([n + 1 for n in range(len(p) - 1) if p[n + 1] != p[n] + 1])"
@@ -25,6 +28,15 @@ HALVES = (
     "for x in (q, k)))"
 )
 """Text of the half-split rotation of q and k by cosines `c` and sines `s` of width 2 n."""
+IN_SEQUENCE = (
+    "(lambda call, parts, p: tuple(torch.cat(rows, -2) for rows in zip(*[[y[..., p[a:b], :] for y in call([x.new_zeros("
+    "*x.shape[:-2], int(p[b - 1]) + 1, x.shape[-1]).index_copy(-2, p[a:b], x[..., a:b, :]) for x in parts])] "
+    "for a, b in (lambda e: zip([0, *e], [*e, len(p)]))([n + 1 for n in range(len(p) - 1) if p[n + 1] <= p[n]])])))"
+)
+"""Text of a call of an object that numbers tokens itself: each run of rising positions is put at these places of a
+sequence of zeros. `call` takes and returns a list of tensors [..., L, C]."""
+ALONG = "(lambda p: torch.stack([p * (AXIS in (axis, {count})) for axis in range({count})], {axis}))"
+"""Text of positions with `count` coordinates that run along coordinate AXIS, or along all if AXIS is `count`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +44,17 @@ class Convention:
     """Signature with the hook that it serves.
 
     Attributes:
-        signature: as shown to users.
+        signature: as shown to users; cosines and sines are applied with rotate_half, and e is the code of a position.
         kind: hook.
         text: Python expression of `made`, the object, and of H and C: a function with the signature of the kind, or, if
             `by_lengths`, a function (number of queries, number of keys) -> bias, the queries being the last ones.
         required: numbers of required parameters of objects that may follow it; empty if `method` decides.
         method: name of a method that the object must have.
         by_lengths: True if the object takes lengths in place of positions.
+        in_sequence: True if the object numbers the tokens of its input itself.
+        coordinates: number of coordinates of a position; AXIS in the text is the one along which positions run, and
+            this number itself is all of them.
+        note: what the object does in the other layout of its axes, which its calls cannot tell from this one.
     """
 
     signature: str
@@ -47,6 +63,13 @@ class Convention:
     required: frozenset[int] = frozenset()
     method: str = ""
     by_lengths: bool = False
+    in_sequence: bool = False
+    coordinates: int = 0
+    note: str = ""
+
+    def along(self, axis: int) -> str:
+        """Text for positions that run along a coordinate."""
+        return self.text.replace("AXIS", str(axis))
 
 
 CONVENTIONS = (
@@ -64,12 +87,39 @@ CONVENTIONS = (
         text="lambda q, k, p: made(q, k, p)",
     ),
     Convention(
+        signature="(q, k, positions [B, L]) -> (q, k)",
+        kind=Kind.ROTATE,
+        required=frozenset({3}),
+        text="lambda q, k, p: made(q, k, p.expand(len(q), p.shape[-1]))",
+    ),
+    Convention(
         signature="(q, k, positions) -> bias [H, L, L]",
         kind=Kind.BIAS,
         required=frozenset({3}),
         text="lambda j, i, d=torch.float32: (lambda b, n: b[..., n:, :n] if b.shape[-1] == b.shape[-2] else b)("
-        "made(*[torch.ones(1, H, i.shape[-1] + j.shape[-1], C, dtype=d, device=i.device)] * 2, "
-        "torch.cat([i, j], -1)), i.shape[-1])",
+        "made(*[torch.eye(1, C, dtype=d, device=i.device).repeat(*(i.shape[:-1] or (1,)), H, "
+        "i.shape[-1] + j.shape[-1], 1)] * 2, torch.cat([i, j], -1)), i.shape[-1])",
+    ),
+    Convention(
+        signature="(q, k, positions) -> bias [H, L, L] of their number",
+        kind=Kind.BIAS,
+        required=frozenset({3}),
+        by_lengths=True,
+        text="lambda i, j: made(*[torch.eye(1, C).repeat(1, H, j, 1)] * 2, torch.arange(j))[..., -i:, :]",
+    ),
+    Convention(
+        signature="(q, k, positions [L, 2]) -> (q, k)",
+        kind=Kind.ROTATE,
+        required=frozenset({3}),
+        coordinates=2,
+        text=f"lambda q, k, p: made(q, k, {ALONG.format(count=2, axis=-1)}(p))",
+    ),
+    Convention(
+        signature="(q, k, positions [3, B, L]) -> (q, k)",
+        kind=Kind.ROTATE,
+        required=frozenset({3}),
+        coordinates=3,
+        text=f"lambda q, k, p: made(q, k, {ALONG.format(count=3, axis=0)}(p if p.ndim > 1 else p[None]))",
     ),
     Convention(
         signature=PAIRS,
@@ -84,49 +134,131 @@ CONVENTIONS = (
         text="lambda q, k, p: (made(q, p), made(k, p))",
     ),
     Convention(
-        signature="(x [B, L, H, C], positions) -> x, or with input_pos=positions",
+        signature="(x [B, L, H, C], positions or input_pos=) -> x",
         kind=Kind.ROTATE,
         required=frozenset({1}),
         text="lambda q, k, p: tuple(made(x.transpose(1, 2), input_pos=p if p.ndim > 1 else p[None]).transpose(1, 2) "
         "for x in (q, k))",
     ),
     Convention(
-        signature="(x [B, L, H, C], positions) -> x, or with input_pos=positions",
+        signature="(x [B, L, H, C], positions or input_pos=) -> x",
         kind=Kind.ROTATE,
         required=frozenset({2}),
         text="lambda q, k, p: tuple(made(x.transpose(1, 2), p).transpose(1, 2) for x in (q, k))",
     ),
     Convention(
-        signature="(x, position_ids [B, L]) -> (cos, sin), applied with rotate_half",
+        signature="(x, position_ids) -> (cos, sin)",
         kind=Kind.ROTATE,
         required=frozenset({2}),
         text=f"lambda q, k, p: {HALVES}(*made(q, p if p.ndim > 1 else p[None]), C // 2)",
     ),
     Convention(
-        signature="positions -> (cos, sin), applied with rotate_half",
+        signature="(q [B, H, L, C], k) -> (q, k)",
+        kind=Kind.ROTATE,
+        required=frozenset({2}),
+        in_sequence=True,
+        text=f"lambda q, k, p: {IN_SEQUENCE}(lambda x: made(*x), [q, k], p)",
+    ),
+    Convention(
+        signature="(q [B, L, H, C], k) -> (q, k)",
+        kind=Kind.ROTATE,
+        required=frozenset({2}),
+        in_sequence=True,
+        text=f"lambda q, k, p: {IN_SEQUENCE}(lambda x: [y.transpose(1, 2) for y in "
+        "made(*[part.transpose(1, 2) for part in x])], [q, k], p)",
+        note="tokens are numbered along axis 1, right for [B, L, H, C]: with [B, H, L, C] positions run over heads",
+    ),
+    Convention(
+        signature="(x [B, H, L, C], positions [L, 2]) -> x",
+        kind=Kind.ROTATE,
+        required=frozenset({2}),
+        coordinates=2,
+        text=f"lambda q, k, p: tuple(made(x, {ALONG.format(count=2, axis=-1)}(p)) for x in (q, k))",
+    ),
+    Convention(
+        signature="(x, position_ids [3, B, L]) -> (cos, sin)",
+        kind=Kind.ROTATE,
+        required=frozenset({2}),
+        coordinates=3,
+        text=f"lambda q, k, p: {HALVES}(*made(q, {ALONG.format(count=3, axis=0)}(p if p.ndim > 1 else p[None])), "
+        "C // 2)",
+    ),
+    Convention(
+        signature="(x [B, L, D], positions) -> x + e",
+        kind=Kind.EMBED,
+        required=frozenset({2}),
+        text="lambda x, p: made(x, p)",
+    ),
+    Convention(
+        signature="(x [B, L, D], positions [B, L]) -> x + e",
+        kind=Kind.EMBED,
+        required=frozenset({2}),
+        text="lambda x, p: made(x, p.expand(len(x), p.shape[-1]))",
+    ),
+    Convention(
+        signature="positions -> (cos, sin)",
         kind=Kind.ROTATE,
         required=frozenset({1}),
         text=f"lambda q, k, p: {HALVES}(*[torch.cat([t] * (C // t.shape[-1]), -1) for t in made(p)], C // 2)",
     ),
     Convention(
-        signature="(number of queries, number of keys) -> bias [H, J, I]",
+        signature="(number of queries, number of keys) -> bias",
         kind=Kind.BIAS,
         required=frozenset({2}),
         by_lengths=True,
         text="lambda i, j: made(i, j)",
     ),
     Convention(
-        signature="scores [B, H, J, I] -> scores with the bias added",
+        signature="scores [B, H, J, I] -> scores + bias",
         kind=Kind.BIAS,
         required=frozenset({1}),
         by_lengths=True,
         text="lambda i, j: made(torch.zeros(1, H, i, j))",
     ),
+    Convention(
+        signature="positions -> e [L, D]",
+        kind=Kind.EMBED,
+        required=frozenset({1}),
+        text="lambda x, p: x + made(p).reshape(*p.shape, x.shape[-1])",
+    ),
+    Convention(
+        signature="x [B, L, D] -> x + e",
+        kind=Kind.EMBED,
+        required=frozenset({1}),
+        in_sequence=True,
+        text=f"lambda x, p: {IN_SEQUENCE}(lambda x: [made(*x)], [x], p)[0]",
+    ),
+    Convention(
+        signature="x [L, B, D] -> x + e",
+        kind=Kind.EMBED,
+        required=frozenset({1}),
+        in_sequence=True,
+        text=f"lambda x, p: {IN_SEQUENCE}(lambda x: [made(x[0].transpose(0, 1)).transpose(0, 1)], [x], p)[0]",
+        note="tokens are numbered along axis 0, right for [L, B, D]: with [B, L, D] positions run over the batch",
+    ),
+    Convention(
+        signature="x [B, H, L, C] -> x",
+        kind=Kind.ROTATE,
+        required=frozenset({1}),
+        in_sequence=True,
+        text=f"lambda q, k, p: {IN_SEQUENCE}(lambda x: [made(part) for part in x], [q, k], p)",
+    ),
+    Convention(
+        signature="x [B, L, H, C] -> x",
+        kind=Kind.ROTATE,
+        required=frozenset({1}),
+        in_sequence=True,
+        text=f"lambda q, k, p: {IN_SEQUENCE}(lambda x: [made(part.transpose(1, 2)).transpose(1, 2) for part in x], "
+        "[q, k], p)",
+        note="tokens are numbered along axis 1, right for [B, L, H, C]: with [B, H, L, C] positions run over heads",
+    ),
 )
-"""Conventions in the order in which they are tried."""
+"""Conventions in the order in which they are tried.
+
+A bias that reads queries and keys is that of unit vectors: a product with one of them is not rounded.
+"""
 MODEL = "input_ids [B, L] -> logits [B, L, V]"
 """Signature of a whole model."""
-SIGNATURES = (*dict.fromkeys(convention.signature for convention in CONVENTIONS), MODEL)
 
 
 def bound(text: str, made: Any, heads: int, head_dim: int) -> Callable[..., Any]:
@@ -135,27 +267,54 @@ def bound(text: str, made: Any, heads: int, head_dim: int) -> Callable[..., Any]
     return function
 
 
-def by_positions(of_lengths: Callable[[int, int], Tensor]) -> Callable[..., Tensor]:
+def by_positions(of_lengths: Callable[[int, int], Tensor], *, is_streaming: bool = True) -> Callable[..., Tensor]:
     """Return (query_positions, key_positions, dtype) -> bias, for an encoding that takes lengths.
 
-    Queries that are the last of the keys get a call of their own, as in decoding with a cache.
+    If `is_streaming`, queries that are the last of the keys get a call of their own, as in decoding with a cache.
     """
+    longest = LONGEST if is_streaming else LONGEST_SQUARE
 
     def bias(queries: Tensor, keys: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
         if queries.ndim > 1 or keys.ndim > 1:
             raise ValueError("one row of positions only: it takes lengths")
         length = int(max(queries.max(), keys.max())) + 1
-        if length > LONGEST:
-            raise ValueError(f"encodings that take lengths are audited up to {LONGEST}")
-        if torch.equal(queries, torch.arange(length - len(queries), length, device=queries.device)):
+        if length > longest:
+            raise ValueError(f"encodings that take lengths are audited up to {longest}")
+        if is_streaming and torch.equal(queries, torch.arange(length - len(queries), length, device=queries.device)):
             return of_lengths(len(queries), length)[..., :, keys]
-        return of_lengths(length, length)[..., queries[:, None], keys]
+        square = of_lengths(length, length)
+        return square.expand(*square.shape[:-2], length, length)[..., queries[:, None], keys]
 
     return bias
 
 
-def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Convention:
-    """Convention that an object follows: the first whose call works and returns the right shape.
+def in_sequences(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the same function of (..., positions), which refuses positions that need too long a sequence."""
+
+    def called(*arguments: Any) -> Any:
+        positions: Tensor = arguments[-1]
+        if positions.ndim > 1:
+            raise ValueError("one row of positions only: it numbers tokens itself")
+        if positions.max() >= LONGEST:
+            raise ValueError(f"encodings that number tokens themselves are audited up to {LONGEST}")
+        return function(*arguments)
+
+    return called
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """Convention that an object follows, for H heads of width C; an embedding has one head of the model's width."""
+
+    convention: Convention
+    heads: int
+    head_dim: int
+
+
+def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Fit:
+    """Convention that an object follows: the first whose call works, has the right shape, and acts by position.
+
+    If no call acts by position, it is the first of the right shape: then this is what the audit finds.
 
     Raises:
         AuditError: none does; the message gives the failure of the most likely call and all signatures.
@@ -164,21 +323,38 @@ def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Convention
         raise AuditError(f"'{name}' makes {type(instance).__name__}, which is neither a function nor a module")
     required = _required(instance, name)
     candidates = [
-        convention
+        Fit(convention=convention, heads=fit_heads, head_dim=fit_width)
         for convention in CONVENTIONS
         if (hasattr(instance, convention.method) if convention.method else min(required, 3) in convention.required)
+        for fit_heads, fit_width in (
+            [(1, width) for width in _widths(instance, heads, head_dim)]
+            if convention.kind is Kind.EMBED
+            else [(heads, head_dim)]
+        )
     ]
     refusals: list[str] = []
     # As many tokens as heads fit by chance too, so that number is only tried where no other fits.
     for tokens in (heads + 3, heads if heads > 1 else 4):
-        refusals = []
-        for convention in candidates:
+        refusals, unmoved = [], []
+        for fit in candidates:
             try:
-                return _require_fit(convention, instance, name, heads, head_dim, tokens)
+                if _acts_by_position(fit, instance, name, tokens):
+                    return fit
+                unmoved.append(fit)
             except AuditError as refusal:
                 refusals.append(str(refusal))
+        if unmoved:
+            return unmoved[0]
     why = refusals[0] if refusals else f"'{name}' takes {required} arguments"
-    raise AuditError(f"{why}; signatures that are understood: {'; '.join(SIGNATURES)}")
+    of_as_many = dict.fromkeys(fit.convention.signature for fit in candidates if not fit.convention.method)
+    signatures = "; ".join([*of_as_many, *([] if ROTATED in of_as_many else [ROTATED]), MODEL])
+    raise AuditError(f"{why}; wrap it in a function of one of the signatures that are understood: {signatures}")
+
+
+def _widths(instance: Any, heads: int, head_dim: int) -> list[int]:
+    """Model widths D that an embedding may take: that of all heads, of one, and those of the tensors that it keeps."""
+    kept = [*instance.parameters(), *instance.buffers()] if isinstance(instance, nn.Module) else []
+    return list(dict.fromkeys([heads * head_dim, head_dim, *(tensor.shape[-1] for tensor in kept if tensor.ndim)]))
 
 
 def _required(instance: Any, name: str) -> int:
@@ -193,34 +369,71 @@ def _required(instance: Any, name: str) -> int:
     return sum(p.default is p.empty and p.kind in positional for p in parameters)
 
 
-def _require_fit(
-    convention: Convention, instance: Any, name: str, heads: int, head_dim: int, tokens: int
-) -> Convention:
-    """Return the convention if a call of some tokens works and has the right shape, else raise AuditError."""
-    function = bound(convention.text, instance, heads, head_dim)
-    positions, q = torch.arange(tokens), torch.ones(1, heads, tokens, head_dim)
+def _acts_by_position(fit: Fit, instance: Any, name: str, tokens: int) -> bool:
+    """True if what a call of some tokens does depends on their positions, in the way of the convention's kind.
+
+    Raises:
+        AuditError: the call fails or returns another shape.
+    """
+    convention = fit.convention
+    function = bound(convention.along(convention.coordinates), instance, fit.heads, fit.head_dim)
+    positions, q = torch.arange(tokens), torch.ones(1, fit.heads, tokens, fit.head_dim)
     given = f"q, k {list(q.shape)} and positions [{tokens}]"
     if convention.signature == PAIRS:
         given = f"query and key positions [{tokens}]"
     with user_code(f"'{name}' fails for {given}", error=AuditError), torch.no_grad():
         if convention.by_lengths:
-            answer = function(tokens, tokens)
-        elif convention.kind is Kind.BIAS:
-            answer = function(positions, positions)
-        else:
-            answer = function(q, q.clone(), positions)
+            bias = _require_bias(function(tokens, tokens), name, tokens)
+            return not has_real_values(bias) or not torch.equal(bias, bias[..., :1, :1].expand_as(bias))
+        if convention.kind is Kind.BIAS:
+            near = _require_bias(function(positions, positions), name, tokens)
+            return not has_real_values(near) or not _is_the_same(near, function, 5 * positions)
+        if convention.kind is Kind.EMBED:
+            added = _require_like(function(torch.zeros_like(q[0]), positions), q[0], name)
+            scaled = _require_like(function(q[0], positions), q[0], name) - added
+            return _varies(added) and torch.allclose(scaled, scaled[:, :1].expand_as(scaled), atol=1e-4)
+        answer = function(q, q.clone(), positions)
+        if not (isinstance(answer, tuple | list) and len(answer) == 2):
+            shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
+            wanted = f"(q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]"
+            raise AuditError(f"'{name}' must return {wanted}; it returns {shape}")
+        if convention.signature == ROTATED and not all(
+            isinstance(part, Tensor) and has_real_values(part) and part.shape == q.shape for part in answer
+        ):
+            return False  # its adapter says what is wrong
+        turned = [_require_like(part, q, name) for part in answer]
+        fixed = function(torch.zeros_like(q), torch.zeros_like(q), positions)
+        return any(map(_varies, turned)) and not any(has_real_values(x) and (x.abs() > 1e-6).any() for x in fixed)
+
+
+def _require_bias(answer: Any, name: str, tokens: int) -> Tensor:
+    """The answer if it is a bias of some tokens, else AuditError."""
+    shapes = ((tokens, tokens), (1, tokens))  # one row may stand for all
+    is_bias = isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] in shapes
+    if not is_bias or not (answer.is_floating_point() or answer.is_complex()):
         shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
         wanted = f"(q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]"
-        wrong = f"'{name}' must return {wanted}; it returns {shape}"
-        if convention.kind is Kind.BIAS:
-            is_bias = isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] == (tokens, tokens)
-            if not is_bias or not (answer.is_floating_point() or answer.is_complex()):
-                raise AuditError(wrong)
-        elif not (isinstance(answer, tuple | list) and len(answer) == 2):
-            raise AuditError(wrong)
-        elif convention.signature != ROTATED and any(
-            not isinstance(part, Tensor) or part.shape != q.shape for part in answer
-        ):
-            shapes = [list(part.shape) if isinstance(part, Tensor) else type(part).__name__ for part in answer]
-            raise AuditError(f"'{name}' must return tensors {list(q.shape)}; it returns {shapes}")
-    return convention
+        raise AuditError(f"'{name}' must return {wanted}; it returns {shape}")
+    return answer
+
+
+def _require_like(answer: Any, given: Tensor, name: str) -> Tensor:
+    """The answer if it has the shape of what went in, else AuditError."""
+    if not isinstance(answer, Tensor) or answer.shape != given.shape:
+        shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
+        raise AuditError(f"'{name}' must return tensors {list(given.shape)}; it returns {shape}")
+    return answer
+
+
+def _is_the_same(near: Tensor, function: Callable[..., Any], far: Tensor) -> bool:
+    """True if a bias is the same at positions that are farther apart, and these are not refused."""
+    try:
+        with user_code("positions are refused", error=AuditError):
+            return torch.equal(near, function(far, far))
+    except AuditError:
+        return False
+
+
+def _varies(answer: Tensor) -> bool:
+    """True if some row, that of a token, differs from the first one; also if it has no numbers, as its audit says."""
+    return not has_real_values(answer) or not torch.equal(answer, answer[..., :1, :].expand_as(answer))

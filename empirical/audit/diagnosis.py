@@ -32,9 +32,18 @@ WAYS: dict[tuple[str, ...], tuple[str, str]] = {
 """Groups of call patterns, and the rule and description reported if one differs from the full forward pass."""
 CONSEQUENCES = {
     "offset-not-in-cache-key": ("positions-ignored", "padding", "length-dependent", "law-broken", "codes-repeated"),
-    "positions-ignored": ("padding", "length-dependent"),
+    "positions-ignored": ("padding", "length-dependent", "codes-clamped", "codes-repeated"),
+    "length-dependent": ("law-broken",),
+    "no-position": ("codes-clamped", "codes-repeated", "parameter-ignored"),
 }
 """Rules whose mistake makes others fail too: only the mistake itself is reported."""
+ROUNDINGS = frozenset({"positions-rounded", "angles-rounded", "output-rounded"})
+"""Rules of rounding that a bias of keys alone shows in a low dtype, because the constant of its row is rounded."""
+ROW_CONSTANT = (
+    "the bias depends on the key alone: it differs from one of distances by a constant of the row, which softmax "
+    "cancels; its rounding in a low dtype grows with the position of the key"
+)
+NO_POSITION = "all positions have one code: nothing depends on the position"
 NEAR = 64
 """Largest first position of a law that fails by its formula, not by rounding."""
 ACCURACY = 1e-6
@@ -117,12 +126,13 @@ def findings(
     learned: bool,
     broken_law: Cause | None = None,
     planes: Sequence[tuple[int, ...]] = (),
+    has_one_code: bool = False,
 ) -> list[Defect]:
     """List the defects, each once with all settings that show it.
 
     If the subject has trainable parameters (`learned`), their rounding by a move to a low dtype is not a defect.
-    `planes` are the coordinates of each plane of a rotation. `broken_law` is what the
-    maps of query and key show in float64, see `causes.py`.
+    `planes` are the coordinates of each plane of a rotation. `broken_law` is what the maps of query and key show in
+    float64, see `causes.py`. `has_one_code`: all positions have the same code in float64.
     """
     defects = Defects()
     for rule, says in _independence_defects(subject, independence):
@@ -130,6 +140,11 @@ def findings(
     if slope:
         for rule, says, position in _slope_defects(subject, slope):
             defects.add(rule, says, position=position)
+    elif has_one_code:
+        rule = "positions-ignored" if subject.of_coordinate else "no-position"
+        defects.add(rule, f"{subject.name}: {NO_POSITION}" if subject.of_coordinate else NO_POSITION)
+    if subject.note:
+        defects.add("tokens-axis", subject.note)
     if frequencies is not None and (dtype := rounded_to(frequencies, ACCURACY)):
         numbers: dict[str, Any] = {"coordinates": [plane for plane in planes if len(plane) == 2]} if planes else {}
         defects.add("frequencies-rounded", f"all frequencies agree with rounding to {dtype}", **numbers)
@@ -137,7 +152,9 @@ def findings(
         plain = measured.get(setting.partition(",")[0], measures)
         drift = None if learned and setting.endswith(MOVED) else _drift_description(setting, plain)
         for rule, says, position in _setting_defects(subject, measures, drift, broken_law):
-            defects.add(rule, says, setting, position, **(measures.law.worst() if measures.law else {}))
+            is_constant = slope is not None and slope.of_keys and rule in ROUNDINGS and "float16" in setting
+            named = ("row-constant", ROW_CONSTANT) if is_constant else (rule, says)
+            defects.add(*named, setting, position, **(measures.law.worst() if measures.law else {}))
     return defects.sorted()
 
 
@@ -177,6 +194,11 @@ def _independence_defects(subject: Subject, result: Independence) -> list[Cause]
 def _slope_defects(subject: Subject, slope: Slope) -> list[Seen]:
     """Defects of the sign, the slopes and the codes after the query of a bias."""
     defects: list[Seen] = []
+    if slope.after_flat is not None:
+        if slope.after_flat < 2:
+            return [("no-position", NO_POSITION, None)]
+        says = f"all distances to keys before the query have one code, those to keys after it {slope.after_flat}"
+        return [("codes-clamped", f"{says}: are query and key exchanged?", 1)]
     rising = [head for head, direction in enumerate(slope.directions) if direction in ("rises", "mixed")]
     only_rises = set(slope.directions) == {"rises"}
     if only_rises or (rising and "decays" in subject.claims):
@@ -281,7 +303,9 @@ def _cause_of_broken_law(subject: Subject, law: RelativeLawErrors) -> Cause:
         rule = "angles-in-float32" if name == "float32" else "angles-rounded"
         says = f"{_rounded_quantity(subject)} rounded to {name}: the error of the relative law grows with the position"
         return rule, says
-    if law.beyond_rounding.offset == 0:
+    if not (law.errors > law.rounding)[law.offsets >= 0].any():
+        return "law-broken", "the relative law fails for keys after the query"
+    if law.beyond_rounding.offset == 0 and subject.kind is not Kind.BIAS:
         says = "the relative law fails even between a position and itself: something acts after the rotation?"
         return "acts-after-rotation", says
     return "law-broken", "the relative law fails"

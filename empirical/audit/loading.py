@@ -13,14 +13,15 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 import torch
 from torch import Tensor, nn
 
 from circuits.encodings import parse_encoding
-from empirical.audit.conventions import Convention, bound, by_positions, recognise
+from empirical.audit.conventions import Convention, bound, by_positions, in_sequences, recognise
 from empirical.audit.subject import CLAIMS, USUAL_CLAIMS, AuditError, Kind, Subject
 from empirical.encodings.base import Content, PositionEncoding, overrides
 from empirical.encodings.catalogue import MODULES, named
@@ -56,6 +57,22 @@ NOT_CLAIMED = {
     Kind.CONTENT: frozenset({"relative", "distinct"}),
 }
 """Claims dropped for a kind because that hook cannot satisfy them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hook:
+    """Way in which an instance acts: the kind, and the function that turns it into a callable of the kind's signature.
+
+    `part` names it among several; `text` is that of the convention, if the object follows one.
+    """
+
+    kind: Kind
+    bind: Callable[[Any], Callable[..., Any]]
+    heads: int
+    head_dim: int
+    part: str
+    convention: Convention | None = None
+    text: str = ""
 
 
 def load(spec: str, **options: Any) -> list[Subject]:
@@ -172,7 +189,11 @@ def _subjects_of_factory(
         with user_code(f"'{name}' cannot be made with {keywords}", error=AuditError):
             instance = build(**keywords)
             if isinstance(instance, nn.Module):
-                list(instance.parameters())  # fails if its __init__ does not call that of nn.Module
+                unset = [part for part in instance.parameters() if part.requires_grad and not part.any()]
+                if not isinstance(instance, PositionEncoding):
+                    for part in unset:  # a table that training fills would have one code
+                        nn.init.uniform_(part)
+                    instance.eval()
             return instance
 
     instance = make(**arguments)
@@ -180,7 +201,8 @@ def _subjects_of_factory(
     unknown = [claim for claim in claimed or () if claim not in CLAIMS]
     if unknown:
         raise AuditError(f"unknown claim '{unknown[0]}': choose among {', '.join(CLAIMS)}")
-    hooks = _hooks(instance, name, heads, head_dim)
+    kinds = USUAL_CLAIMS if claimed is None else dict.fromkeys(Kind, frozenset(claimed))
+    hooks = _hooks(instance, name, heads, head_dim, is_streaming="streaming" in kinds[Kind.BIAS])
 
     def second_arguments(kind: Kind) -> Mapping[str, Any] | None:
         # Beside a rotation the bias has no base.
@@ -188,49 +210,44 @@ def _subjects_of_factory(
 
     return [
         Subject(
-            name=name if len(hooks) == 1 else f"{name}, {kind.value}",
-            kind=kind,
+            name=name if len(hooks) == 1 else f"{name}, {hook.part}",
+            kind=hook.kind,
             build=make,
-            bind=bind,
+            bind=hook.bind,
             parameters=arguments,
-            other=second_arguments(kind),
-            claims=USUAL_CLAIMS[kind] if claimed is None else frozenset(claimed) - NOT_CLAIMED[kind],
-            heads=heads,
-            head_dim=head_dim,
+            other=second_arguments(hook.kind),
+            claims=kinds[hook.kind] - NOT_CLAIMED[hook.kind],
+            heads=hook.heads,
+            head_dim=hook.head_dim,
             by_softmax=not (isinstance(instance, PositionEncoding) and overrides(instance, "normalise")),
             follows=_follows_attribute(instance, name),
-            **_convention_fields(convention, source, arguments, parameter_names is not None, heads, head_dim),
+            **_convention_fields(hook, source, arguments, parameter_names is not None),
         )
-        for kind, bind, convention in hooks
+        for hook in hooks
     ]
 
 
-def _convention_fields(
-    convention: Convention | None,
-    source: str,
-    arguments: Mapping[str, Any],
-    is_factory: bool,
-    heads: int,
-    head_dim: int,
-) -> dict[str, Any]:
+def _convention_fields(hook: Hook, source: str, arguments: Mapping[str, Any], is_factory: bool) -> dict[str, Any]:
     """Fields of a subject that follow from the convention: its signature, its recipe, and its call by lengths."""
+    convention, text, heads, head_dim = hook.convention, hook.text, hook.heads, hook.head_dim
     if convention is None:
         return {}
     made = f"made = {source}"
     if is_factory:
         made = f"factory = {source}; make = lambda **k: factory(**({dict(arguments)!r} | k)); made = make()"
-    named = re.sub(r"\bH\b", str(heads), re.sub(r"\bC\b", str(head_dim), convention.text))
-    hook = "rotate" if convention.kind is Kind.ROTATE else "bias"
+    named = re.sub(r"\bH\b", str(heads), re.sub(r"\bC\b", str(head_dim), text))
     if convention.by_lengths:
         lengths = f"of_lengths = {named}"
         named = "lambda j, i: (lambda n: of_lengths(n, n)[..., j[:, None], i])(int(max(j.max(), i.max())) + 1)"
     lines = [f"import runpy, torch; torch.manual_seed(0); {made}"]
     lines += [lengths] if convention.by_lengths else []
-    text = convention.text
     return {
         "signature": convention.signature,
-        "recipe": (*lines, f"{hook} = {named}") if source else (),
+        "recipe": (*lines, f"{convention.kind.value} = {named}") if source else (),
         "of_lengths": (lambda made: bound(text, made, heads, head_dim)) if convention.by_lengths else None,
+        "of_coordinate": hook.part.startswith("coordinate"),
+        "note": convention.note,
+        "makes_tables": convention.by_lengths or convention.in_sequence,
     }
 
 
@@ -282,31 +299,50 @@ def _parameters(function: Callable[..., Any], name: str) -> list[inspect.Paramet
         return list(inspect.signature(function).parameters.values())
 
 
-Hook: TypeAlias = tuple[Kind, Callable[[Any], Callable[..., Any]], Convention | None]
-
-
-def _hooks(instance: Any, name: str, heads: int, head_dim: int) -> list[Hook]:
-    """Kinds of an instance, each with the function that turns the instance into a callable of the kind's signature."""
+def _hooks(instance: Any, name: str, heads: int, head_dim: int, *, is_streaming: bool) -> list[Hook]:
+    """Hooks of an instance; `is_streaming`: a bias of lengths is asked for the last queries alone, too."""
     if issubclass(type(instance), PositionEncoding):
+
+        def of_kind(kind: Kind, bind: Callable[[Any], Callable[..., Any]]) -> Hook:
+            return Hook(kind=kind, bind=bind, heads=heads, head_dim=head_dim, part=kind.value)
+
         overridden = {kind: bind for kind, bind in BINDINGS.items() if overrides(instance, kind.value)}
-        hooks: list[Hook] = [
-            (kind, bind, None)
+        hooks = [
+            of_kind(kind, bind)
             for kind, bind in overridden.items()
             if kind is not Kind.ROTATE or Kind.SCORES not in overridden
         ]
         with user_code(f"'{name}' fails for positions [4]", error=AuditError):
             if _reads_content(instance, heads, head_dim):
-                return [(Kind.CONTENT, _logits, None)]
+                return [of_kind(Kind.CONTENT, _logits)]
         if not hooks:
             raise AuditError(f"'{name}' does nothing with positions: there is nothing to audit")
         return hooks
-    convention = recognise(instance, name, heads, head_dim)
+    fit = recognise(instance, name, heads, head_dim)
+    convention, count = fit.convention, fit.convention.coordinates
 
-    def bind(made: Any) -> Callable[..., Any]:
-        function = bound(convention.text, made, heads, head_dim)
-        return by_positions(function) if convention.by_lengths else function
+    def along(axis: int) -> Hook:
+        text = convention.along(axis)
 
-    return [(convention.kind, bind, convention)]
+        def bind(made: Any) -> Callable[..., Any]:
+            function = bound(text, made, fit.heads, fit.head_dim)
+            if convention.by_lengths:
+                # One that takes q and k of one length has no call for the last queries alone.
+                return by_positions(function, is_streaming=is_streaming and 3 not in convention.required)
+            return in_sequences(function) if convention.in_sequence else function
+
+        return Hook(
+            kind=convention.kind,
+            bind=bind,
+            heads=fit.heads,
+            head_dim=fit.head_dim,
+            part=f"coordinate {axis}" if axis < count else "all coordinates",
+            convention=convention,
+            text=text,
+        )
+
+    # Text has equal coordinates where positions have three (time, height, width).
+    return [along(axis) for axis in ([count] if count != 2 else []) + list(range(count))]
 
 
 def _reads_content(instance: PositionEncoding, heads: int, head_dim: int) -> bool:

@@ -90,12 +90,14 @@ class BiasAdapter(PairAdapter):
         pairs = (query_positions.shape[-1], key_positions.shape[-1])
         rows = query_positions.shape[:-1].numel()
         shape = tuple(answer.shape) if isinstance(answer, Tensor) else ()
-        if shape[-2:] != pairs or not ((len(shape) == 4 and shape[0] == rows) or (len(shape) == 3 and rows == 1)):
+        if shape[-2:] not in (pairs, (1, pairs[1])) or not (
+            (len(shape) == 4 and shape[0] == rows) or (len(shape) == 3 and rows == 1)
+        ):
             wanted = f"[H, {pairs[0]}, {pairs[1]}]" if rows == 1 else f"[{rows}, H, {pairs[0]}, {pairs[1]}]"
             given = list(shape) or type(answer).__name__
             raise AuditError(f"{self.subject.name} must return a bias {wanted}, not {given}")
         values = answer.to(self.setting.dtype).double().cpu()
-        return values if values.ndim == 4 else values[None]
+        return (values if values.ndim == 4 else values[None]).expand(-1, -1, *pairs)
 
     def block(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Bias of each pair, under softmax minus that of the query with itself: float64 [P, H]."""

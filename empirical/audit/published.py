@@ -4,9 +4,9 @@ Written from the formulas, so that an implementation is compared with something 
 fields are those of `rope_parameters` in configurations of transformers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, floor, isclose, log, log2, pi, sqrt
+from math import ceil, cos, floor, isclose, log, log2, pi, sin, sqrt
 from typing import Any
 
 from empirical.audit.subject import AuditError
@@ -15,6 +15,10 @@ from theory.system.userfile import shown
 
 ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
 """Types of rotary frequencies that are known here."""
+BY_LENGTH = ("dynamic", "longrope")
+"""Types whose frequencies depend on the length of the call."""
+USUAL_BASE = 10000.0
+"""Base of RoFormer's frequencies, the default of most implementations."""
 FIELDS = {
     "default": (),
     "linear": ("factor",),
@@ -44,7 +48,8 @@ class Rotary:
         frequencies: angle of each plane in one position step, the fastest first.
         attention_factor: factor of cosines and sines; a logit of rotated coordinates is multiplied by its square.
         logit_factor: further factor of the softmax scale (DeepSeek).
-        variants: wrong or other versions, by the id of the rule that names the mistake, to find the likely cause.
+        variants: wrong or other versions, to find the likely cause: frequencies and attention factor by the id of the
+            rule that names the mistake, or by words that say what they are.
     """
 
     frequencies: tuple[float, ...]
@@ -102,7 +107,7 @@ def _with_variants(
     kind: str, fields: Mapping[str, Any], *, width: int, head_dim: int, trained: int, length: int
 ) -> Rotary:
     """Rotary encoding of a type, with the variants that are mistakes of any type."""
-    base = float(fields.get("rope_theta") or fields.get("base") or 10000.0)
+    base = base_of(fields)
     plain = plain_frequencies(base, width)
     made = MAKERS[kind](fields, base, width, trained, length)
     variants = dict(made.variants)
@@ -111,13 +116,23 @@ def _with_variants(
     if made.attention_factor != 1:
         variants["mscale-ignored"] = (made.frequencies, 1.0)
     if width != head_dim:
-        variants["partial-rotary-ignored"] = (plain_frequencies(base, head_dim), made.attention_factor)
+        of_head = plain_frequencies(base, head_dim)
+        variants["partial-rotary-ignored"] = (of_head, made.attention_factor)
+        variants["of the full width, for a part of the coordinates"] = (of_head[: width // 2], made.attention_factor)
+    if kind != "default" and base != USUAL_BASE:
+        usual = MAKERS[kind](fields, USUAL_BASE, width, trained, length)
+        variants[f"of base {USUAL_BASE:g}, not {base:g}"] = (usual.frequencies, usual.attention_factor)
     return Rotary(
         frequencies=made.frequencies,
         attention_factor=made.attention_factor,
         logit_factor=made.logit_factor,
         variants=variants,
     )
+
+
+def base_of(fields: Mapping[str, Any]) -> float:
+    """Base of the frequencies that the fields name."""
+    return float(fields.get("rope_theta") or fields.get("base") or USUAL_BASE)
 
 
 def plain_frequencies(base: float, width: int) -> tuple[float, ...]:
@@ -171,7 +186,7 @@ def _yarn(fields: Mapping[str, Any], base: float, width: int, trained: int, leng
     high += 0.001 * (low == high)
     plain = plain_frequencies(base, width)
     share = [min(1.0, max(0.0, (plane - low) / (high - low))) for plane in range(width // 2)]
-    frequencies = tuple(w * (1 - s) + w / factor * s for w, s in zip(plain, share, strict=True))
+    frequencies = _interpolated(plain, share, factor)
     all_dim = fields.get("mscale_all_dim")
     attention = fields.get("attention_factor")
     if attention is None:
@@ -180,10 +195,16 @@ def _yarn(fields: Mapping[str, Any], base: float, width: int, trained: int, leng
         if mscale and all_dim:
             attention = yarn_mscale(factor, float(mscale)) / yarn_mscale(factor, float(all_dim))
     variants = {"mscale-ignored": (frequencies, 1.0)}
+    variants["yarn-ramp-inverted"] = (_interpolated(plain, [1 - s for s in share], factor), float(attention))
     if factor <= 1:
         unguarded = 0.1 * log(factor) + 1.0
         variants = {"yarn-factor-one": (frequencies, unguarded)}
     return Rotary(frequencies=frequencies, attention_factor=float(attention), variants=variants)
+
+
+def _interpolated(plain: Sequence[float], share: Sequence[float], factor: float) -> tuple[float, ...]:
+    """Frequencies of which a share is divided by the factor, plane by plane."""
+    return tuple(w * (1 - s) + w / factor * s for w, s in zip(plain, share, strict=True))
 
 
 def _longrope(fields: Mapping[str, Any], base: float, width: int, trained: int, length: int) -> Rotary:
@@ -194,11 +215,17 @@ def _longrope(fields: Mapping[str, Any], base: float, width: int, trained: int, 
     if attention is None:
         attention = sqrt(1 + log(factor) / log(original)) if factor > 1 else 1.0
     sets = {name: tuple(map(float, fields[name])) for name in ("short_factor", "long_factor")}
-    chosen = sets["long_factor" if length > original else "short_factor"]
-    if len(chosen) != width // 2:
-        raise AuditError(f"LongRoPE needs {width // 2} factors, one for each plane, not {len(chosen)}")
-    frequencies = tuple(w / f for w, f in zip(plain_frequencies(base, width), chosen, strict=True))
-    return Rotary(frequencies=frequencies, attention_factor=float(attention))
+    chosen = "long_factor" if length > original else "short_factor"
+    if len(sets[chosen]) != width // 2:
+        raise AuditError(f"LongRoPE needs {width // 2} factors, one for each plane, not {len(sets[chosen])}")
+    plain = plain_frequencies(base, width)
+    of_sets = {name: tuple(w / f for w, f in zip(plain, its, strict=False)) for name, its in sets.items()}
+    variants = {
+        f"of {name}, in a call of {length} tokens": (its, float(attention))
+        for name, its in of_sets.items()
+        if name != chosen
+    }
+    return Rotary(frequencies=of_sets[chosen], attention_factor=float(attention), variants=variants)
 
 
 def _llama3(fields: Mapping[str, Any], base: float, width: int, trained: int, length: int) -> Rotary:
@@ -206,12 +233,16 @@ def _llama3(fields: Mapping[str, Any], base: float, width: int, trained: int, le
     factor, original = float(fields["factor"]), int(fields["original_max_position_embeddings"])
     low, high = float(fields["low_freq_factor"]), float(fields["high_freq_factor"])
 
-    def scaled(frequency: float) -> float:
-        rotations = original * frequency / (2 * pi)
-        share = min(1.0, max(0.0, (rotations - low) / (high - low)))
-        return frequency * (share + (1 - share) / factor)
-
-    return Rotary(frequencies=tuple(map(scaled, plain_frequencies(base, width))))
+    plain = plain_frequencies(base, width)
+    turns = [original * frequency / (2 * pi) for frequency in plain]
+    share = [1 - min(1.0, max(0.0, (turn - low) / (high - low))) for turn in turns]
+    within = [1 - s if 0 < s < 1 else s for s in share]
+    inverted = "of a ramp that runs the wrong way"
+    variants = {
+        inverted: (_interpolated(plain, within, factor), 1.0),
+        f"{inverted}, fast planes divided": (_interpolated(plain, [1 - s for s in share], factor), 1.0),
+    }
+    return Rotary(frequencies=_interpolated(plain, share, factor), variants=variants)
 
 
 MAKERS = {
@@ -222,6 +253,44 @@ MAKERS = {
     "longrope": _longrope,
     "llama3": _llama3,
 }
+
+
+def t5_buckets(buckets: int, max_distance: int, count: int, *, nudge: float = 0.0) -> list[int]:
+    """Bucket of each distance 0 .. count - 1 on one side with `buckets` buckets (T5, arXiv 1910.10683, section 2.1).
+
+    As in the authors' code, distances below half of the buckets have one each, and those up to `max_distance` share
+    the rest by their logarithm. `nudge` is added to that logarithm's bucket before it is cut to an integer.
+    """
+    exact = buckets // 2
+    per_bucket = log(max_distance / exact) / (buckets - exact)
+    shared = (
+        exact + floor(log(distance / exact) / per_bucket + nudge) if distance > exact else distance
+        for distance in range(count)
+    )
+    return [min(bucket, buckets - 1) for bucket in shared]
+
+
+def sinusoids(count: int, width: int, base: float = USUAL_BASE) -> dict[str, list[list[float]]]:
+    """Published tables of sinusoids of positions 0 .. count - 1, each [count][width].
+
+    The paper (arXiv 1706.03762, section 3.5) has frequencies base^(-2 i / D), with sine and cosine in turn; many have
+    all sines first. The authors' code, tensor2tensor, has base^(-i / (D / 2 - 1)), all sines first.
+    """
+    paper = plain_frequencies(base, width)
+    code = tuple(base ** (-plane / max(1, width // 2 - 1)) for plane in range(width // 2))
+
+    def interleaved(position: int) -> list[float]:
+        return [turn(position * w) for w in paper for turn in (sin, cos)]
+
+    def halves(position: int, frequencies: Sequence[float]) -> list[float]:
+        return [turn(position * w) for turn in (sin, cos) for w in frequencies]
+
+    positions = range(count)
+    return {
+        "the paper's, interleaved": [interleaved(position) for position in positions],
+        "the paper's, sines first": [halves(position, paper) for position in positions],
+        "tensor2tensor's": [halves(position, code) for position in positions],
+    }
 
 
 def text_slopes(heads: int) -> list[float]:

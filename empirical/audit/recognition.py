@@ -1,30 +1,51 @@
 """Recognition: which encoding was measured, and whether its constants are the published ones that it claims."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isclose
 from typing import Any
 
 import torch
 
-from empirical.audit import causes
+from empirical.audit import causes, sinusoids
 from empirical.audit.adapter import Adapter, RefusedPosition
 from empirical.audit.diagnosis import Defect
-from empirical.audit.published import Rotary, code_slopes, require_fields, rotary, text_slopes
+from empirical.audit.embedding import EmbedAdapter
+from empirical.audit.grid import first_positions
+from empirical.audit.published import (
+    BY_LENGTH,
+    POSITIVE,
+    USUAL_BASE,
+    Rotary,
+    code_slopes,
+    plain_frequencies,
+    require_fields,
+    require_number,
+    rotary,
+    t5_buckets,
+    text_slopes,
+)
 from empirical.audit.rotation import RotateAdapter
-from empirical.audit.slope import Slope
+from empirical.audit.rules import RULES
+from empirical.audit.slope import Slope, first_unlike_t5, runs_of
 from empirical.audit.subject import AuditError, Subject
+from empirical.runs.limits import Range
 
 ACCURACY = 1e-4
 """Relative accuracy of a frequency that is computed in float32 and read from a map; mistakes exceed it."""
 NOISE = 2e-7
 """Absolute accuracy of an angle that is read from cosines and sines in float32."""
 
+SPAN = 4097
+"""Longest call from which frequencies are read, where their length does not matter."""
+
 
 def describe(reference: Adapter, slope: Slope | None) -> dict[str, Any] | None:
     """Name of the encoding, layout of the planes with its proof, and frequencies; None for other kinds."""
     if slope is not None:
-        linear = slope.rule is not None
-        return {"encoding": "ALiBi" if linear else "bias of the distance", "slopes": slope.rule, "steps": slope.steps}
+        name = "ALiBi" if slope.rule else "T5's buckets" if slope.t5 else "bias of the distance"
+        return {"encoding": name, "slopes": slope.rule, "steps": slope.steps, **(slope.t5 or {})}
+    if isinstance(reference, EmbedAdapter) and (waves := sinusoids.read(reference)):
+        return {"encoding": "sinusoids that are added", "published": waves.version(USUAL_BASE)}
     if not isinstance(reference, RotateAdapter):
         return None
     try:
@@ -104,22 +125,41 @@ def permutation_difference(reference: RotateAdapter, planes: list[tuple[int, int
 def compare(subject: Subject, reference: Adapter, slope: Slope | None) -> list[Defect]:
     """Defects of constants that differ from those that the subject says it follows."""
     follows = subject.follows
-    if not follows:
+    if isinstance(reference, EmbedAdapter):
+        return _sinusoids_differ(reference, (follows or {}).get("sinusoidal"))
+    if not follows or subject.of_coordinate:
         return []
     if slope is not None and "alibi" in follows:
         return _slopes_differ(slope, str(follows["alibi"]))
+    if slope is not None and "t5" in follows:
+        return _buckets_differ(reference, follows["t5"])
     if not isinstance(reference, RotateAdapter) or "alibi" in follows:
         return []
     require_fields(follows)
     width = int(subject.head_dim * float(follows.get("partial_rotary_factor") or 1))
     trained = int(follows.get("max_position_embeddings") or follows.get("original_max_position_embeddings") or 2048)
-    # The maps above are read from calls that end at position 4096 at most.
-    published = rotary(follows, width=width, head_dim=subject.head_dim, trained=trained, length=4097)
-    measured, factor = frequencies(reference), attention_factor(reference)
-    defects = differences(published, measured, factor, least=least(reference))
-    for defect in defects:
-        defect.numbers["coordinates"] = planes(reference)
-    return defects
+    original = int(follows.get("original_max_position_embeddings") or trained)
+    near, far = original if depends_on_length(subject) else SPAN, 4 * original
+    lengths = [1 + reference.position_reach(min(near, SPAN) - 1)]
+    if depends_on_length(subject) and (reach := reference.position_reach(far - 1)) >= original:
+        lengths.append(reach + 1)
+    defects: dict[str, Defect] = {}
+    for length in lengths:
+        published = rotary(follows, width=width, head_dim=subject.head_dim, trained=trained, length=length)
+        fresh = reference.fresh()  # what it keeps of longer calls is a finding of its own
+        assert isinstance(fresh, RotateAdapter)
+        measured = frequencies(fresh, last=length - 1)
+        told = least(reference, length - 1)
+        for defect in differences(published, measured, attention_factor(fresh), least=told):
+            defect.numbers |= {"coordinates": planes(reference), "length": length}
+            defects.setdefault(defect.rule, defect)
+    return list(defects.values())
+
+
+def depends_on_length(subject: Subject) -> bool:
+    """True if the subject says that it follows a type whose frequencies depend on the length of the call."""
+    follows = subject.follows or {}
+    return (follows.get("rope_type") or follows.get("type")) in BY_LENGTH
 
 
 def differences(
@@ -133,8 +173,11 @@ def differences(
         rule, cause = "frequencies-unpublished", "of no known mistake"
         for name, (variant, _) in published.variants.items():
             if same(measured, sorted(variant, reverse=True), least):
-                rule, cause = name, f"of the mistake '{name}'"
+                rule, cause = (name, f"of the mistake '{name}'") if name in RULES else (rule, name)
                 break
+        else:
+            if (base := _base_of(measured)) and (stated := _base_of(expected)) and base != stated:
+                cause = f"of base {base:g}, not {stated:g}"
         worst = next(
             (n for n, pair in enumerate(zip(measured, expected, strict=False)) if not close(*pair, least)), None
         )
@@ -162,9 +205,18 @@ def differences(
     return defects
 
 
-def least(reference: RotateAdapter, last: int = 4096) -> float:
+def least(reference: RotateAdapter, last: int) -> float:
     """Slowest frequency that can be told from 0 by an angle at position `last`."""
-    return max(NOISE, getattr(reference.function, "noise", 0.0)) / last
+    return max(NOISE, getattr(reference.function, "noise", 0.0)) / max(1, last)
+
+
+def _base_of(frequencies: Sequence[float]) -> float | None:
+    """Base b if the frequencies are b^(-2l / d), l = 0 .. d/2 - 1, to four digits; None if they are not."""
+    planes = len(frequencies)
+    if planes < 3 or frequencies[-1] <= 0:
+        return None
+    base = float(f"{frequencies[-1] ** (-planes / (planes - 1)):.4g}")
+    return base if same(list(frequencies), list(plain_frequencies(base, 2 * planes)), 0.0) else None
 
 
 def same(measured: list[float], expected: list[float], least: float) -> bool:
@@ -195,3 +247,50 @@ def _slopes_differ(slope: Slope, rule: str) -> list[Defect]:
     numbers = {"head": head, "slope": measured[head], "published": expected[head], "heads_that_differ": wrong}
     numbers["all"] = expected
     return [Defect(rule="slopes-other-rule", says=says, numbers=numbers, first={"all": 1})]
+
+
+def _buckets_differ(reference: Adapter, stated: Any) -> list[Defect]:
+    """Defect of a bias that changes at other distances than T5's buckets with these numbers."""
+    if not isinstance(stated, Mapping):
+        raise AuditError("follows = {'t5': ...}: give {'num_buckets': 32, 'max_distance': 128, 'bidirectional': False}")
+    numbers = {name: stated.get(name, usual) for name, usual in (("num_buckets", 32), ("max_distance", 128))}
+    for name, number in numbers.items():
+        require_number(name, number, Range(4, 1 << 20))
+    buckets = numbers["num_buckets"] // (2 if stated.get("bidirectional") else 1)
+    runs = runs_of(reference.code(first_positions(reference.offset_reach(SPAN - 1))).diff(dim=0))
+    distance = first_unlike_t5(runs, buckets, numbers["max_distance"])
+    if distance is None:
+        return []
+    expected = t5_buckets(buckets, numbers["max_distance"], len(runs))[distance]
+    says = f"the bias has {runs[distance] + 1} values up to distance {distance}, T5's buckets have {expected + 1}"
+    return [Defect(rule="buckets-unpublished", says=says, first={"all": distance}, numbers=numbers)]
+
+
+def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:
+    """Defects of sinusoids: pairs of two frequencies, or, where a base is stated, another table than the published."""
+    waves = sinusoids.read(reference)
+    if waves and waves.change > sinusoids.UNPAIRED:
+        says = (
+            "the product of two embeddings of one distance changes with the position: sines and cosines do not share "
+            "their frequencies"
+        )
+        return [Defect(rule="sinusoids-unpaired", says=says, first={"all": 1}, numbers={"change": waves.change})]
+    if stated is None:
+        return []
+    if not isinstance(stated, Mapping):
+        raise AuditError("follows = {'sinusoidal': ...}: give {'base': 10000}")
+    base = stated.get("base", USUAL_BASE)
+    require_number("base", base, POSITIVE)
+    if waves and waves.version(base):
+        return []
+    if not waves:
+        says = "what is added are no sines and cosines"
+        return [Defect(rule="frequencies-unpublished", says=says, first={"all": 0})]
+    name, far = min(waves.distances(base).items(), key=lambda pair: float(pair[1].abs().mean()))
+    position, channel = (int(index[0]) for index in (far.abs() > sinusoids.CLOSE).nonzero(as_tuple=True))
+    value = float(waves.table[position, channel])
+    says = (
+        f"sinusoids are not the published ones of base {base:g}; the nearest are {name}: channel {channel} at position "
+        f"{position} is {value:.4g}, not {value - float(far[position, channel]):.4g}"
+    )
+    return [Defect(rule="frequencies-unpublished", says=says, first={"all": position})]

@@ -71,7 +71,8 @@ def audit(
     if cause and cause[0] in causes.FATAL:  # nothing else can be measured
         return _answer(subject, [Defect(rule=cause[0], says=cause[1], first={"all": 0})], budget=budget, to=to)
     position_reach, offset_reach = reference.position_reach(to), reference.offset_reach(to)
-    isolation = independence.measure(subject, min(position_reach, offset_reach), device)
+    codes_reach = min(position_reach, offset_reach)
+    isolation = independence.measure(subject, codes_reach, device)
     on_step("independence")
     refused: dict[str, str] = {}
     measured: dict[str, SettingMeasures] = {}
@@ -98,11 +99,21 @@ def audit(
         learned=subject.is_trainable(reference.instance),
         broken_law=cause if "relative" in subject.claims else None,
         planes=recognition.planes(reference),
+        has_one_code=bool(codes_reach) and codes.distinct(reference.codes_of_windows(codes_reach)[0]) == 1,
     )
     for defect in defects:
         if budget is not None and defect.rule == "angles-in-float32":  # usual, but beyond the budget that was asked for
             defect.rule = "angles-rounded"
-    defects += recognition.compare(subject, reference, shape)
+    differing = recognition.compare(subject, reference, shape)
+    if recognition.depends_on_length(subject) and not differing:
+        for defect in defects:
+            if defect.rule == "length-dependent":
+                defect.rule = "length-dependent-by-design"
+    defects += differing
+    promised = (subject.follows or {}).get("max_position_embeddings") or 0
+    if position_reach + 1 < min(promised, to + 1) and not subject.makes_tables:
+        says = f"positions from {position_reach + 1} on are refused, but max_position_embeddings is {promised}"
+        defects.append(Defect(rule="beyond-trained-length", says=says, first={"all": position_reach + 1}))
     return _answer(
         subject,
         defects,

@@ -29,8 +29,11 @@ SAME = frozenset({"positions-rounded", "codes-clamped", "codes-repeated"})
 DRIFT = frozenset({"rounded-by-move", "drift", "autocast-drift", "overflow", "not-finite"})
 """Rules that are shown by a code in a low dtype against that in float64."""
 FREQUENCY = frozenset(
-    {"frequencies-unpublished", "scaling-ignored", "ntk-constant", "partial-rotary-ignored", "yarn-factor-one"}
-)
+    {
+        "frequencies-unpublished", "scaling-ignored", "ntk-constant", "partial-rotary-ignored", "yarn-factor-one",
+        "yarn-ramp-inverted",
+    }
+)  # fmt: skip
 """Rules that are shown by the angle of one plane against the published one."""
 SLOPES = "one = torch.tensor([1]); slopes = (bias(one, one) - bias(one, one - 1)).flatten().double()"
 """Line that reads the slopes of all heads."""
@@ -74,9 +77,11 @@ def _dtype_of(setting: str) -> str:
 
 
 def _body(subject: Subject, defect: Defect) -> list[str]:
-    """Lines after the recipe, which has defined `made` and `rotate(q, k, positions)` or `bias(queries, keys)`."""
+    """Lines after the recipe: it has defined `made` and `rotate(q, k, positions)`, `bias(queries, keys)` or `embed`."""
     if subject.kind is Kind.ROTATE:
         return _of_rotation(subject, defect)
+    if subject.kind is Kind.EMBED:
+        return _of_embedding(subject, defect)
     return _of_bias(defect) if subject.kind is Kind.BIAS else []
 
 
@@ -96,7 +101,8 @@ def _of_rotation(subject: Subject, defect: Defect) -> list[str]:
     differ = "error = float((code(P)[0].double() - exact.double()).abs().nan_to_num(1e9).max())"
     if defect.rule in LAW:
         logit = "logit = lambda j, i: float((code([j])[0].double() * code([i])[1].double()).sum())"
-        return [code, logit, *move, f"error = abs(logit({query}, {query - offset}) - logit({offset}, 0))"]
+        origin = f"{max(offset, 0)}, {max(-offset, 0)}"
+        return [code, logit, *move, f"error = abs(logit({query}, {query - offset}) - logit({origin}))"]
     if defect.rule in SAME and first:
         later, earlier = _pair(defect, first)
         return [code, *move, f"error = float(torch.equal(code([{later}])[0], code([{earlier}])[0]))"]
@@ -109,10 +115,11 @@ def _of_rotation(subject: Subject, defect: Defect) -> list[str]:
         if "autocast" in setting:
             differ = f"with torch.autocast('cpu', dtype=torch.bfloat16): {differ}"
         return [code, f"exact = code([1, {first or 1000}], torch.float64)[0]", *move, differ]
+    last = max(2, defect.numbers.get("length", 2)) - 1  # frequencies may depend on the length of the call
     planes = (
         f"turn = lambda a, b: float(torch.atan2(*[rotate(*[torch.eye({width}, dtype=torch.float64)[a]"
-        f".expand(1, {heads}, 1,"
-        f" {width})] * 2, torch.tensor([1]))[0][0, 0, 0][c] for c in (b, a)]))"
+        f".expand(1, {heads}, 2,"
+        f" {width})] * 2, torch.tensor([1, {last}]))[0][0, 0, 0][c] for c in (b, a)]))"
     )
     coordinates, plane = defect.numbers.get("coordinates"), defect.numbers.get("plane")
     if defect.rule == "frequencies-rounded" and coordinates:
@@ -171,6 +178,18 @@ def _pair(defect: Defect, first: int) -> tuple[int, int]:
     return (int(example[1]), int(example[2])) if example else (first + 1, first)
 
 
+def _of_embedding(subject: Subject, defect: Defect) -> list[str]:
+    code = f"code = lambda p: embed(torch.zeros(1, len(p), {subject.heads * subject.head_dim}), torch.tensor(p))[0]"
+    first = next(iter(defect.first.values()))
+    if defect.rule in SAME and first:
+        later, earlier = _pair(defect, first)
+        return [code, f"error = float(torch.equal(code([{later}]), code([{earlier}])))"]
+    if defect.rule == "sinusoids-unpaired":
+        products = "e = code(list(range(64))).double(); products = e @ e.T / e.abs().max() ** 2"
+        return [code, products, "error = float((products.diagonal(1) - products[0, 1]).abs().max())"]
+    return []
+
+
 def _of_bias(defect: Defect) -> list[str]:
     setting, first, query, offset = _where(defect)
     dtype = f"torch.{_dtype_of(setting)}"
@@ -180,7 +199,8 @@ def _of_bias(defect: Defect) -> list[str]:
         f" - bias(torch.tensor([j]), torch.tensor([j])).to({dtype}).double()).flatten()"
     )
     if defect.rule in LAW:
-        return [at, *move, f"error = float((at({query}, {query - offset}) - at({offset}, 0)).abs().max())"]
+        origin = f"{max(offset, 0)}, {max(-offset, 0)}"
+        return [at, *move, f"error = float((at({query}, {query - offset}) - at({origin})).abs().max())"]
     if defect.rule in SAME and first:
         later, earlier = _pair(defect, first)
         return [at, *move, f"error = float(torch.equal(at({later}, 0), at({earlier}, 0)))"]

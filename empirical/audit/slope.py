@@ -1,16 +1,18 @@
 """Dependence of a bias on the distance: sign and slope of every head."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isclose
+from math import ceil, isclose
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from empirical.audit.adapter import RefusedPosition
 from empirical.audit.codes import distinct
 from empirical.audit.grid import WINDOW, first_positions
 from empirical.audit.pairs import BiasAdapter
-from empirical.audit.published import code_slopes, is_meant_as_alibi, text_slopes
+from empirical.audit.published import code_slopes, is_meant_as_alibi, t5_buckets, text_slopes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +25,10 @@ class Slope:
         steps: for each head, change of the bias from distance 0 to 1.
         distinct_after: number of distinct codes among `of_after` distances to keys after the query; None if unused.
         of_after: number of these distances.
+        after_flat: number of distinct finite codes of keys after the query if all keys before it have one code, else
+            None.
+        of_keys: True if the bias of a pair depends on the key alone, and softmax cancels what it lacks.
+        t5: numbers of T5's buckets, if the bias changes with the distance as they do; else None.
         rule: for a bias -m D: "text" or "code", the rule of ALiBi's slopes that the steps follow, "text and code" where
             both agree, "unpublished" if its slopes fall geometrically and follow neither; None for any other bias.
     """
@@ -32,6 +38,9 @@ class Slope:
     steps: list[float]
     distinct_after: int | None
     of_after: int | None
+    after_flat: int | None
+    of_keys: bool
+    t5: dict[str, int] | None
     rule: str | None
 
     def as_json(self) -> dict[str, Any]:
@@ -53,8 +62,55 @@ def measure(reference: BiasAdapter, reach: int) -> Slope:
         steps=change[0].tolist() if len(change) else [],
         distinct_after=None if codes_after is None else distinct(codes_after),
         of_after=None if codes_after is None else len(codes_after),
+        after_flat=_distinct_after(reference, reach) if len(change) and not change.any() else None,
+        of_keys=reference.subject.by_softmax and _is_of_keys(reference, reach),
+        t5=_t5_of(runs_of(change)),
         rule=_rule_of_slopes(change),
     )
+
+
+def _is_of_keys(reference: BiasAdapter, reach: int) -> bool:
+    """True if all queries have the same row of biases, which are not all equal."""
+    positions = torch.arange(min(32, reach + 1))
+    values = reference.bias(positions, positions)[0]
+    return bool((values == values[:, :1]).all() and (values != values[..., :1]).any())
+
+
+def runs_of(change: Tensor) -> list[int]:
+    """Number of changes of the bias before each distance 0, 1, ...; from its steps [P - 1, H]."""
+    return [0, *change.ne(0).any(1).cumsum(0).tolist()]
+
+
+def first_unlike_t5(runs: Sequence[int], buckets: int, max_distance: int) -> int | None:
+    """First distance whose run is not T5's bucket; a logarithm that is a whole number may be rounded either way."""
+    low, high = (t5_buckets(buckets, max_distance, len(runs), nudge=nudge) for nudge in (-1e-5, 1e-5))
+    within = (a <= run <= b for run, a, b in zip(runs, low, high, strict=True))
+    return next((distance for distance, holds in enumerate(within) if not holds), None)
+
+
+def _t5_of(runs: Sequence[int]) -> dict[str, int] | None:
+    """Number of buckets on a side and largest distance, if the bias changes with the distance as T5's does."""
+    buckets = runs[-1] + 1
+    exact = buckets // 2
+    if buckets < 8 or buckets == len(runs):
+        return None
+    last = runs.index(runs[-1])  # the last bucket begins at exact (max_distance / exact)^(share of the logarithm)
+    share = (buckets - exact - 1) / (buckets - exact)
+    lowest, highest = (ceil(exact * (start / exact) ** (1 / share)) for start in (last - 1, last))
+    distances = sorted(range(lowest, highest + 1), key=lambda distance: distance & (distance - 1) != 0)
+    for distance in distances:
+        if distance > exact and first_unlike_t5(runs, buckets, distance) is None:
+            return {"buckets": buckets, "max_distance": distance}
+    return None
+
+
+def _distinct_after(reference: BiasAdapter, reach: int) -> int:
+    """Number of distinct finite codes of keys after the query; 0 if these are refused."""
+    try:
+        codes = reference.after(torch.arange(1, min(WINDOW, reach + 1)))
+    except RefusedPosition:
+        return 0
+    return distinct(codes[codes.isfinite().all(1)])
 
 
 def _rule_of_slopes(change: Tensor) -> str | None:

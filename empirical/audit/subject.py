@@ -73,6 +73,8 @@ class Subject:
         of_lengths: function that turns an instance into (number of queries, number of keys) -> bias, for an object that
             takes lengths; else None.
         follows: published constants that it claims, as fields of `rope_parameters`, or {"alibi": "text" or "code"}.
+        of_coordinate: True if its positions run along one coordinate of several.
+        note: what its calls cannot tell, see `conventions.Convention`.
         makes_tables: True if each call makes tables of the whole length, so that far positions are costly.
         by_softmax: True if softmax turns the logits into weights, so that a constant of a row changes nothing.
     """
@@ -91,6 +93,8 @@ class Subject:
     signature: str = ""
     of_lengths: Callable[[Any], Callable[[int, int], Any]] | None = None
     follows: Mapping[str, Any] | None = None
+    of_coordinate: bool = False
+    note: str = ""
     makes_tables: bool = False
 
     def instance(self, *, device: str = "cpu", **changed: Any) -> Any:

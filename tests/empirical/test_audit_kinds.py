@@ -243,7 +243,7 @@ FAULTS = {
     OtherBase: ("frequencies-unpublished", "plane 1 turns by 0.211474, not 0.1"),
     SlowPlaneStands: ("frequencies-unpublished", "6 coordinates are rotated, not 8"),
     RotatesAllLayers: ("no-rope-layers-ignored", "layer 1 has a rotation, and no_rope_layers says 0"),
-    ClaimsRotation: ("no-position", "the configuration sets rope_theta"),
+    ClaimsRotation: ("encoding-missing", "the configuration sets rope_theta"),
     IndexUnderPadding: ("padding", "left padded"),
     TooShort: ("table-too-short", "position 46 is refused, and the configuration promises 48 positions"),
     Clamped: ("codes-clamped", "at position 100 has the query and the key that it has at position 99"),

@@ -55,11 +55,19 @@ def yarn_frequencies(width, factor, original, base=10000.0, *, inverted=False):
 
 def ntk_constant(head_dim=64, mended=False):
     """Dynamic NTK whose base has the factor squared in place of the factor times the stretch of the length."""
-    trained, factor, length = 1024, 2.0, 4097
-    stretch = length / trained if mended else factor
-    base = 10000.0 * (factor * stretch - (factor - 1)) ** (head_dim / (head_dim - 2))
+    trained, factor = 1024, 2.0
+
+    class Dynamic(Rotation):
+        claims = ("relative", "distinct")  # not "streaming": keys are rotated anew as the sequence grows
+
+        def forward(self, q, k, positions):
+            stretch = max(int(positions.max()) + 1, trained) / trained if mended else factor
+            base = 10000.0 * (factor * stretch - (factor - 1)) ** (head_dim / (head_dim - 2))
+            self.frequencies = plain(head_dim, base)
+            return super().forward(q, k, positions)
+
     follows = {"rope_type": "dynamic", "factor": factor, "max_position_embeddings": trained}
-    return Rotation(plain(head_dim, base), follows=follows)
+    return Dynamic(plain(head_dim), follows=follows)
 
 
 def yarn_without_mscale(head_dim=64, mended=False):

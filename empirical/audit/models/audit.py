@@ -16,7 +16,7 @@ from empirical.audit.models.anatomy import SQUARE, Anatomy, has_state, look, rep
 from empirical.audit.models.bounds import NAMES, field_of, size_of
 from empirical.audit.models.plans import DTYPE, LENGTH, LONGEST, SINGLE
 from empirical.audit.models.runner import Runner, Subject
-from empirical.audit.published import require_fields, rotary, yarn_mscale
+from empirical.audit.published import BY_LENGTH, require_fields, rotary, yarn_mscale
 from empirical.audit.report import audit
 from empirical.audit.reproduction import confirmed
 from empirical.audit.rotation import FAR, RotateAdapter
@@ -24,8 +24,6 @@ from empirical.audit.rules import ORDER, RULES, Severity
 from empirical.audit.subject import AuditError
 from theory.system.userfile import shown
 
-BY_LENGTH = ("dynamic", "longrope")
-"""Types of frequencies that depend on the length of the call by design."""
 WITHOUT = ("none", "scale")
 """Kinds of layers that have no position encoding."""
 STEPS = "recognition", "call patterns", "fields"
@@ -192,7 +190,7 @@ def _layer_defects(
     if all(without):
         if claims := _claimed(subject.config):
             says = f"no query, key or logit of any layer depends on the position, and the configuration sets {claims}"
-            defects.append(Defect(rule="no-position", says=says, first={"all": 1}))
+            defects.append(Defect(rule="encoding-missing", says=says, first={"all": 1}))
     elif isinstance(named, list | tuple) and len(named) == len(without):
         wrong = [layer for layer, (use, still) in enumerate(zip(named, without, strict=True)) if bool(use) is still]
         if wrong:
