@@ -23,6 +23,7 @@ FAMILIES = {
     "dbrx": "DbrxForCausalLM",
     "gpt_oss": "GptOssForCausalLM",
     "gemma3n": "Gemma3nForCausalLM",
+    "glm_image_text": "GlmImageTextModel",
     "qwen3_next": "Qwen3NextForCausalLM",
     "jamba": "JambaForCausalLM",
     "zamba2": "Zamba2ForCausalLM",

@@ -269,6 +269,12 @@ def _fields(
                 sizes[name] |= {"rope_theta": rope["rope_theta"], "clip_qkv": 8.0}  # needed by DBRX, without defaults
     if any("head_dim" in part for part in by_layer):
         sizes["global_head_dim"] = head_dim  # the name under which they are given
+    rope = field_of(default, "rope_parameters") or {}
+    marked = getattr(default, "ignore_keys_at_rope_validation", None) or ()
+    if "mrope_section" in marked and "rope_parameters" not in given:  # planes of time, height and width, all in use
+        planes = int(head_dim * float(rope.get("partial_rotary_factor") or 1)) // 2
+        side = planes * 3 // 8
+        sizes["rope_parameters"] = {**rope, "mrope_section": [planes - 2 * side, side, side]}
     if languages := field_of(default, "languages"):
         sizes["default_language"] = languages[0]
     kinds = field_of(default, "layers_block_type") or field_of(default, "layer_types") or ()
