@@ -39,8 +39,11 @@ SPAN = 4097
 """Longest call from which frequencies are read, where their length does not matter."""
 
 
-def describe(reference: Adapter, slope: Slope | None) -> dict[str, Any] | None:
-    """Name of the encoding, layout of the planes with its proof, and frequencies; None for other kinds."""
+def describe(reference: Adapter, slope: Slope | None, last: int = 4096) -> dict[str, Any] | None:
+    """Name of the encoding, layout of the planes with its proof, and frequencies; None for other kinds.
+
+    Frequencies are read from a call that ends at position `last`, or before it where the subject accepts no more.
+    """
     if slope is not None:
         name = "ALiBi" if slope.rule else "T5's buckets" if slope.t5 else "bias of the distance"
         return {"encoding": name, "slopes": slope.rule, "steps": slope.steps, **(slope.t5 or {})}
@@ -50,7 +53,7 @@ def describe(reference: Adapter, slope: Slope | None) -> dict[str, Any] | None:
         return None
     try:
         laid = causes.layout(reference)
-        turning = frequencies(reference, last=reference.position_reach(4096))
+        turning = frequencies(reference, last=reference.position_reach(last))
     except (RefusedPosition, AuditError, RuntimeError):
         return None
     if laid is None:
@@ -178,6 +181,8 @@ def differences(
         else:
             if (base := _base_of(measured)) and (stated := _base_of(expected)) and base != stated:
                 cause = f"of base {base:g}, not {stated:g}"
+            elif factor_of_all := _quotient(expected, measured):
+                cause = f"divided by {factor_of_all:g}"
         worst = next(
             (n for n, pair in enumerate(zip(measured, expected, strict=False)) if not close(*pair, least)), None
         )
@@ -217,6 +222,14 @@ def _base_of(frequencies: Sequence[float]) -> float | None:
         return None
     base = float(f"{frequencies[-1] ** (-planes / (planes - 1)):.4g}")
     return base if same(list(frequencies), list(plain_frequencies(base, 2 * planes)), 0.0) else None
+
+
+def _quotient(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Number by which all of the first are divided in the second, to four digits; None if there is none."""
+    if len(first) != len(second) or not second or not all(second):
+        return None
+    quotient = float(f"{first[0] / second[0]:.4g}")
+    return quotient if same([part * quotient for part in second], list(first), 0.0) else None
 
 
 def same(measured: list[float], expected: list[float], least: float) -> bool:

@@ -48,7 +48,7 @@ class RotateAdapter(Adapter):
         """Groups of coordinates that mix with each other: int64 [N, K], filled up with -1."""
         width = self.subject.head_dim
         noise = getattr(self.function, "noise", 0.0)  # of maps that were solved for, not read
-        reach = self.position_reach(FAR if noise else 17)  # slow planes turn by more than noise only far away
+        reach = self.position_reach(getattr(self.function, "lever", 17))
         near = {min(position, reach) for position in (1, 3, 17, reach)}
         mixed = (self._probed(torch.eye(width), torch.tensor(sorted(near))).abs() > noise).any(0).any(1).any(1)
         linked = (mixed | mixed.T | torch.eye(width, dtype=torch.bool)).double()

@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from empirical.audit.adapter import RefusedPosition
 from empirical.audit.models.bounds import field_of, size_of
 from empirical.audit.models.runner import Runner
 from empirical.audit.models.tap import MASKED, Reading
@@ -22,6 +21,8 @@ NEAR = 24
 """Positions of the first look."""
 FEW = (0, 1, 3, 17)
 """Positions of a second look, where each takes a row of its own."""
+MORE = 8
+"""Tokens beyond the width of a head, so that maps are solved for from vectors in all directions."""
 SQUARE = 512
 """Length of the sequence on which a bias is read."""
 MAPPED = 128
@@ -40,7 +41,8 @@ class Anatomy:
 
     Attributes:
         layer: index among the layers of self-attention.
-        kind: "rotary", "bias", "absolute", "scale" (queries or keys are scaled by their position) or "none".
+        kind: "rotary", "bias", "absolute", "scale" (queries or keys are scaled by their position),
+            "none", or "unread" after recurrent layers, whose output changes along a row.
         q_scale: factor of q.k in the logits.
         head_dim: width of queries as they enter the logits.
         heads: number of heads.
@@ -76,13 +78,13 @@ def look(runner: Runner) -> list[Anatomy]:
         AuditError: no attention can be read, or queries are not finite.
     """
     widths = [reading.q_BHJC.shape[-1] for reading in runner.readings(runner.ids(1, 4))]
-    tokens = torch.arange(2, min(runner.vocabulary, 2 + max(widths) + 8))
+    tokens = torch.arange(2, min(runner.vocabulary, 2 + max(widths) + MORE))
     readings = runner.readings(tokens[:, None].expand(-1, NEAR))
     silent = runner.fresh(runner.dtype)
     silent.silence()
     biases = [_relative(reading) for reading in silent.readings(torch.full((1, NEAR), 2))]
     found = [_of_layer(layer, runner, *pair) for layer, pair in enumerate(zip(readings, biases, strict=True))]
-    if runner.positions_name and any(anatomy.kind == "absolute" for anatomy in found):
+    if any(anatomy.kind == "absolute" for anatomy in found):
         found = _without_history(runner, tokens, found)
     return found
 
@@ -92,22 +94,29 @@ def _without_history(runner: Runner, tokens: Tensor, found: list[Anatomy]) -> li
 
     A recurrent layer before attention changes the hidden state of a token that is repeated.
     """
+    recurrent = has_state(runner, len(found))
+    unread = [replace(part, kind="unread") if recurrent and part.kind == "absolute" else part for part in found]
+    if not runner.positions_name:
+        return unread
     count = len(FEW)
     places = (torch.tensor(FEW) + runner.origin).repeat_interleave(len(tokens))
     try:
         alone = runner.readings(tokens.repeat(count)[:, None], positions=places[:, None])
-    except RefusedPosition:
-        return found
+    except AuditError:
+        return unread
     if len(alone) != len(found):
-        return found
-    for anatomy, reading in zip(list(found), alone, strict=True):
+        return unread
+    for anatomy, reading in zip(found, alone, strict=True):
         if anatomy.kind == "absolute":
-            parts = [part.unflatten(0, (count, -1))[:, :, :, 0].permute(1, 2, 0, 3)
-                     for part in (reading.q_BHJC, reading.k_BHIC)]  # fmt: skip
+            parts = [
+                part.unflatten(0, (count, -1))[:, :, :, 0].permute(1, 2, 0, 3)
+                for part in (reading.q_BHJC, reading.k_BHIC)
+            ]
             kind, still, effect = _effect(parts)
-            if kind == "rotary" or has_state(runner, len(found)):  # else a single token may lack what others get
-                found[anatomy.layer] = replace(anatomy, kind=kind, still=still, effect=effect)
-    return found
+            # A single token may lack what others get, so that only a rotation is believed without recurrent layers.
+            if kind == "rotary" or (recurrent and kind != "absolute"):
+                unread[anatomy.layer] = replace(anatomy, kind=kind, still=still, effect=effect)
+    return unread
 
 
 def has_state(runner: Runner, attentions: int) -> bool:
@@ -212,11 +221,11 @@ class Maps:
     The maps are relative to position 0, so a constant factor of cosines and sines does not show.
     """
 
-    def __init__(self, runner: Runner, width: int, layer: int = 0) -> None:
-        self.runner, self.layer = runner, layer
+    def __init__(self, runner: Runner, width: int, layer: int = 0, *, lever: int) -> None:
+        self.runner, self.layer, self.lever = runner, layer, lever
         self.noise = NOISE if runner.dtype is torch.float64 else 10 * NOISE
-        self.tokens = torch.arange(2, 2 + width + 8)
-        self.solved: dict[int, Tensor] = {}
+        self.tokens = torch.arange(2, 2 + width + MORE)
+        self.solved: dict[tuple[int, ...], Tensor] = {}
         self.start = self._read(torch.tensor([0]))
 
     def _read(self, positions: Tensor) -> list[Tensor]:
@@ -248,13 +257,12 @@ class Maps:
         if positions.ndim > 1:
             raise ValueError("one row of positions only")
         distinct, index = positions.unique(return_inverse=True)
-        if new := [position for position in distinct.tolist() if position not in self.solved]:
-            for position, maps in zip(new, self._solve(torch.tensor(new)).unbind(1), strict=True):
-                self.solved[position] = maps
-        maps = torch.stack([self.solved[position] for position in distinct.tolist()], 1)
+        call = tuple(distinct.tolist())  # frequencies may depend on the longest position of a call
+        if call not in self.solved:
+            self.solved[call] = self._solve(distinct)
         turned = [
             torch.einsum("bhlc,lhcd->bhld", x.double(), of_position[index][:, : x.shape[1]])
-            for x, of_position in zip((q_BHLC, k_BHLC), maps, strict=True)
+            for x, of_position in zip((q_BHLC, k_BHLC), self.solved[call], strict=True)
         ]
         return turned[0].to(q_BHLC.dtype), turned[1].to(k_BHLC.dtype)
 

@@ -24,8 +24,12 @@ from empirical.audit.rules import ORDER, RULES, Severity
 from empirical.audit.subject import AuditError
 from theory.system.userfile import shown
 
-WITHOUT = ("none", "scale")
-"""Kinds of layers that have no position encoding."""
+NEAR = 4096
+"""Last position of the calls within the trained length, where frequencies depend on the length."""
+WITHOUT = ("none", "scale", "unread")
+"""Kinds of layers that have no position encoding, as far as they are read."""
+ONLY_CACHED = frozenset({"window-differs-when-cached", "cache-incomplete"})
+"""Rules that explain why all calls with a cache differ."""
 STEPS = "recognition", "call patterns", "fields"
 
 
@@ -95,11 +99,15 @@ def audit_model(
         defects += _repeated_positions(single, first, long, dtypes)
     seen = windows.see(single, min(long, (window or long) + windows.BEYOND))
     defects += windows.defects(seen, window, kinds, causal=single.causal)
-    shorter_window = any(count < min(LENGTH, seen.length) for count in seen.full)
+    shorter_window = any(len(distances) < min(LENGTH, seen.length) for distances in seen.full)
     recurrent = has_state(single, len(anatomies))
     results = patterns.measure(
         single, kind, trained=trained, long=long, shorter_window=shorter_window, recurrent=recurrent
     )
+    step = next((result for result in patterns.failing(results) if result.plan.features == {"cache"}), None)
+    for defect in defects:
+        if defect.rule in ONLY_CACHED and step and subject.recipe:
+            defect.reproduction = confirmed([*subject.recipe, *step.body])
     known = {defect.rule for defect in defects}
     defects += _pattern_defects(results, single, dynamic=dynamic, has_state=recurrent or kind == "none", known=known)
     if not single.causal and single.cache_name and single.call(single.ids(1, LENGTH))[1] is not None:
@@ -122,7 +130,9 @@ def audit_model(
         if (layer_type := kinds[group[0].layer]) not in audited:
             audited.add(layer_type)
             try:
-                answers += _audited_parts(subject, group[0], layer_type, dynamic, dtypes, to, budget, on_step)
+                answers += _audited_parts(
+                    subject, group[0], layer_type, dynamic, recurrent, dtypes, to, budget, on_step
+                )
             except AuditError as error:
                 recognised[groups.index(group)]["part"] = f"not audited alone: {error}"
     if dynamic:
@@ -188,7 +198,8 @@ def _layer_defects(
     without = [anatomy.kind in WITHOUT for anatomy in anatomies]
     named = field_of(subject.config, "no_rope_layers")
     if all(without):
-        if claims := _claimed(subject.config):
+        read = all(anatomy.kind != "unread" for anatomy in anatomies)
+        if read and (claims := _claimed(subject.config)):
             says = f"no query, key or logit of any layer depends on the position, and the configuration sets {claims}"
             defects.append(Defect(rule="encoding-missing", says=says, first={"all": 1}))
     elif isinstance(named, list | tuple) and len(named) == len(without):
@@ -245,7 +256,7 @@ def _repeated_positions(single: Runner, layer: int, length: int, dtypes: Sequenc
         pair = repeated(single.fresh(torch.bfloat16), layer, length)
     except AuditError:  # it does not work in bfloat16
         return []
-    return [_same_position("positions-rounded", pair, "bfloat16")] if pair else []
+    return [_same_position("rounded-by-move", pair, "bfloat16")] if pair else []
 
 
 def _same_position(rule: str, pair: tuple[int, int], dtype: str) -> Defect:
@@ -324,6 +335,7 @@ def _constants(
     }  # fmt: skip
     if anatomy.kind != "rotary":
         names = {"absolute": "absolute positions, added to embeddings", "none": "no position encoding", "bias": "bias",
+                 "unread": "not read, after recurrent layers",
                  "scale": "no position encoding, but queries are scaled by their position"}  # fmt: skip
         return {**described, "encoding": names[anatomy.kind]}, []
     part = parts.maps_part(subject, anatomy)
@@ -333,10 +345,11 @@ def _constants(
     cause = causes.of(reference)
     if cause:
         defects.append(Defect(rule=cause[0], says=cause[1], first={"all": 0}))
-    described |= recognition.describe(reference, None) or {"encoding": "rotation of unknown form"}
+    given = _fields_of(config, layer_type) if config is not None else {"rope_type": "default"}
+    last = NEAR if given["rope_type"] in BY_LENGTH else FAR
+    described |= recognition.describe(reference, None, last) or {"encoding": "rotation of unknown form"}
     if config is None or "frequencies" not in described:
         return described, defects
-    given = _fields_of(config, layer_type)
     described["rope"] = {str(name): _as_json(value) for name, value in given.items()}
     latent, rotated = (field_of(config, name) for name in ("qk_rope_head_dim", "rotary_dim"))
     head_dim = latent if type(latent) is int else anatomy.head_dim
@@ -351,7 +364,9 @@ def _constants(
         described["constants"] = str(error)
         return described, defects
     for length, published in zip(lengths, of_lengths, strict=True):
-        measured = recognition.frequencies(reference, last=length - 1)
+        fresh = reference.fresh()  # what it keeps of longer calls is a finding of its own
+        assert isinstance(fresh, RotateAdapter)
+        measured = recognition.frequencies(fresh if len(lengths) > 1 else reference, last=length - 1)
         factor, logit = _factors(subject, layer_type, anatomy, given)
         differing = recognition.differences(
             published,
@@ -383,7 +398,7 @@ def _lengths(reference: RotateAdapter, given: Mapping[str, Any], trained: int) -
     if given["rope_type"] not in BY_LENGTH:
         return [reference.position_reach(FAR) + 1]
     original = int(given.get("original_max_position_embeddings") or trained)
-    return [min(original, 4097), *([4 * original] if original <= FAR else [])]
+    return [min(original, NEAR + 1), *([4 * original] if original <= FAR else [])]
 
 
 def _logit_factor(given: Mapping[str, Any]) -> float:
@@ -438,7 +453,7 @@ def _pattern_defects(
     )
     for result in patterns.failing(list(results)):
         plan, rule = result.plan, result.plan.rule
-        if "cache" in plan.features and known & {"window-differs-when-cached", "cache-incomplete"}:
+        if "cache" in plan.features and known & ONLY_CACHED:
             continue
         if rule == "call-history" and dynamic and plan.name == "after a shorter call":
             rule = "length-dependent-by-design"
@@ -463,6 +478,7 @@ def _audited_parts(
     anatomy: Anatomy,
     layer_type: str | None,
     dynamic: bool,
+    recurrent: bool,
     dtypes: Sequence[str],
     to: int,
     budget: float | None,
@@ -471,6 +487,8 @@ def _audited_parts(
     """Audits of the rotation or the bias of one layer by dtype and position."""
     if anatomy.kind == "rotary":
         part = parts.rotary_part(subject, layer_type, streaming=not dynamic)
+        if part is None and recurrent:  # each reading runs the layers before it, and the constants have been read
+            return []
         if part is None:
             part, dtypes, to = parts.maps_part(subject, anatomy), ("float64",), min(to, parts.SOLVED)
         elif part.makes_tables:

@@ -29,7 +29,7 @@ from theory.system.userfile import require_file, user_code
 PREFIX = "hf:"
 ALIASES = {"gpt-2": "gpt2", "qwen": "qwen2", "deepseek": "deepseek_v3", "gptneox": "gpt_neox", "neox": "gpt_neox",
            "gemma-2": "gemma2", "gemma-3": "gemma3"}  # fmt: skip
-HEADS, HEAD_DIM, LAYERS, VOCABULARY, TRAINED = 4, 32, 2, 128, 256
+HEADS, HEAD_DIM, LAYERS, VOCABULARY, TRAINED, WINDOW = 4, 32, 2, 128, 256, 32
 ROPE_FIELDS = ("rope_type", "rope_theta", "partial_rotary_factor",
                *dict.fromkeys(name for names in FIELDS.values() for name in names))  # fmt: skip
 """Fields that `rope_parameters` (transformers 5) or `rope_scaling` (4) hold."""
@@ -50,7 +50,10 @@ PATTERNS = {
     "layers": r"(\w+_)?(en|de)coder_layers",
     "head_dim": r"(?!mamba|attention|linear|index|qk_head)(\w+_)?(head_dim|dim_head|d_head)",
     "vocabulary": r"(?!make)(\w+_)?vocab(_size(_\w+)?)?",
-    "trained": r"max_(source|target)_positions|model_max_length|max_sequence_length",
+    "trained": r"max_(source|target|(en|de)coder)_position(_embedding)?s|model_max_length|max_sequence_length",
+    "window": r"(sliding|local|attention)_(window|attention)(_size)?|window_size",
+    "linear_heads": r"linear_num_(key|value)_heads",
+    "linear_dim": r"linear_(key_|value_)?head_dim",
     "experts": r"(\w+_)?(num|n)_(\w+_)?experts",
     "chosen": r"(\w+_)?num_experts_per_tok(en)?|moe_(top_?)?k|top_k_experts",
     "groups": r"n_group|topk_group|num_expert_group",
@@ -246,7 +249,8 @@ def _fields(
         "head_dim": expanded // heads if "state_size" in accepted_names else head_dim,
         "vocabulary": max(VOCABULARY, widest + 16, 2 * head_dim), "trained": TRAINED,
         "key_heads": max(1, heads // 2) if shares else heads, "experts": 2, "chosen": 2, "groups": 1,
-        "inner_state": expanded, "state_head": expanded // heads, "state_groups": 1, "chunk": 16, "none": 0,
+        "window": WINDOW, "linear_heads": 2, "linear_dim": 16, "inner_state": expanded,
+        "state_head": expanded // heads, "state_groups": 1, "chunk": 16, "none": 0,
     }  # fmt: skip
     base = library().PretrainedConfig
     kept = {"head_dim", "trained", *(["heads"] if is_alibi else [])}

@@ -10,10 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from empirical.audit import published
 from empirical.audit.models import runner as whole
-from empirical.audit.models.anatomy import SQUARE, Anatomy, Maps, square
+from empirical.audit.models.anatomy import SQUARE, Anatomy, Maps, rope_fields, square
 from empirical.audit.models.bounds import field_of, size_of
 from empirical.audit.models.runner import Runner
+from empirical.audit.rotation import FAR
 from empirical.audit.subject import Kind, Subject
 
 APPLY = ("apply_rotary_pos_emb", "apply_rotary_pos_emb_interleave")
@@ -105,7 +107,9 @@ def maps_part(subject: whole.Subject, anatomy: Anatomy) -> Subject:
     def bind(made: nn.Module) -> Callable[..., Any]:
         prepared = Runner(subject)
         prepared.model = made
-        return Maps(prepared, anatomy.head_dim, anatomy.layer)
+        # A slow plane turns by more than the noise only far away; a long call may change the frequencies of some types.
+        by_length = rope_fields(subject.config)["rope_type"] in published.BY_LENGTH
+        return Maps(prepared, anatomy.head_dim, anatomy.layer, lever=SOLVED if by_length else FAR)
 
     return Subject(
         name=f"{subject.name}, rotation",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from empirical.audit.adapter import RefusedPosition
 from empirical.audit.models.runner import SOURCE, Runner
 
 LENGTH, PADS, SHIFT = 24, 5, 7
@@ -127,6 +128,8 @@ class Plan:
                 mask=None if mask is None else model.as_mask(mask[:, :end]),
                 past=past,
             )
+            if self.chunks and past is None:
+                raise RefusedPosition(f"'{model.subject.name}' gives no cache")
             parts.append(logits)
         answer = torch.cat(parts, 1)
         return [answer[row, left : left + self.counts[row]] for row, (left, _) in enumerate(sides)]

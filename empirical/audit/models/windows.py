@@ -20,19 +20,22 @@ KINDS = ("layer_types", "attention_layers")
 """Names of the list of kinds of layers."""
 
 
+Distances = frozenset[int]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """Numbers of keys that the last query of a row sees, at least in some head, by layer.
+    """Distances to the keys that the last query of a row sees, at least in some head, by layer.
 
     Attributes:
         length: tokens of the row.
-        full: in a full pass, with the keys after it.
+        full: in a full pass.
         cached: as the only token of a call with a cache; None if there is none.
     """
 
     length: int
-    full: list[int]
-    cached: list[int] | None
+    full: list[Distances]
+    cached: list[Distances] | None
 
 
 def window_of(config: Any) -> int | None:
@@ -59,20 +62,23 @@ def layer_kinds(config: Any, layers: int) -> list[str | None]:
 
 
 def see(runner: Runner, length: int) -> Seen:
-    """Read how many keys the last query of a row of a length sees."""
+    """Read which keys the last query of a row of a length sees."""
     ids = runner.ids(1, length)
-    full = [_count(reading) for reading in runner.fresh(DTYPE).readings(ids)]
+    full = [_distances(reading, length) for reading in runner.fresh(DTYPE).readings(ids)]
     cached = None
     if runner.cache_name and runner.causal:
         model = runner.fresh(DTYPE)
         past = model.call(ids[:, :-1])[1]
         if past is not None:
-            cached = [_count(reading) for reading in model.readings(ids[:, -1:], past=past)]
+            cached = [_distances(reading, length) for reading in model.readings(ids[:, -1:], past=past)]
     return Seen(length=length, full=full, cached=cached if cached and len(cached) == len(full) else None)
 
 
-def _count(reading: Reading) -> int:
-    return int((reading.logits_BHJI[0, :, -1] > MASKED).sum(-1).max())
+def _distances(reading: Reading, length: int) -> Distances:
+    """Distances to the keys that the last query sees; keys of a cache are the last ones, or those of a longer table."""
+    seen = (reading.logits_BHJI[0, :, -1] > MASKED).any(0)
+    last = min(len(seen), length) - 1
+    return frozenset(last - key for key in seen.nonzero().flatten().tolist())
 
 
 def defects(seen: Seen, window: int | None, kinds: Sequence[str | None], *, causal: bool) -> list[Defect]:
@@ -86,8 +92,8 @@ def defects(seen: Seen, window: int | None, kinds: Sequence[str | None], *, caus
     named = any(kinds)
     windowed = [any(part in (kind or "") for part in WINDOWED) for kind in kinds]
     if window is not None and seen.length > window + 1:
-        hidden = [count < seen.length for count in seen.full]
-        for layer, count in enumerate(seen.full):
+        hidden = [len(distances) < seen.length for distances in seen.full]
+        for layer, count in enumerate(map(len, seen.full)):
             says = f"a query sees {count} keys of {seen.length}, the configuration names a window of {window}"
             if not hidden[layer] and (windowed[layer] if named else not any(hidden)):
                 add("window-ignored", says, layer, window=window, seen=count)
@@ -99,7 +105,19 @@ def defects(seen: Seen, window: int | None, kinds: Sequence[str | None], *, caus
     for layer, (full, cached) in enumerate(zip(seen.full, seen.cached or seen.full, strict=True)):
         if cached == full:
             continue
-        says = f"the last of {seen.length} tokens sees {full} keys in a full pass, and {cached} as a step with a cache"
-        missing = cached < min(full, 2) or (cached < full and full == seen.length and window is None)
-        add("cache-incomplete" if missing else "window-differs-when-cached", says, layer, cached=cached, full=full)
+        last = f"the last of {seen.length} tokens"
+        says = f"{last} sees {_shown(full)} in a full pass, {_shown(cached)} as a step with a cache"
+        missing = len(cached) < min(len(full), 2) or (cached < full and len(full) == seen.length and window is None)
+        rule = "cache-incomplete" if missing else "window-differs-when-cached"
+        add(rule, says, layer, cached=len(cached), full=len(full))
     return made
+
+
+def _shown(distances: Distances) -> str:
+    """Words for keys by their distance."""
+    count = len(distances)
+    if not count:
+        return "no key"
+    first, last = min(distances), max(distances)
+    where = f" at distances {first} to {last}" if first or last != count - 1 else ""
+    return f"{count} key{'s' * (count > 1)}{where}"
