@@ -152,8 +152,8 @@ def compare(subject: Subject, reference: Adapter, slope: Slope | None) -> list[D
         fresh = reference.fresh()  # what it keeps of longer calls is a finding of its own
         assert isinstance(fresh, RotateAdapter)
         measured = frequencies(fresh, last=length - 1)
-        told = least(reference, length - 1)
-        for defect in differences(published, measured, attention_factor(fresh), least=told):
+        slowest = least(reference, length - 1)
+        for defect in differences(published, measured, attention_factor(fresh), least=slowest):
             defect.numbers |= {"coordinates": planes(reference), "length": length}
             defects.setdefault(defect.rule, defect)
     return list(defects.values())

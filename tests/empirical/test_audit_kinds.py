@@ -1,11 +1,14 @@
 """Kinds of faults in whole models that people report: each is found under its name, and right code is silent."""
 
+import math
+
 import pytest
 import torch
 
 from empirical.audit.models.audit import audit_model
 from empirical.audit.models.own import own_model
 from tests.empirical.examples.decoders import (
+    HEADS,
     Absolute,
     Biased,
     Config,
@@ -264,6 +267,33 @@ def test_a_fault_is_found_under_its_name(kind):
     assert says.replace("?", "") in first["says"] or says.partition("?")[2] in first["says"]
 
 
+class Bucketed(Without):
+    """A learned bias of T5's buckets, of the distance into the past."""
+
+    config = Config(relative_attention_num_buckets=8, relative_attention_max_distance=20, num_hidden_layers=2)
+    farthest = 20
+
+    def __init__(self):
+        super().__init__()
+        self.values = torch.nn.Parameter(torch.randn(HEADS, 8))
+
+    def bias(self, queries, keys):
+        distance = (queries - keys).clamp(min=0)
+        late = 4 + (torch.log(distance.clamp(min=1).double() / 4) / math.log(self.farthest / 4) * 4).long()
+        return self.values[:, torch.where(distance < 4, distance, late.clamp(max=7))]
+
+
+class OtherBuckets(Bucketed):
+    farthest = 100
+
+
+def test_buckets_of_a_model_are_compared_with_its_configuration():
+    for kind, rules in ((Bucketed, []), (OtherBuckets, ["buckets-unpublished"])):
+        torch.manual_seed(0)
+        answers = audit_model(own_model(kind, kind.__name__), requested={}, dtypes=("float32",), to=100, budget=None)
+        assert [finding["rule"] for answer in answers for finding in answer["findings"]] == rules
+
+
 class LayersDiffer(Decoder):
     """Two bases, and no configuration that says so."""
 
@@ -301,7 +331,15 @@ def test_what_one_call_refuses_loses_none_of_the_others():
 
 def test_reproductions_fail_while_the_fault_is_there(tmp_path):
     source = "__import__('tests.empirical.test_audit_kinds').empirical.test_audit_kinds."
-    for kind, right in ((PaddingInABatch, Decoder), (CountsKeptKeys, Windowed), (KeepsAnOffset, Absolute)):
+    pairs = {
+        PaddingInABatch: Decoder,
+        CountsKeptKeys: Windowed,
+        KeepsAnOffset: Absolute,
+        NoWindow: Windowed,
+        KeepsLess: Windowed,
+        TooShort: Short,
+    }
+    for kind, right in pairs.items():
         torch.manual_seed(0)
         subject = own_model(kind, kind.__name__, source + kind.__name__)
         [answer] = audit_model(subject, requested={}, dtypes=("float32",), to=60, budget=None, with_parts=False)

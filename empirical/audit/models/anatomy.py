@@ -1,4 +1,4 @@
-"""Anatomy: which position encoding a model has, found from what positions do to queries, keys and logits of a layer.
+"""Anatomy: which position encoding a model has, read from what positions do to queries, keys and logits of a layer.
 
 Values have no positions, so attention over one token that is repeated gives the same hidden state at every position,
 in all layers. So such a row shows what the encoding does to queries and keys: nothing, a linear map (rotation), or
@@ -83,19 +83,19 @@ def look(runner: Runner) -> list[Anatomy]:
     silent = runner.fresh(runner.dtype)
     silent.silence()
     biases = [_relative(reading) for reading in silent.readings(torch.full((1, NEAR), 2))]
-    found = [_of_layer(layer, runner, *pair) for layer, pair in enumerate(zip(readings, biases, strict=True))]
-    if any(anatomy.kind == "absolute" for anatomy in found):
-        found = _without_history(runner, tokens, found)
-    return found
+    anatomies = [_of_layer(layer, runner, *pair) for layer, pair in enumerate(zip(readings, biases, strict=True))]
+    if any(anatomy.kind == "absolute" for anatomy in anatomies):
+        anatomies = _without_history(runner, tokens, anatomies)
+    return anatomies
 
 
-def _without_history(runner: Runner, tokens: Tensor, found: list[Anatomy]) -> list[Anatomy]:
+def _without_history(runner: Runner, tokens: Tensor, anatomies: list[Anatomy]) -> list[Anatomy]:
     """Anatomies of layers that seemed to have absolute positions, from tokens without earlier ones.
 
     A recurrent layer before attention changes the hidden state of a token that is repeated.
     """
-    recurrent = has_state(runner, len(found))
-    unread = [replace(part, kind="unread") if recurrent and part.kind == "absolute" else part for part in found]
+    recurrent = has_state(runner, len(anatomies))
+    unread = [replace(part, kind="unread") if recurrent and part.kind == "absolute" else part for part in anatomies]
     if not runner.positions_name:
         return unread
     count = len(FEW)
@@ -104,9 +104,9 @@ def _without_history(runner: Runner, tokens: Tensor, found: list[Anatomy]) -> li
         alone = runner.readings(tokens.repeat(count)[:, None], positions=places[:, None])
     except AuditError:
         return unread
-    if len(alone) != len(found):
+    if len(alone) != len(anatomies):
         return unread
-    for anatomy, reading in zip(found, alone, strict=True):
+    for anatomy, reading in zip(anatomies, alone, strict=True):
         if anatomy.kind == "absolute":
             parts = [
                 part.unflatten(0, (count, -1))[:, :, :, 0].permute(1, 2, 0, 3)
@@ -268,7 +268,7 @@ class Maps:
 
 
 def _completion(start: Tensor, maps: Tensor) -> Tensor:
-    """What a rotation does to the one direction that no token has, as where a norm takes the mean away.
+    """Image of the one direction that no token has, as where a norm takes the mean away.
 
     Args:
         start: vectors of tokens at position 0, [..., T, C], of rank C - 1.

@@ -152,8 +152,18 @@ def bias_part(subject: whole.Subject, anatomy: Anatomy) -> Subject:
         heads=anatomy.heads,
         head_dim=anatomy.head_dim,
         signature="logits of the first layer",
+        follows=_buckets(subject.config, anatomy),
         makes_tables=True,
     )
+
+
+def _buckets(config: Any, anatomy: Anatomy) -> dict[str, Any] | None:
+    """T5's buckets with the numbers of a configuration, as `follows`; None if it does not give both."""
+    names = {"num_buckets": "relative_attention_num_buckets", "max_distance": "relative_attention_max_distance"}
+    numbers = {name: field_of(config, field) for name, field in names.items()}
+    if not all(type(number) is int for number in numbers.values()):
+        return None
+    return {"t5": {**numbers, "bidirectional": not anatomy.causal}}
 
 
 def _longest(subject: whole.Subject) -> int:

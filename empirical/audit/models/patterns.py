@@ -64,7 +64,7 @@ def measure(
     """
     pick = require_sound(runner)
     results = []
-    known: dict[Plan, list[Tensor]] = {}
+    expected_rows: dict[Plan, list[Tensor]] = {}
     with fast_path():
         if any(isinstance(part, WITH_FAST_PATH) for part in runner.model.modules()):
             with fast_path(off=True):
@@ -76,14 +76,14 @@ def measure(
             rows = Plan(name="", rule="", length=plan.length, left=plan.left, right=plan.right,
                         positions="spread" if plan.positions == "spread" else "")  # fmt: skip
             try:
-                if rows not in known:
-                    known[rows] = rows.expected(runner)
+                if rows not in expected_rows:
+                    expected_rows[rows] = rows.expected(runner)
                 got = plan.result(runner)
             except (RefusedPosition, AuditError) as error:
                 results.append(Pattern(plan=plan, difference=None, refusal=str(error)))
                 continue
             body = tuple(line.replace(".logits", pick) for line in plan.body(runner))
-            results.append(_compared(plan, got, known[rows], body))
+            results.append(_compared(plan, got, expected_rows[rows], body))
     return results
 
 

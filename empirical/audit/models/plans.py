@@ -52,7 +52,7 @@ class Plan:
 
     @property
     def features(self) -> frozenset[str]:
-        """What is unusual in the plan; a plan that fails explains those with further features."""
+        """Unusual features of the plan; a plan that fails explains those with further features."""
         has = {
             "left": any(self.left), "right": any(self.right), "cache": bool(self.chunks), "positions": self.positions,
             "rows": len(self.left) > 1, "before": self.before, "packed": self.packed, "further": self.further,
@@ -186,8 +186,8 @@ class Plan:
             lines += [f"p += {offset}"] if (offset := self._offset(runner)) else []
             keywords += f", {runner.positions_name}=p[:, start:end]"
         if not self.chunks:
-            whole = keywords.replace("[:, :end]", "").replace("[:, start:end]", "")
-            return [*lines, f"part = model({_ids_text(runner, 'ids')}{whole}).logits"]
+            in_one_call = keywords.replace("[:, :end]", "").replace("[:, start:end]", "")
+            return [*lines, f"part = model({_ids_text(runner, 'ids')}{in_one_call}).logits"]
         cache = runner.cache_name
         sizes = _short(self.chunks)
         return [

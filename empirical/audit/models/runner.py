@@ -250,8 +250,8 @@ class Runner:
         low, high = 1, wanted
         while high - low > 1:
             middle = (low + high) // 2
-            if said := refusal(middle):
-                high, why = middle, said
+            if reason := refusal(middle):
+                high, why = middle, reason
             else:
                 low = middle
         return low, why

@@ -63,7 +63,7 @@ class Decoder(nn.Module):
         return 0.0
 
     def kept(self, parts):
-        """What the cache keeps of keys and values."""
+        """Keys and values that the cache keeps."""
         return parts
 
     def forward(self, input_ids, attention_mask=None, position_ids=None, past_key_values=None, use_cache=False):
