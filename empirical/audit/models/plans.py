@@ -248,7 +248,7 @@ def plans(
     add("batched with other rows", "batch", left=(0, 0, 0), right=(0, 0, 0))
     add("batched, token by token", "batch", when=cached, left=two, right=two, chunks=single)
     # Padding shifts the index of a token, which a model that adds positions by index and is given none may use.
-    by_index = kind == "absolute" and (placed or not runner.causal)
+    by_index = kind == "unread" or (kind == "absolute" and (placed or not runner.causal))
     add("right padded", pads, when=masked, right=(PADS,))
     add("left padded, with positions", pads, when=masked and placed, left=(PADS,), positions="counted")
     add("left padded, without positions", pads, when=masked and not by_index, left=(PADS,))
