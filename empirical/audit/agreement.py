@@ -55,7 +55,7 @@ def measure(adapter: Adapter, reference: Adapter, reach: int) -> tuple[dict[str,
     agreements = {}
     for name, positions in (("near", near), ("far", far)):
         full_pass = adapter.fresh().outcome(tokens, positions)
-        tolerance = adapter.tolerance(tokens, full_pass, reference).expand_as(full_pass)
+        tolerance = _tolerance(adapter, tokens, full_pass, reference)
         for pattern, outcome, first in _call_patterns(adapter, tokens, positions):
             difference = adapter.select(outcome, first, count) - adapter.select(full_pass, 0, count)
             agreements[f"{pattern}, {name}"] = _agreement(difference, adapter.select(tolerance, 0, count), positions)
@@ -65,11 +65,17 @@ def measure(adapter: Adapter, reference: Adapter, reach: int) -> tuple[dict[str,
         return agreements, str(error)
     for row, (name, positions) in enumerate((("far", far), ("near", near))):
         full_pass = adapter.fresh().outcome(tokens, positions)
-        tolerance = adapter.tolerance(tokens, full_pass, reference).expand_as(full_pass)
+        tolerance = _tolerance(adapter, tokens, full_pass, reference)
         difference = adapter.select(batch[row : row + 1], 0, count) - adapter.select(full_pass, 0, count)
         pattern = f"a row with positions of its own, {name}"
         agreements[pattern] = _agreement(difference, adapter.select(tolerance, 0, count), positions)
     return agreements, None
+
+
+def _tolerance(adapter: Adapter, tokens: Tokens, full_pass: Tensor, reference: Adapter) -> Tensor:
+    """Tolerance of each entry: one rounding, in float32 at least, in which an encoding may compute whatever it gets."""
+    coarser = max(1.0, torch.finfo(torch.float32).eps / adapter.setting.eps)
+    return (coarser * adapter.tolerance(tokens, full_pass, reference)).expand_as(full_pass)
 
 
 def _call_patterns(adapter: Adapter, tokens: Tokens, positions: Tensor) -> Iterator[tuple[str, Tensor, int]]:
