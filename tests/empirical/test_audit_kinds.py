@@ -306,6 +306,19 @@ def test_layers_that_differ_without_a_word_are_a_note():
     assert [layer["layers"] for layer in answer["recognised"]] == [[0], [1]]
 
 
+class ZeroAtFirst(CountsKeptKeys):
+    """Layers add nothing until training."""
+
+    def __init__(self):
+        super().__init__()
+        for part in self.outputs:
+            torch.nn.init.zeros_(part.weight)
+
+
+def test_weights_that_are_zero_until_training_hide_nothing():
+    assert audited(ZeroAtFirst)["findings"][0]["rule"] == "start-index-ignored"
+
+
 class NeedsACache(Decoder):
     """Positions are taken only once a cache has been made."""
 

@@ -48,8 +48,7 @@ class Anatomy:
         heads: number of heads.
         causal: True if no query sees a later key.
         still: heads of a rotation that positions leave as they are.
-        effect: what near positions do to queries and keys, [2, L, H, C, C] for a rotation, or to logits, [H, L, L], for
-            a bias; layers with the same encoding have the same.
+        effect: maps of queries and keys at near positions, [2, L, H, C, C], for a rotation; else None.
     """
 
     layer: int
@@ -62,7 +61,7 @@ class Anatomy:
     effect: Tensor | None = None
 
     def equals(self, other: "Anatomy") -> bool:
-        """True if both have the same encoding, as far as near positions tell."""
+        """True if both have the same encoding, as far as near positions tell; biases may be learned by layer."""
         if self.kind != other.kind or self.head_dim != other.head_dim or self.still != other.still:
             return False
         first, second = self.effect, other.effect
@@ -122,7 +121,8 @@ def _without_history(runner: Runner, tokens: Tensor, anatomies: list[Anatomy]) -
 def has_state(runner: Runner, attentions: int) -> bool:
     """True if some layers are no attention: fewer are read than the configuration names, or there are convolutions."""
     layers = size_of(runner.subject.config, "layers") or 0
-    return attentions < layers or any(isinstance(part, nn.Conv1d) for part in runner.model.modules())
+    convolutions = [part for part in runner.model.modules() if isinstance(part, nn.Conv1d) and part.kernel_size != (1,)]
+    return attentions < layers or bool(convolutions)
 
 
 def _of_layer(layer: int, runner: Runner, reading: Reading, bias: Tensor) -> Anatomy:
@@ -140,7 +140,7 @@ def _of_layer(layer: int, runner: Runner, reading: Reading, bias: Tensor) -> Ana
         )
     kind, still, effect = _effect([reading.q_BHJC, reading.k_BHIC])
     if kind == "none" and bool((bias[:, -1].diff(dim=-1).abs() > 1e-7).any()):
-        kind, effect = "bias", bias
+        kind = "bias"
     return Anatomy(layer=layer, kind=kind, q_scale=reading.scale, head_dim=q.shape[-1], heads=q.shape[1], causal=causal,
                    still=still, effect=effect)  # fmt: skip
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 from empirical.audit.adapter import RefusedPosition
 from empirical.audit.diagnosis import Defect
@@ -101,7 +102,7 @@ def audit_model(
     )
     explained = next((defect for defect in defects if defect.rule in ONLY_CACHED), None)
     defects += _pattern_defects(
-        results, single, dynamic=dynamic, has_state=recurrent or kind == "none", explained=explained
+        results, single, dynamic=dynamic, has_state=recurrent or kind in layers.WITHOUT, explained=explained
     )
     if not single.causal and single.cache_name and single.call(single.ids(1, LENGTH))[1] is not None:
         says = "a query sees later keys, though the model gives a cache: a token's logits change once others follow"
@@ -139,6 +140,9 @@ def _prepared(subject: Subject) -> Runner:
     """Runner in float32 that knows its origin, of a subject that knows its widest dtype and if it takes positions."""
     single = Runner(subject, DTYPE)
     patterns.require_sound(single)
+    if any(_is_zero(part) for part in single.model.parameters()):
+        subject = _filled(subject)
+        single = Runner(subject, DTYPE)
     wide = Runner(subject)
     try:
         wide.call(wide.ids(1, LENGTH))
@@ -146,6 +150,34 @@ def _prepared(subject: Subject) -> Runner:
         subject = replace(subject, widest=DTYPE)
     origin = patterns.origin(single)
     return Runner(replace(subject, takes_positions=origin is not None), DTYPE, origin=origin or 0)
+
+
+FILL = (
+    "torch.manual_seed(1); [torch.nn.init.normal_(part, std=0.1) for part in model.parameters() "
+    "if part.ndim > 1 and not part.any()]"
+)
+"""Line that fills the weights of a model that are zero until training, which would hide what positions do."""
+
+
+def _is_zero(part: Tensor) -> bool:
+    return part.ndim > 1 and not part.any()
+
+
+def _filled(subject: Subject) -> Subject:
+    """Subject with weights in place of zeros."""
+
+    def fill(model: nn.Module) -> nn.Module:
+        with torch.random.fork_rng(devices=[]):
+            exec(FILL, {"torch": torch, "model": model})
+        return model
+
+    rebuild = subject.rebuild
+    return replace(
+        subject,
+        build=lambda: fill(subject.build()),
+        recipe=(*subject.recipe, FILL) if subject.recipe else (),
+        rebuild=rebuild and (lambda changed: fill(rebuild(changed))),
+    )
 
 
 def _reach(runner: Runner, trained: int | None, window: int | None, dynamic: bool) -> tuple[int, list[Defect]]:

@@ -56,8 +56,9 @@ def _fingerprint(subject: Subject, changed: dict[str, Any], trained: int | None)
     rebuild = subject.rebuild
     runner = Runner(Subject(name=subject.name, build=lambda: rebuild(changed)), torch.float32)
     ids = runner.ids(1, LENGTH)
+    parts: list[Tensor] = []
     try:
-        parts = [runner.call(ids)[0]]
+        parts.append(runner.call(ids)[0])
         if runner.positions_name and trained and trained <= 1 << 20:
             far = torch.arange(LENGTH)[None] * max(1, 2 * trained // LENGTH)
             parts.append(runner.call(ids, positions=far)[0])

@@ -28,8 +28,9 @@ def groups_of(anatomies: Sequence[Anatomy], kinds: Sequence[str | None]) -> list
 
 
 def kind_of(anatomies: Sequence[Anatomy]) -> str:
-    """Kind of encoding of the whole model: of the first layer that has one."""
-    return next((anatomy.kind for anatomy in anatomies if anatomy.kind not in WITHOUT), "none")
+    """Kind of encoding of the whole model: of the first layer that has one, else "unread" where one was not read."""
+    kinds = [anatomy.kind for anatomy in anatomies]
+    return next((kind for kind in kinds if kind not in WITHOUT), "unread" if "unread" in kinds else "none")
 
 
 def of_layer(defect: Defect, group: Sequence[Anatomy], groups: Sequence[Sequence[Anatomy]]) -> Defect:

@@ -89,8 +89,8 @@ def defects(seen: Seen, window: int | None, kinds: Sequence[str | None], *, caus
         if all(defect.rule != rule for defect in made):
             made.append(Defect(rule=rule, says=f"layer {layer}: {says}", first={"all": window}, numbers=numbers))
 
-    named = any(kinds)
     windowed = [any(part in (kind or "") for part in WINDOWED) for kind in kinds]
+    named = any(windowed)  # else any layer may have the window
     if window is not None and seen.length > window + 1:
         hidden = [len(distances) < seen.length for distances in seen.full]
         for layer, count in enumerate(map(len, seen.full)):
