@@ -3,6 +3,8 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +132,10 @@ def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
         f"config = {config_class.__name__}({shown})",
         f"model = {model_class.__name__}(config).eval()",
     )
-    return Subject(name=text, build=lambda: isolated({}), recipe=recipe, config=config, sizes=sizes, rebuild=isolated)
+    untouched = cache(lambda: isolated({}))  # a copy is made several times as quickly
+    return Subject(
+        name=text, build=lambda: deepcopy(untouched()), recipe=recipe, config=config, sizes=sizes, rebuild=isolated
+    )
 
 
 def _read(path: str) -> dict[str, Any]:
