@@ -265,6 +265,8 @@ def _fields(
         if name in changed or (name in written and (role in kept or name in LATENT)):
             continue
         usual = field_of(default, name)
+        if role == "window" and type(usual) is not int:  # a model without windows keeps none
+            continue
         if role in of_role and usual not in (0, ""):
             sizes[name] = of_role[role]
         elif name in LATENT and usual is not None:
