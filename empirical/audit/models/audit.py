@@ -13,7 +13,7 @@ from empirical.audit.models import cached, fields, layers, parts, patterns, wind
 from empirical.audit.models.anatomy import SQUARE, Anatomy, has_state, look, repeated, rope_fields
 from empirical.audit.models.bounds import NAMES, field_of, size_of
 from empirical.audit.models.constants import constants
-from empirical.audit.models.plans import DTYPE, LENGTH, LONGEST, SINGLE
+from empirical.audit.models.plans import DTYPE, LENGTH, LONG, LONGEST
 from empirical.audit.models.runner import Runner, Subject
 from empirical.audit.published import BY_LENGTH
 from empirical.audit.report import audit
@@ -98,7 +98,13 @@ def audit_model(
     shorter_window = any(len(distances) < min(LENGTH, seen.length) for distances in seen.full)
     recurrent = has_state(single, len(anatomies))
     results = patterns.measure(
-        single, kind, trained=trained, long=long, shorter_window=shorter_window, recurrent=recurrent
+        single,
+        kind,
+        trained=trained,
+        long=long,
+        window=window,
+        shorter_window=shorter_window,
+        recurrent=recurrent,
     )
     explained = next((defect for defect in defects if defect.rule in ONLY_CACHED), None)
     defects += _pattern_defects(
@@ -182,7 +188,7 @@ def _filled(subject: Subject) -> Subject:
 
 def _reach(runner: Runner, trained: int | None, window: int | None, dynamic: bool) -> tuple[int, list[Defect]]:
     """Tokens of long rows, and the defect of a table that is shorter than the configuration promises."""
-    wanted = max(SINGLE, 2 * window + windows.BEYOND if window else 0)
+    wanted = max(LONG, 2 * window + windows.BEYOND if window else 0)
     wanted = min(wanted, LONGEST)
     if dynamic:
         wanted = min(wanted, int(rope_fields(runner.subject.config).get("original_max_position_embeddings") or wanted))

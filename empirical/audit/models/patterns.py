@@ -55,6 +55,7 @@ def measure(
     *,
     trained: int | None = None,
     long: int = LENGTH,
+    window: int | None = None,
     shorter_window: bool = False,
     recurrent: bool = False,
 ) -> list[Pattern]:
@@ -71,7 +72,9 @@ def measure(
                 slow = FAST_PATH.result(runner)
             results.append(_compared(FAST_PATH, FAST_PATH.result(runner), slow, _fast_path_body(pick)))
             torch.backends.mha.set_fastpath_enabled(results[0].first is None)
-        listed = plans(runner, kind, trained=trained, long=long, shorter_window=shorter_window, recurrent=recurrent)
+        listed = plans(
+            runner, kind, trained=trained, long=long, window=window, shorter_window=shorter_window, recurrent=recurrent
+        )
         for plan in listed:
             rows = Plan(name="", rule="", length=plan.length, left=plan.left, right=plan.right,
                         positions="spread" if plan.positions == "spread" else "")  # fmt: skip

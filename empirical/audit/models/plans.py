@@ -16,8 +16,8 @@ LENGTH, PADS, SHIFT = 24, 5, 7
 """Tokens of the first row, padding tokens, and positions by which all are shifted."""
 LONGEST = 1024
 """Longest trained length beyond which a model is called."""
-SINGLE = 320
-"""Most tokens that come one by one: more than usual caches of fixed size hold."""
+LONG, SINGLE = 320, 144
+"""Tokens of a long row, and most tokens that come one by one: more than usual caches of fixed size hold."""
 DTYPE = torch.float32
 """Masks of transformers overflow in float64 where all keys of a padding token are hidden."""
 
@@ -218,7 +218,14 @@ def _ids_text(runner: Runner, text: str) -> str:
 
 
 def plans(
-    runner: Runner, kind: str, *, trained: int | None, long: int, shorter_window: bool, recurrent: bool
+    runner: Runner,
+    kind: str,
+    *,
+    trained: int | None,
+    long: int,
+    window: int | None,
+    shorter_window: bool,
+    recurrent: bool,
 ) -> list[Plan]:
     """Plans that a model takes, the simplest first.
 
@@ -227,11 +234,13 @@ def plans(
         kind: kind of its encoding, see `anatomy.Anatomy`.
         trained: trained length, if known; calls longer than it are made up to LONGEST.
         long: tokens of a long row, so that windows and caches of fixed size overflow.
+        window: window of the configuration; None if it names none.
         shorter_window: True if a window hides keys within LENGTH: a mask of blocks would show too much, and a mask of
             padding may have other columns than a cache that drops keys.
         recurrent: True if some layers are no attention, which a mask of blocks does not part.
     """
     cached, masked, placed = bool(runner.cache_name) and runner.causal, runner.mask_name, runner.positions_name
+    crossing = window if cached and window and 8 < window < long - 4 else None
     two, uneven, single = (0, 0), (PADS, 0), (1,) * LENGTH
     made = []
 
@@ -245,6 +254,8 @@ def plans(
     add("prompt, then several tokens with a cache", start, when=cached, chunks=(8, LENGTH - 8))
     add("long prompt, then token by token", start, when=cached and long > LENGTH, length=long,
         chunks=(long - 8, *(1,) * 8))  # fmt: skip
+    if crossing:
+        add("token by token across the window", start, length=crossing + 4, chunks=(crossing - 4, *(1,) * 8))
     add("batched with other rows", "batch", left=(0, 0, 0), right=(0, 0, 0))
     add("batched, token by token", "batch", when=cached, left=two, right=two, chunks=single)
     # Padding shifts the index of a token, which a model that adds positions by index and is given none may use.
