@@ -48,7 +48,10 @@ class Anatomy:
         heads: number of heads.
         causal: True if no query sees a later key.
         still: heads of a rotation that positions leave as they are.
-        effect: maps of queries and keys at near positions, [2, L, H, C, C], for a rotation; else None.
+        odd: heads of a rotation that turn otherwise than most.
+        scaled: True if queries are rotated and scaled by their position.
+        ahead: later keys that a query sees, where it sees some, and all earlier ones; else 0.
+        effect: maps of queries and keys at near positions, [2, H, L, C, C], for a rotation; else None.
     """
 
     layer: int
@@ -58,6 +61,9 @@ class Anatomy:
     heads: int
     causal: bool
     still: tuple[int, ...] = ()
+    odd: tuple[int, ...] = ()
+    scaled: bool = False
+    ahead: int = 0
     effect: Tensor | None = None
 
     def equals(self, other: "Anatomy") -> bool:
@@ -111,10 +117,10 @@ def _without_history(runner: Runner, tokens: Tensor, anatomies: list[Anatomy]) -
                 part.unflatten(0, (count, -1))[:, :, :, 0].permute(1, 2, 0, 3)
                 for part in (reading.q_BHJC, reading.k_BHIC)
             ]
-            kind, still, effect = _effect(parts)
+            kind, features = _effect(parts)
             # A single token may lack what others get, so that only a rotation is believed without recurrent layers.
             if kind == "rotary" or (recurrent and kind != "absolute"):
-                unread[anatomy.layer] = replace(anatomy, kind=kind, still=still, effect=effect)
+                unread[anatomy.layer] = replace(anatomy, kind=kind, **features)
     return unread
 
 
@@ -134,25 +140,27 @@ def _of_layer(layer: int, runner: Runner, reading: Reading, bias: Tensor) -> Ana
         )
     later = torch.ones(NEAR, NEAR).triu(1).bool()
     causal = bool((reading.logits_BHJI[..., later] <= MASKED).all())
+    middle = NEAR // 2
+    visible = (reading.logits_BHJI[:, :, middle] > MASKED).any(0).any(0)
+    ahead = int(visible[middle + 1 :].sum()) if visible[:middle].all() and not visible[middle:].all() else 0
     if len(q) < q.shape[-1]:
         raise AuditError(
             f"heads of width {q.shape[-1]} need a vocabulary of {q.shape[-1] + 10} tokens to be read, or smaller heads"
         )
-    kind, still, effect = _effect([reading.q_BHJC, reading.k_BHIC])
+    kind, features = _effect([reading.q_BHJC, reading.k_BHIC])
     if kind == "none" and bool((bias[:, -1].diff(dim=-1).abs() > 1e-7).any()):
         kind = "bias"
     return Anatomy(layer=layer, kind=kind, q_scale=reading.scale, head_dim=q.shape[-1], heads=q.shape[1], causal=causal,
-                   still=still, effect=effect)  # fmt: skip
+                   ahead=ahead, **features)  # fmt: skip
 
 
-def _effect(parts: list[Tensor]) -> tuple[str, tuple[int, ...], Tensor | None]:
-    """Kind of what positions do to queries and keys [T, H, L, C], the heads they leave as they are, and their maps.
+def _effect(parts: list[Tensor]) -> tuple[str, dict[str, Any]]:
+    """Kind of what positions do to queries and keys [T, H, L, C], and what `Anatomy` says of it beside.
 
-    A rotation is a linear map that keeps or scales all lengths alike, a scale one that does nothing else; an absolute
-    embedding adds a vector.
+    A rotation is a linear map, of vectors in more directions than they have coordinates; a scale is one that does
+    nothing else; an absolute embedding adds a vector.
     """
     moved, maps_of = [], []
-    is_rotation = True
     for part in parts:
         x = part.double().permute(1, 2, 0, 3)  # [H, L, T, C]
         start, rest = x[:, :1], x[:, 1:]
@@ -161,30 +169,30 @@ def _effect(parts: list[Tensor]) -> tuple[str, tuple[int, ...], Tensor | None]:
         if not moved[-1].any():
             maps_of.append(torch.eye(x.shape[-1], dtype=x.dtype).expand(*rest.shape[:2], -1, -1))
             continue
-        maps = torch.linalg.pinv(start) @ rest
-        maps_of.append(maps)
-        unexplained = (start @ maps - rest).norm() / rest.norm()
-        lengths = rest.norm(dim=-1) / start.norm(dim=-1)
-        linear = bool(unexplained < LINEAR[part.dtype])
-        is_rotation &= linear and float((lengths - lengths.mean(-1, True)).abs().max()) < SAME
-    turning = torch.stack(moved)
+        maps_of.append(torch.linalg.pinv(start) @ rest)
+        if (start @ maps_of[-1] - rest).norm() > LINEAR[part.dtype] * rest.norm():
+            return "absolute", {}
+    turning, maps = torch.stack(moved), torch.stack(maps_of)
     if not turning.any():
-        return "none", (), None
-    if not is_rotation:
-        return "absolute", (), None
-    maps = torch.stack(maps_of)
+        return "none", {}
     scales = maps.diagonal(dim1=-2, dim2=-1).mean(-1)[..., None, None]
     if float((maps - scales * torch.eye(maps.shape[-1], dtype=maps.dtype)).abs().max()) < SAME:
-        return "scale", (), None
+        return "scale", {}
     still = tuple((~turning.all(0)).nonzero().flatten().tolist()) if turning.any(1).all() else ()
-    return "rotary", still, maps
+    usual = maps.median(1, keepdim=True).values
+    odd = ((maps - usual).abs().amax((0, 2, 3, 4)) > SAME).nonzero().flatten().tolist()
+    few = 0 < 4 * len(odd) <= maps.shape[1] and not still
+    norms = torch.linalg.matrix_norm(maps)
+    changing = norms.std(-1) > SAME * norms.mean(-1)
+    scaled = bool(changing[0].any()) and not changing[1].any()
+    return "rotary", {"still": still, "odd": tuple(odd) if few else (), "scaled": scaled, "effect": maps}
 
 
-def repeated(runner: Runner, layer: int, length: int) -> tuple[int, int] | None:
+def repeated(runner: Runner, layer: int, length: int) -> tuple[int, int, bool] | None:
     """First position in a row whose query and key are those of the one before, or of the first; None if there is none.
 
     Returns:
-        The position, and the earlier one.
+        The position, the earlier one, and whether all positions after it are the same too.
     """
     reading = runner.reading(torch.full((1, length), 2), layer=layer)
     close = LINEAR[reading.q_BHJC.dtype]
@@ -193,8 +201,25 @@ def repeated(runner: Runner, layer: int, length: int) -> tuple[int, int] | None:
     for earlier in (torch.arange(length - 1), torch.zeros(length - 1, dtype=torch.int64)):
         same = ((codes[1:] - codes[earlier]).norm(dim=-1) <= close).nonzero()
         if len(same):
-            return int(same[0]) + 1, int(earlier[same[0]])
+            first = int(same[0])
+            return first + 1, int(earlier[first]), len(same) == length - 1 - first
     return None
+
+
+def rounded(runner: Runner, layer: int, last: int) -> tuple[int, int] | None:
+    """First position, up to `last`, that a single token cannot tell from the one before; None if there is none.
+
+    Positions from powers of two on are tried, which a dtype of few digits rounds, if a single token can tell 0 from 1.
+    """
+    powers = [2**power for power in range(8, 21) if 2**power + 2 <= last]
+    if not powers:
+        return None
+    places = torch.tensor([[start, start + 1, start + 2] for start in (0, *powers)]).flatten() + runner.origin
+    reading = runner.reading(torch.full((len(places), 1), 2), positions=places[:, None], layer=layer)
+    codes = torch.cat([reading.q_BHJC, reading.k_BHIC], -1).double().flatten(1)
+    apart = (codes[1:] - codes[:-1]).norm(dim=-1) / codes[1:].norm(dim=-1)
+    same = [row for row in (apart <= LINEAR[reading.q_BHJC.dtype]).nonzero().flatten().tolist() if row % 3 != 2]
+    return (int(places[same[0] + 1]), int(places[same[0]])) if same and same[0] > 2 else None
 
 
 def _visible(reading: Reading) -> Tensor:

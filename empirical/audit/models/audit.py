@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from empirical.audit.adapter import RefusedPosition
 from empirical.audit.diagnosis import Defect
 from empirical.audit.models import cached, fields, layers, parts, patterns, windows
-from empirical.audit.models.anatomy import SQUARE, Anatomy, has_state, look, repeated, rope_fields
+from empirical.audit.models.anatomy import SQUARE, Anatomy, has_state, look, repeated, rope_fields, rounded
 from empirical.audit.models.bounds import NAMES, field_of, size_of
 from empirical.audit.models.constants import constants
-from empirical.audit.models.plans import DTYPE, LENGTH, LONG, LONGEST
+from empirical.audit.models.plans import DTYPE, LENGTH, LONG, LONGEST, Facts
 from empirical.audit.models.runner import Runner, Subject
 from empirical.audit.published import BY_LENGTH
 from empirical.audit.report import audit
@@ -21,6 +21,10 @@ from empirical.audit.reproduction import confirmed
 from empirical.audit.rules import ORDER, RULES, Severity
 from empirical.audit.subject import AuditError
 
+FARTHEST = 8192
+"""Positions that a model is asked for, where its configuration names no trained length."""
+CAUSES = frozenset({"codes-clamped", "codes-repeated", "positions-rounded", "length-dependent", "call-history"})
+"""Rules of mistakes after which frequencies are read wrong too."""
 ONLY_CACHED = frozenset({"window-differs-when-cached", "cache-incomplete"})
 """Rules that explain why all calls with a cache differ."""
 STEPS = "recognition", "call patterns", "fields"
@@ -89,28 +93,26 @@ def audit_model(
     defects += table
     if kind in ("rotary", "absolute"):
         first = next(anatomy.layer for anatomy in anatomies if anatomy.kind == kind)
-        defects += _repeated_positions(single, first, long, dtypes)
+        defects += _repeated_positions(single, first, long, trained, dtypes)
     seen = windows.see(single, min(long, (window or long) + windows.BEYOND))
     for defect in windows.defects(seen, window, kinds, causal=single.causal):
         if defect.rule == "window-ignored" and not any(kinds):
             defect.reproduction = _reproduce_window(single, len(anatomies) * (window or 0) + 1)
         defects.append(defect)
-    shorter_window = any(len(distances) < min(LENGTH, seen.length) for distances in seen.full)
-    recurrent = has_state(single, len(anatomies))
-    results = patterns.measure(
-        single,
-        kind,
-        trained=trained,
-        long=long,
-        window=window,
-        shorter_window=shorter_window,
-        recurrent=recurrent,
-    )
+    if ahead := max(anatomy.ahead for anatomy in anatomies):
+        says = f"a query sees {ahead} later {'key' if ahead == 1 else 'keys'}, and no more of them"
+        defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
+    recurrent, fewest = has_state(single, len(anatomies)), min(map(len, seen.full))
+    facts = Facts(
+        kind=kind, trained=trained, long=long, window=window, recurrent=recurrent, hides=fewest < seen.length,
+        hides_near=fewest < min(LENGTH, seen.length), scaled=any(anatomy.scaled for anatomy in anatomies),
+    )  # fmt: skip
+    results = patterns.measure(single, facts)
     explained = next((defect for defect in defects if defect.rule in ONLY_CACHED), None)
     defects += _pattern_defects(
         results, single, dynamic=dynamic, has_state=recurrent or kind in layers.WITHOUT, explained=explained
     )
-    if not single.causal and single.cache_name and single.call(single.ids(1, LENGTH))[1] is not None:
+    if not single.causal and not ahead and single.cache_name and single.call(single.ids(1, LENGTH))[1] is not None:
         says = "a query sees later keys, though the model gives a cache: a token's logits change once others follow"
         defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
     if single.origin:
@@ -138,6 +140,8 @@ def audit_model(
     if dynamic:
         for answer in answers:
             answer["findings"] = [_by_design(finding) for finding in answer["findings"]]
+    if any(defect.rule in CAUSES for defect in defects):
+        defects = [defect for defect in defects if defect.rule != "frequencies-unpublished"]
     by_pattern = {result.plan.name: result.as_json() for result in results}
     return [_model_answer(subject, defects, recognised, effects, by_pattern), *answers]
 
@@ -149,6 +153,7 @@ def _prepared(subject: Subject) -> Runner:
     if any(_is_zero(part) for part in single.model.parameters()):
         subject = _filled(subject)
         single = Runner(subject, DTYPE)
+    subject = replace(subject, mask_hides=patterns.mask_hides(single))
     wide = Runner(subject)
     try:
         wide.call(wide.ids(1, LENGTH))
@@ -220,12 +225,21 @@ def _reproduce_window(single: Runner, length: int) -> str | None:
     )
 
 
-def _repeated_positions(single: Runner, layer: int, length: int, dtypes: Sequence[str]) -> list[Defect]:
+def _repeated_positions(
+    single: Runner, layer: int, length: int, trained: int | None, dtypes: Sequence[str]
+) -> list[Defect]:
     """Defect of two positions that are the same to a model, in float32 or, if it was asked for, in bfloat16."""
     pair = repeated(single, layer, length)
     if pair:
-        rule = "codes-repeated" if pair[1] == 0 else "codes-clamped"
+        rule = "codes-clamped" if pair[2] else "codes-repeated" if pair[1] == 0 else "positions-rounded"
         return [_same_position(rule, pair, "float32")]
+    if single.positions_name:
+        try:
+            far = rounded(single, layer, min(trained or FARTHEST, FARTHEST) - 1)
+        except AuditError:  # it takes no rows of one token, or no position as far
+            far = None
+        if far:
+            return [_same_position("positions-rounded", (*far, False), "float32")]
     if "bfloat16" not in dtypes:
         return []
     try:
@@ -235,7 +249,7 @@ def _repeated_positions(single: Runner, layer: int, length: int, dtypes: Sequenc
     return [_same_position("rounded-by-move", pair, "bfloat16")] if pair else []
 
 
-def _same_position(rule: str, pair: tuple[int, int], dtype: str) -> Defect:
+def _same_position(rule: str, pair: tuple[int, int, bool], dtype: str) -> Defect:
     says = f"a token at position {pair[0]} has the query and the key that it has at position {pair[1]}"
     return Defect(rule=rule, says=f"{says}, in {dtype}", first={dtype: pair[0]})
 

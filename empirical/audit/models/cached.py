@@ -1,14 +1,14 @@
 """Causes of a cached step that differs from a full pass: where its query and the keys of its cache stand.
 
-One token, repeated, has the same hidden state everywhere in the first layer: its query and its key tell its position.
+One token, repeated, has the same hidden state everywhere as long as all is right, so its query and key tell positions.
 """
 
 import torch
 from torch import Tensor
 
-from empirical.audit.adapter import RefusedPosition
 from empirical.audit.models.plans import DTYPE
 from empirical.audit.models.runner import Runner
+from empirical.audit.models.tap import Reading
 from empirical.audit.subject import AuditError
 
 CLOSE = 1e-3
@@ -21,7 +21,7 @@ INCOMPLETE = (
 
 
 def cause(runner: Runner, chunks: tuple[int, ...], first: int, *, has_state: bool) -> Cause | None:
-    """Rule and description of why token `first` differs when it comes in chunks; None if the first layer tells nothing.
+    """Rule and description of why token `first` differs when it comes in chunks; None if no layer can be read.
 
     Args:
         runner: model with a cache.
@@ -33,25 +33,36 @@ def cause(runner: Runner, chunks: tuple[int, ...], first: int, *, has_state: boo
         return INCOMPLETE
     ids, model, past, end = torch.full((1, 2 * sum(chunks)), 3), runner.fresh(DTYPE), None, 0
     try:
-        full = runner.fresh(DTYPE).reading(ids)
+        full = runner.fresh(DTYPE).readings(ids)
         for size in chunks:
             start, end = end, end + size
             if end > first and past is not None:
-                step = model.readings(ids[:, start:end], past=past, last=0)[0]
+                steps = model.readings(ids[:, start:end], past=past)
                 break
             past = model.call(ids[:, start:end], past=past)[1]
         else:
             return None
-    except (AuditError, RefusedPosition):
+    except AuditError:
         return None
     first = max(first, start)  # a token may differ in the first call, before there is a cache
+    if len(steps) != len(full):
+        return None
+    for layer, pair in enumerate(zip(full, steps, strict=True)):
+        if seen := _of_layer(*pair, first, start, end):
+            rule, says = seen
+            return rule, says if layer == 0 else f"in layer {layer}, {says}"
+    return INCOMPLETE
+
+
+def _of_layer(full: Reading, step: Reading, first: int, start: int, end: int) -> Cause | None:
+    """Cause shown by a layer, from a row of one token and the call of tokens start .. end - 1 of it."""
     place = first - start
     queries, keys = full.q_BHJC[0].transpose(0, 1), full.k_BHIC[0].transpose(0, 1)
     if _same(queries[1], queries[0]) and _same(keys[1], keys[0]):
-        return _of_bias(full.logits_BHJI[0, :, first], step.logits_BHJI[0, :, place], full.logits_BHJI[0, :, 0])
+        return _of_bias(full.logits_BHJI[0, :, first], step.logits_BHJI[0, :, place])
     query = step.q_BHJC[0, :, place]
     if not _same(query, queries[first]):
-        at = next((position for position, other in enumerate(queries) if _same(query, other)), None)
+        at = _position(query, queries)
         if at is None and all(_turned(other, queries[0]) for other in queries) and not _turned(query, queries[0]):
             return INCOMPLETE
         what = f"gets position {at}, not {first}" if at is not None else "gets no position, or one that no token has"
@@ -59,7 +70,7 @@ def cause(runner: Runner, chunks: tuple[int, ...], first: int, *, has_state: boo
     kept = step.k_BHIC[0].transpose(0, 1)
     count = len(kept)
     own = range(max(0, end - count), max(end, count))  # tokens of the keys: the last ones, or slots of a fixed table
-    wrong = [index for index, token in enumerate(own) if token < start and not _same(kept[index], keys[token])]
+    wrong = [index for index, token in enumerate(own) if token < end and not _same(kept[index], keys[token])]
     if wrong and all(_same(kept[index], keys[2 * own[index]]) for index in wrong if 2 * own[index] < len(keys)):
         return (
             "rotated-twice",
@@ -67,15 +78,21 @@ def cause(runner: Runner, chunks: tuple[int, ...], first: int, *, has_state: boo
         )
     if wrong:
         index = wrong[-1]
-        at = next((position for position, other in enumerate(keys) if _same(kept[index], other)), None)
-        where = f"stands at position {at}" if at is not None else "stands at no position"
-        says = f"in the call of token {first}, the cached key of token {own[index]} {where}"
-        return "rotated-twice" if at is None and _turned(kept[index], keys[own[index]]) else "start-index-ignored", says
-    return INCOMPLETE
+        at, name = _position(kept[index], keys), f"the {'cached ' * (own[index] < start)}key of token {own[index]}"
+        if at is not None:
+            return "start-index-ignored", f"in the call of token {first}, {name} stands at position {at}"
+        says = f"in the call of token {first}, {name} is not the one of a full pass"
+        return "rotated-twice" if _turned(kept[index], keys[own[index]]) else "cache-incomplete", says
+    return None
 
 
-def _of_bias(row: Tensor, step: Tensor, first_row: Tensor) -> Cause | None:
-    """Cause shown by logits where queries tell no position: those of the step, of its row and of the first row."""
+def _position(vector: Tensor, vectors: Tensor) -> int | None:
+    """First position at which a vector stands among those of a full pass; None if at none."""
+    return next((position for position, other in enumerate(vectors) if _same(vector, other)), None)
+
+
+def _of_bias(row: Tensor, step: Tensor) -> Cause | None:
+    """Cause shown by logits where queries tell no position: those of a row in a full pass and in a step."""
     count = min(step.shape[-1], row.shape[-1])
     step, row = step[:, -count:], row[:, :count]
     if _same(step, row):

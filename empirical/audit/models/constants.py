@@ -50,7 +50,9 @@ def constants(
     assert isinstance(reference, RotateAdapter)
     defects: list[Defect] = []
     cause = causes.of(reference)
-    if cause:
+    if anatomy.scaled:  # by design, as in softmax that is scaled by the number of keys
+        described["scaled"] = "queries are scaled by their position"
+    elif cause:
         defects.append(Defect(rule=cause[0], says=cause[1], first={"all": 0}))
     given = _fields_of(config, layer_type) if config is not None else {"rope_type": "default"}
     last = NEAR if given["rope_type"] in BY_LENGTH else FAR

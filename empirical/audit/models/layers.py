@@ -55,6 +55,9 @@ def defects(
             heads = ", ".join(map(str, still))
             says = f"no position turns queries or keys of heads {heads}, of {group[0].heads}"
             made.append(of_layer(Defect(rule="heads-differ", says=says, first={"all": 1}), group, groups))
+        if odd := group[0].odd:
+            says = f"heads {', '.join(map(str, odd))} of {group[0].heads} turn otherwise than the rest"
+            made.append(of_layer(Defect(rule="heads-differ", says=says, first={"all": 1}), group, groups))
     without = [anatomy.kind in WITHOUT for anatomy in anatomies]
     named = field_of(config, "no_rope_layers")
     if all(without):

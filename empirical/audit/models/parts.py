@@ -118,7 +118,7 @@ def maps_part(subject: whole.Subject, anatomy: Anatomy) -> Subject:
         bind=bind,
         parameters={},
         other=None,
-        claims=CLAIMS,
+        claims=CLAIMS - ({"relative"} if anatomy.scaled else set()),
         heads=1,
         head_dim=anatomy.head_dim,
         signature="queries and keys of the first layer",

@@ -4,16 +4,16 @@ All are compared in float32, the dtype that models are made in. A mistake change
 some 1e-6.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from empirical.audit.adapter import RefusedPosition
-from empirical.audit.models.plans import DTYPE, LENGTH, Plan, plans
+from empirical.audit.models.plans import CACHE, DTYPE, LENGTH, PADS, Facts, Plan, plans
 from empirical.audit.models.runner import Runner
 from empirical.audit.subject import AuditError
 
@@ -49,33 +49,21 @@ class Pattern:
         return {"difference": self.difference, "first_beyond": self.first, "refusal": self.refusal or None}
 
 
-def measure(
-    runner: Runner,
-    kind: str,
-    *,
-    trained: int | None = None,
-    long: int = LENGTH,
-    window: int | None = None,
-    shorter_window: bool = False,
-    recurrent: bool = False,
-) -> list[Pattern]:
-    """Compare all call patterns that the model takes; the arguments are those of `plans.plans`.
+def measure(runner: Runner, facts: Facts) -> list[Pattern]:
+    """Compare all call patterns that the model takes.
 
     If PyTorch's fast path gives other logits, all other patterns are compared without it.
     """
-    pick = require_sound(runner)
+    alone = require_sound(runner)
     results = []
     expected_rows: dict[Plan, list[Tensor]] = {}
     with fast_path():
         if any(isinstance(part, WITH_FAST_PATH) for part in runner.model.modules()):
             with fast_path(off=True):
                 slow = FAST_PATH.result(runner)
-            results.append(_compared(FAST_PATH, FAST_PATH.result(runner), slow, _fast_path_body(pick)))
+            results.append(_compared(FAST_PATH, FAST_PATH.result(runner), slow, _fast_path_body(alone.pick)))
             torch.backends.mha.set_fastpath_enabled(results[0].first is None)
-        listed = plans(
-            runner, kind, trained=trained, long=long, window=window, shorter_window=shorter_window, recurrent=recurrent
-        )
-        for plan in listed:
+        for plan in plans(runner, facts):
             rows = Plan(name="", rule="", length=plan.length, left=plan.left, right=plan.right,
                         positions="spread" if plan.positions == "spread" else "")  # fmt: skip
             try:
@@ -85,9 +73,16 @@ def measure(
             except (RefusedPosition, AuditError) as error:
                 results.append(Pattern(plan=plan, difference=None, refusal=str(error)))
                 continue
-            body = tuple(line.replace(".logits", pick) for line in plan.body(runner))
+            texts = {".logits": alone.pick, f"answer{CACHE}": f"answer{alone.pick_cache}"}
+            body = tuple(_replaced(line, texts) for line in plan.body(runner))
             results.append(_compared(plan, got, expected_rows[rows], body))
     return results
+
+
+def _replaced(line: str, texts: Mapping[str, str]) -> str:
+    for placeholder, text in texts.items():
+        line = line.replace(placeholder, text)
+    return line
 
 
 def _compared(plan: Plan, got: list[Tensor], expected: list[Tensor], body: tuple[str, ...]) -> Pattern:
@@ -117,8 +112,8 @@ def failing(results: list[Pattern]) -> list[Pattern]:
     return kept
 
 
-def require_sound(runner: Runner) -> str:
-    """Text that takes the logits out of the model's answer; AuditError if they are NaN, or random in evaluation."""
+def require_sound(runner: Runner) -> Runner:
+    """Runner that has been called; AuditError if logits are NaN, or random in evaluation."""
     ids, name = runner.ids(1, LENGTH), runner.subject.name
     alone = runner.fresh(DTYPE)
     first, second = alone.call(ids)[0], runner.fresh(DTYPE).call(ids)[0]
@@ -126,7 +121,7 @@ def require_sound(runner: Runner) -> str:
         raise AuditError(f"'{name}' gives logits that are not finite for {LENGTH} random tokens: make it sound first")
     if not torch.equal(first, second):
         raise AuditError(f"'{name}' gives other logits in each call: switch dropout and noise off under model.eval()")
-    return alone.pick
+    return alone
 
 
 @contextmanager
@@ -159,6 +154,21 @@ def ignores_positions(runner: Runner) -> bool:
     except RefusedPosition:
         return False
     return torch.equal(near, far)
+
+
+def mask_hides(runner: Runner) -> bool:
+    """True if a mask of padding is true where tokens are padding, as PyTorch's are, by what padding changes."""
+    if "padding" not in (runner.mask_name or ""):
+        return False
+    padded = Plan(name="right padded", rule="padding", right=(PADS,))
+    for hides in (False, True):
+        other = Runner(replace(runner.subject, mask_hides=hides), runner.dtype)
+        try:
+            if _compared(padded, padded.result(other), padded.expected(other), ()).first is None:
+                return hides
+        except RefusedPosition:
+            continue
+    return True
 
 
 def origin(runner: Runner) -> int | None:

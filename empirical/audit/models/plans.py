@@ -18,6 +18,8 @@ LONGEST = 1024
 """Longest trained length beyond which a model is called."""
 LONG, SINGLE = 320, 144
 """Tokens of a long row, and most tokens that come one by one: more than usual caches of fixed size hold."""
+CACHE = ".cache"
+"""Text that stands for how the cache is taken out of an answer, as .logits does for the logits."""
 DTYPE = torch.float32
 """Masks of transformers overflow in float64 where all keys of a padding token are hidden."""
 
@@ -177,8 +179,7 @@ class Plan:
         lines = [f"ids = torch.cat([pad(row, sides) for row, sides in zip(rows, {sides})])"]
         keywords = ""
         if any((*self.left, *self.right)):
-            kind = "long" if runner.mask_name == "attention_mask" else "bool"
-            lines.append(f"mask = (ids > 0).{kind}()")
+            lines.append(f"mask = {runner.mask_text}")
             keywords += f", {runner.mask_name}=mask[:, :end]"
         if self.positions or runner.needs_positions:
             lines.append("p = ((ids > 0).long().cumsum(1) - 1).clamp(min=0)")
@@ -195,8 +196,8 @@ class Plan:
             "parts, past, end = [], None, 0",
             f"for size in {sizes}:",
             "    start, end = end, end + size",
-            f"    answer = model({_ids_text(runner, 'ids[:, start:end]')}{keywords}, {cache}=past, use_cache=True)",
-            f"    past = answer.{cache}; parts.append(answer.logits)",
+            f"    answer = model({_ids_text(runner, 'ids[:, start:end]')}{keywords}, {cache}=past{runner.cache_flag})",
+            f"    past = answer{CACHE}; parts.append(answer.logits)",
             "part = torch.cat(parts, 1)",
         ]
 
@@ -217,28 +218,34 @@ def _ids_text(runner: Runner, text: str) -> str:
     return f"{runner.ids_name}={text}" if runner.ids_by_name else text
 
 
-def plans(
-    runner: Runner,
-    kind: str,
-    *,
-    trained: int | None,
-    long: int,
-    window: int | None,
-    shorter_window: bool,
-    recurrent: bool,
-) -> list[Plan]:
-    """Plans that a model takes, the simplest first.
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """Facts on a model that decide which plans it takes.
 
-    Args:
-        runner: model.
+    Attributes:
         kind: kind of its encoding, see `anatomy.Anatomy`.
         trained: trained length, if known; calls longer than it are made up to LONGEST.
         long: tokens of a long row, so that windows and caches of fixed size overflow.
         window: window of the configuration; None if it names none.
-        shorter_window: True if a window hides keys within LENGTH: a mask of blocks would show too much, and a mask of
-            padding may have other columns than a cache that drops keys.
+        hides: True if a query does not see all keys before it, so that a mask of blocks would show too much.
+        hides_near: True if so within LENGTH tokens: a cache that drops keys may have other columns than a mask.
         recurrent: True if some layers are no attention, which a mask of blocks does not part.
+        scaled: True if queries are scaled by their position, so that a shift changes logits.
     """
+
+    kind: str
+    trained: int | None = None
+    long: int = LENGTH
+    window: int | None = None
+    hides: bool = False
+    hides_near: bool = False
+    recurrent: bool = False
+    scaled: bool = False
+
+
+def plans(runner: Runner, facts: Facts) -> list[Plan]:
+    """Plans that a model takes, the simplest first."""
+    kind, trained, long, window = facts.kind, facts.trained, facts.long, facts.window
     cached, masked, placed = bool(runner.cache_name) and runner.causal, runner.mask_name, runner.positions_name
     crossing = window if cached and window and 8 < window < long - 4 else None
     two, uneven, single = (0, 0), (PADS, 0), (1,) * LENGTH
@@ -267,21 +274,26 @@ def plans(
     given = "counted" if placed else ""
     fits = masked and (placed or not by_index)
     add("rows padded on the left", pads, when=fits, left=uneven, right=two, positions=given)
-    kept = "padding-beyond-window" if shorter_window else pads
+    kept = "padding-beyond-window" if facts.hides_near else pads
     add("left padded, token by token", kept, when=fits and cached, left=(PADS,), positions=given,
         chunks=(PADS + 8, *(1,) * (LENGTH - 8)))  # fmt: skip
     add("left padded, token by token, without positions", kept, when=masked and cached and placed and not by_index,
         left=(PADS,), chunks=(PADS + 8, *(1,) * (LENGTH - 8)))  # fmt: skip
+    add("rows padded on the left, token by token, without positions", kept,
+        when=masked and cached and placed and not by_index, left=uneven, right=two,
+        chunks=(PADS + 8, *(1,) * (LENGTH - 8)))  # fmt: skip
     add("rows padded on the left, token by token", kept, when=fits and cached, left=uneven, right=two,
         positions=given, chunks=(PADS + 8, *(1,) * (LENGTH - 8)))  # fmt: skip
     add("with further tokens after it", "length-dependent", when=runner.causal, further=LENGTH)
     add("with the usual positions given", "positions-ignored", when=placed, positions="counted")
     add("with the usual positions given, token by token", start, when=placed and cached, positions="counted",
         chunks=single)  # fmt: skip
-    add("rows with positions of their own", "batch", when=placed, left=two, right=two, positions="spread")
-    rotary = placed and kind == "rotary"
+    # A position may also address a slot of a cache within the model, which others would leave empty.
+    free = placed and placed != "input_pos"
+    add("rows with positions of their own", "batch", when=free, left=two, right=two, positions="spread")
+    rotary = free and kind == "rotary" and not facts.scaled
     add("all positions shifted", "law-broken", when=rotary, positions="shifted")
-    parted = rotary and masked and not shorter_window and not recurrent
+    parted = rotary and masked and not facts.hides and not facts.recurrent
     add("packed with another sequence", "packing", when=parted, left=two, right=two, packed=True)
 
     def call(**how: object) -> Plan:
@@ -292,9 +304,9 @@ def plans(
     history = {
         "after a longer call": call(length=2 * LENGTH + 1),
         "after a call beyond the trained length": call(length=2 * within) if within and beyond else None,
-        "after a padded call": call(right=(PADS,)) if masked else None,
+        "after a padded call of equal length": call(length=LENGTH - PADS, left=(PADS,)) if masked else None,
         "after decoding with a cache": call(chunks=single) if cached else None,
-        "after other positions": call(positions="shifted") if placed else None,
+        "after other positions": call(positions="spread") if free else None,
     }
     for name, earlier in history.items():
         add(name, "call-history", when=earlier, before=(earlier,))

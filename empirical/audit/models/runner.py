@@ -21,9 +21,9 @@ PROBE = (1, 0, 2)
 """Token ids that tell which embedding takes tokens: they are not positions in their order."""
 SOURCE = 7
 """Tokens of the encoder's input; another count where the decoder has as many, to tell their attention apart."""
-MASKS = ("attention_mask", "mask", "padding_mask")
-CACHES = ("cache", "past_key_values")
-"""Names of the argument for a cache, in transformers from 5.24 on and before."""
+MASKS = ("attention_mask", "mask", "padding_mask", "key_padding_mask", "src_key_padding_mask")
+CACHES = ("cache", "past_key_values", "past", "layer_past", "kv_cache", "kv_caches", "caches")
+"""Names of a cache: in transformers from 5.24 on, before, and elsewhere."""
 
 
 def is_model(module: Any) -> bool:
@@ -62,6 +62,7 @@ class Subject:
         rebuild: function from changed fields of the configuration to a fresh instance; None if it has none.
         takes_positions: False if positions are not given, though the model has an argument for them.
         widest: widest dtype in which it works.
+        mask_hides: True if a mask is true where tokens are padding.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Subject:
     rebuild: Callable[[dict[str, Any]], nn.Module] | None = None
     takes_positions: bool = True
     widest: torch.dtype = torch.float64
+    mask_hides: bool = False
 
 
 @contextmanager
@@ -90,9 +92,11 @@ class Runner:
 
     Attributes:
         positions_name, mask_name: names of these arguments; None if the model takes none.
-        cache_name: name under which it takes and gives the cache, None if it has none.
+        cache_name: name under which it takes a cache, None if it takes none.
+        cache_flag: text of the further argument that asks for a cache.
         vocabulary: number of token ids that may be used.
-        pick: text that takes the logits out of the model's answer, such as ".logits"; "" before the first call.
+        pick, pick_cache: texts that take the logits and the cache out of the model's answer, such as ".logits"; ""
+            before the first call.
         needs_positions: True if it cannot be called without positions.
         ids_name, ids_by_name: name of the argument for token ids, and whether it must be given by name.
         causal: True if no token sees a later one, so that further tokens change nothing and keys can be cached.
@@ -114,14 +118,17 @@ class Runner:
         name = self.subject.name
         parameters = inspect.signature(self.model.forward).parameters
         names = list(parameters)
-        self.pick = ""
+        self.pick = self.pick_cache = ""
+        self._seen = 0
         self.ids_name = "input_ids" if "input_ids" in names else names[0]
         self.ids_by_name = parameters[self.ids_name].kind is inspect.Parameter.KEYWORD_ONLY
         self.is_seq2seq = "decoder_input_ids" in names
         places = POSITIONS if self.subject.takes_positions else ()
         self.positions_name = next((name for name in places if name in names), None)
         self.mask_name = None if self.is_seq2seq else next((name for name in MASKS if name in names), None)
-        self.cache_name = next((name for name in CACHES if name in names and "use_cache" in names), None)
+        self.cache_name = next((name for name in CACHES if name in names), None)
+        self.cache_flag = ", use_cache=True" if "use_cache" in names else ""
+        self._needs_mask = bool(self.mask_name) and parameters[str(self.mask_name)].default is inspect.Parameter.empty
         needed = self.positions_name and parameters[self.positions_name].default is inspect.Parameter.empty
         self.needs_positions = bool(needed)
         get = getattr(self.model, "get_input_embeddings", None)
@@ -158,7 +165,16 @@ class Runner:
 
     def as_mask(self, mask: Tensor) -> Tensor:
         """Mask of numbers 0 and 1, or of truth values where the argument is not called attention_mask."""
+        if self.subject.mask_hides:
+            return mask == 0
         return mask if self.mask_name == "attention_mask" else mask.bool()
+
+    @property
+    def mask_text(self) -> str:
+        """Text of the mask of token ids `ids`, as `as_mask` makes it."""
+        if self.subject.mask_hides:
+            return "ids == 0"
+        return f"(ids > 0).{'long' if self.mask_name == 'attention_mask' else 'bool'}()"
 
     def ids(self, batch: int, length: int, seed: int = 1) -> Tensor:
         """Random token ids: int64 [B, L]; id 0 is left out, as it may be padding."""
@@ -178,10 +194,13 @@ class Runner:
             positions = (self.origin + torch.arange(ids.shape[1])).expand(len(ids), -1)
         if positions is not None:
             keywords[self.positions_name or "position_ids"] = positions.clone()
+        self._seen = ids.shape[1] + (0 if past is None else self._seen)
+        if mask is None and self._needs_mask:
+            mask = self.as_mask(ids.new_ones(len(ids), self._seen))
         if mask is not None:
             keywords[self.mask_name or "attention_mask"] = mask.clone()
         if self.cache_name:
-            keywords |= {self.cache_name: past, "use_cache": True}
+            keywords |= {self.cache_name: past, **({"use_cache": True} if self.cache_flag else {})}
         what = (
             f"'{self.subject.name}' fails in {str(self.dtype).removeprefix('torch.')} for token ids {list(ids.shape)}"
         )
@@ -197,13 +216,24 @@ class Runner:
             for self.pick, logits in _candidates(answer):
                 is_real = isinstance(logits, Tensor) and logits.is_floating_point() and has_real_values(logits)
                 if is_real and logits.ndim == 3 and logits.shape[:2] == ids.shape:
-                    past = getattr(answer, self.cache_name, None) if self.cache_name else None
+                    past = self._cache_of(answer) if self.cache_name else None
                     return logits.detach().as_subclass(Tensor).double(), past
             shape = f"{answer.dtype} {list(answer.shape)}" if isinstance(answer, Tensor) else type(answer).__name__
             raise AuditError(
                 f"'{self.subject.name}' must return real logits [B, L, V] for token ids [B, L], alone, in a tuple or "
                 f"named logits, not {shape.removeprefix('torch.')}"
             )
+
+    def _cache_of(self, answer: Any) -> Any:
+        """Cache in an answer: an attribute or an entry of such a name, or what follows the logits; else None."""
+        parts = [(f".{name}", getattr(answer, name, None)) for name in CACHES]
+        if isinstance(answer, Mapping):
+            parts += [(f"[{name!r}]", answer[name]) for name in CACHES if name in answer]
+        elif isinstance(answer, tuple | list) and self.pick.startswith("["):
+            after = int(self.pick.strip("[]")) + 1
+            parts += [(f"[{place}]", answer[place]) for place in range(after, len(answer))]
+        self.pick_cache, cache = next((part for part in parts if part[1] is not None), ("", None))
+        return cache
 
     def readings(
         self, ids: Tensor, *, positions: Tensor | None = None, past: Any = None, last: int | None = None

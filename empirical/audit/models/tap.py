@@ -8,6 +8,7 @@ nn.MultiheadAttention and nn.TransformerEncoderLayer call `multi_head_attention_
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
+from math import prod
 from types import FunctionType
 from typing import Any
 
@@ -101,11 +102,14 @@ class Tap(TorchFunctionMode):
             self._products.append((*factors_of_einsum, answer.shape))
         return answer
 
-    def _add(self, q: Tensor, k: Tensor, logits: Tensor, axes: torch.Size) -> None:
+    def _add(self, q: Tensor, k: Tensor, logits: Tensor, axes: tuple[int, ...]) -> None:
         """Add a reading of q [..., J, C] and k [..., I, C], whose axes before the last two broadcast to `axes`."""
-        if axes.numel() % self._rows or logits.shape[:-2].numel() != axes.numel():
+        if prod(axes) % self._rows or logits.shape[:-2].numel() != prod(axes):
             return
         queries, keys = logits.shape[-2:]
+        if self._cached and self._length == 1 and queries > 1:  # heads of a group, packed into the axis of queries
+            q, k, logits = q[..., None, :], k[..., None, :, :], logits[..., None, :]
+            axes, queries = (*axes, queries), 1
         if queries != self._length or keys == self._source:
             return
         if keys != queries and not self._cached:  # perhaps a table of fixed length whose other columns are masked

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from torch import Tensor
+
 from empirical.audit.diagnosis import Defect
 from empirical.audit.models.bounds import field_of
 from empirical.audit.models.plans import DTYPE
 from empirical.audit.models.runner import Runner
 from empirical.audit.models.tap import MASKED, Reading
+from empirical.audit.subject import AuditError
 
 NAMES = ("sliding_window", "window_size", "sliding_window_size", "local_window_size")
 """Names of the number of keys that a query sees, itself among them."""
@@ -25,17 +28,17 @@ Distances = frozenset[int]
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """Distances to the keys that the last query of a row sees, at least in some head, by layer.
+    """Distances to the keys that a query of a row sees, at least in some head, by layer.
 
     Attributes:
         length: tokens of the row.
-        full: in a full pass.
-        cached: as the only token of a call with a cache; None if there is none.
+        full: of the last query, in a full pass.
+        cached: by name of a call with a cache, and by layer: those of a query in it and in a full pass.
     """
 
     length: int
     full: list[Distances]
-    cached: list[Distances] | None
+    cached: dict[str, list[tuple[Distances, Distances]]]
 
 
 def window_of(config: Any) -> int | None:
@@ -62,23 +65,36 @@ def layer_kinds(config: Any, layers: int) -> list[str | None]:
 
 
 def see(runner: Runner, length: int) -> Seen:
-    """Read which keys the last query of a row of a length sees."""
-    ids = runner.ids(1, length)
-    full = [_distances(reading, length) for reading in runner.fresh(DTYPE).readings(ids)]
-    cached = None
-    if runner.cache_name and runner.causal:
-        model = runner.fresh(DTYPE)
-        past = model.call(ids[:, :-1])[1]
-        if past is not None:
-            cached = [_distances(reading, length) for reading in model.readings(ids[:, -1:], past=past)]
-    return Seen(length=length, full=full, cached=cached if cached and len(cached) == len(full) else None)
+    """Read which keys queries of a row of a length see: the last one, and one in a chunk of the second half."""
+    ids, calls = runner.ids(1, length), {}
+    full = runner.fresh(DTYPE).readings(ids)
+    for name, start, query in (("as a step", length - 1, length - 1), ("in a chunk", length // 2, 3 * length // 4)):
+        if runner.cache_name and runner.causal and start and (parts := _cached(runner, ids, start)):
+            of_layers = [_distances(part, query - start, query, length) for part in parts]
+            expected = [_distances(part, query, query, length) for part in full]
+            if len(of_layers) == len(expected):
+                calls[name] = list(zip(of_layers, expected, strict=True))
+    return Seen(length=length, full=[_distances(part, length - 1, length - 1, length) for part in full], cached=calls)
 
 
-def _distances(reading: Reading, length: int) -> Distances:
-    """Distances to the keys that the last query sees; keys of a cache are the last ones, or those of a longer table."""
-    seen = (reading.logits_BHJI[0, :, -1] > MASKED).any(0)
-    last = min(len(seen), length) - 1
-    return frozenset(last - key for key in seen.nonzero().flatten().tolist())
+def _cached(runner: Runner, ids: Tensor, start: int) -> list[Reading]:
+    """Readings of a call of the tokens from `start` on, with a cache of those before; empty if it is refused."""
+    model = runner.fresh(DTYPE)
+    try:
+        past = model.call(ids[:, :start])[1]
+        return [] if past is None else model.readings(ids[:, start:], past=past)
+    except AuditError:
+        return []
+
+
+def _distances(reading: Reading, row: int, query: int, length: int) -> Distances:
+    """Distances from token `query`, which has a row of the reading, to the keys that it sees.
+
+    Keys are those of the last of `length` tokens, or slots of a longer table.
+    """
+    seen = (reading.logits_BHJI[0, :, row] > MASKED).any(0)
+    first = max(0, length - len(seen))
+    return frozenset(query - first - key for key in seen.nonzero().flatten().tolist())
 
 
 def defects(seen: Seen, window: int | None, kinds: Sequence[str | None], *, causal: bool) -> list[Defect]:
@@ -93,7 +109,7 @@ def defects(seen: Seen, window: int | None, kinds: Sequence[str | None], *, caus
     named = any(windowed)  # else any layer may have the window
     if window is not None and seen.length > window + 1:
         hidden = [len(distances) < seen.length for distances in seen.full]
-        for layer, count in enumerate(map(len, seen.full)):
+        for layer, count in enumerate(map(_run, seen.full)):
             says = f"a query sees {count} keys of {seen.length}, the configuration names a window of {window}"
             if not hidden[layer] and (windowed[layer] if named else not any(hidden)):
                 add("window-ignored", says, layer, window=window, seen=count)
@@ -102,15 +118,18 @@ def defects(seen: Seen, window: int | None, kinds: Sequence[str | None], *, caus
                 add(rule, says, layer, window=window, seen=count)
             elif causal and hidden[layer] and named and kinds[layer] == "full_attention":
                 add("window-differs", f"{says} for other layers", layer, window=window, seen=count)
-    for layer, (full, cached) in enumerate(zip(seen.full, seen.cached or seen.full, strict=True)):
-        if cached == full:
-            continue
-        last = f"the last of {seen.length} tokens"
-        says = f"{last} sees {_shown(full)} in a full pass, {_shown(cached)} as a step with a cache"
-        missing = len(cached) < min(len(full), 2) or (cached < full and len(full) == seen.length and window is None)
-        rule = "cache-incomplete" if missing else "window-differs-when-cached"
-        add(rule, says, layer, cached=len(cached), full=len(full))
+    for name, of_layers in seen.cached.items():
+        for layer, (cached, full) in enumerate(of_layers):
+            if cached != full:
+                says = f"a query sees {_shown(full)} in a full pass, and {_shown(cached)} {name} with a cache"
+                rule = "cache-incomplete" if len(cached) < min(len(full), 2) else "window-differs-when-cached"
+                add(rule, says, layer, cached=len(cached), full=len(full))
     return made
+
+
+def _run(distances: Distances) -> int:
+    """Number of keys without a gap, from the query's own on; first tokens that all see may lie beyond."""
+    return next(distance for distance in range(len(distances) + 1) if distance not in distances)
 
 
 def _shown(distances: Distances) -> str:
