@@ -16,6 +16,7 @@ from tests.empirical.examples.decoders import (
     Encoder,
     Windowed,
     Without,
+    turned,
 )
 
 
@@ -68,7 +69,55 @@ class Slow(Decoder):
     config = Config(rope_theta=1e10, num_hidden_layers=2, head_dim=8, max_position_embeddings=400)
 
 
-RIGHT = [Decoder, Absolute, Biased, Windowed, Encoder, Without, TwoTables, Short, Narrow, Described, Slow]
+class InATuple(Decoder):
+    """Answers with a tuple, and takes the cache as `past`."""
+
+    def forward(self, input_ids, attention_mask=None, position_ids=None, past=None):
+        answer = super().forward(input_ids, attention_mask, position_ids, past, use_cache=True)
+        return answer.logits, answer.past_key_values
+
+
+class PaddingIsTrue(Encoder):
+    """The mask is true where tokens are padding, as PyTorch's are, and must be given."""
+
+    def forward(self, input_ids, key_padding_mask):
+        return super().forward(input_ids, ~key_padding_mask)
+
+
+class WithSinks(Windowed):
+    """Each query sees the first four tokens too, as the cache keeps them."""
+
+    def visible(self, queries, keys, layer):
+        return super().visible(queries, keys, layer) | ((keys < 4) & (keys <= queries))
+
+    def kept(self, parts):
+        return parts
+
+
+class Sharpened(Decoder):
+    """Queries grow with the logarithm of their position, so that softmax stays sharp."""
+
+    def query(self, q, positions):
+        return q * (2 + positions[:, None, :, None]).log()
+
+
+RIGHT = [
+    Decoder,
+    Absolute,
+    Biased,
+    Windowed,
+    Encoder,
+    Without,
+    TwoTables,
+    Short,
+    Narrow,
+    Described,
+    Slow,
+    InATuple,
+    PaddingIsTrue,
+    WithSinks,
+    Sharpened,
+]
 
 
 @pytest.mark.parametrize("kind", RIGHT)
@@ -160,8 +209,6 @@ class SlowPlaneStands(Slow):
     def rotate(self, x, positions, layer):
         steps = self.bases[layer] ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
         steps[-1] = 0
-        from tests.empirical.examples.decoders import turned
-
         return turned(x, positions[:, None, :, None] * steps)
 
 
@@ -229,6 +276,57 @@ class UnmaskedPadding(Encoder):
         return super().forward(input_ids, attention_mask, position_ids)
 
 
+class TupleStartsAtZero(InATuple):
+    def positions(self, ids, mask, start):
+        return super().positions(ids, mask, 0)
+
+
+class ChunkSeesItself(Decoder):
+    """A chunk that follows a cache sees its own later tokens."""
+
+    def visible(self, queries, keys, layer):
+        seen = super().visible(queries, keys, layer)
+        return seen | (keys >= queries[:1]) if len(queries) > 1 and int(queries[0]) else seen
+
+
+class KeepsTheMask(Decoder):
+    """The mask of padding is made once for each length."""
+
+    def __init__(self):
+        super().__init__()
+        self.masks = {}
+
+    def forward(self, input_ids, attention_mask=None, position_ids=None, past_key_values=None, use_cache=False):
+        if attention_mask is None or attention_mask.ndim == 2:
+            attention_mask = self.masks.setdefault(input_ids.shape[1], attention_mask)
+        return super().forward(input_ids, attention_mask, position_ids, past_key_values, use_cache)
+
+
+class HalfPositions(Decoder):
+    """Positions in float16, which are whole up to 2048."""
+
+    def rotate(self, x, positions, layer):
+        return super().rotate(x, positions.half().double(), layer)
+
+
+class OddHead(Decoder):
+    def rotate(self, x, positions, layer):
+        other = turned(x[:, 3:], positions[:, None, :, None] * 500.0 ** (-torch.arange(0, 8, 2).double() / 8))
+        return torch.cat([super().rotate(x[:, :3], positions, layer), other], 1)
+
+
+class SeesNext(Decoder):
+    def visible(self, queries, keys, layer):
+        return keys <= queries + 1
+
+
+class LayerStartsAtZero(Decoder):
+    """The second layer counts the tokens of a call."""
+
+    def rotate(self, x, positions, layer):
+        return super().rotate(x, positions - positions[:, :1] if layer else positions, layer)
+
+
 FAULTS = {
     CacheForgetsPadding: ("padding", "token by token"),
     PaddingInABatch: ("padding", "rows padded"),
@@ -256,6 +354,13 @@ FAULTS = {
     NoBiasForOneToken: ("cached-queries-get-first-rows", "the same bias for all keys"),
     SeesLater: ("later-tokens-seen", "though the model gives a cache"),
     UnmaskedPadding: ("padding", "right padded"),
+    TupleStartsAtZero: ("start-index-ignored", "token 1 gets position 0, not 1"),
+    ChunkSeesItself: ("window-differs-when-cached", "in a chunk with a cache"),
+    KeepsTheMask: ("call-history", "after a padded call of equal length"),
+    HalfPositions: ("positions-rounded", "at position 2049 has the query and the key that it has at position 2048"),
+    OddHead: ("heads-differ", "heads 3 of 4 turn otherwise than the rest"),
+    SeesNext: ("later-tokens-seen", "sees 1 later key"),
+    LayerStartsAtZero: ("start-index-ignored", "in layer 1, token 1 gets position 0, not 1"),
 }
 
 

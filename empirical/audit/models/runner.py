@@ -218,10 +218,9 @@ class Runner:
                 if is_real and logits.ndim == 3 and logits.shape[:2] == ids.shape:
                     past = self._cache_of(answer) if self.cache_name else None
                     return logits.detach().as_subclass(Tensor).double(), past
-            shape = f"{answer.dtype} {list(answer.shape)}" if isinstance(answer, Tensor) else type(answer).__name__
             raise AuditError(
                 f"'{self.subject.name}' must return real logits [B, L, V] for token ids [B, L], alone, in a tuple or "
-                f"named logits, not {shape.removeprefix('torch.')}"
+                f"named logits, not {_shown(answer)}"
             )
 
     def _cache_of(self, answer: Any) -> Any:
@@ -290,6 +289,14 @@ class Runner:
         """Set the token embeddings to 0, so that logits hold nothing but positions."""
         with torch.no_grad():
             self.embedding.weight.zero_()
+
+
+def _shown(answer: Any) -> str:
+    """Words for an answer: its dtype and shape, those of its parts, or its type."""
+    if isinstance(answer, Tensor):
+        return f"{answer.dtype} {list(answer.shape)}".removeprefix("torch.")
+    shapes = [str(list(part.shape)) for part in answer if isinstance(part, Tensor)] if isinstance(answer, tuple) else []
+    return f"a tuple of {', '.join(shapes)}" if shapes else type(answer).__name__
 
 
 def _candidates(answer: Any) -> Iterator[tuple[str, Any]]:

@@ -50,6 +50,9 @@ class Decoder(nn.Module):
         steps = self.bases[layer] ** (-torch.arange(0, SIZE, 2, dtype=torch.float64) / SIZE)
         return turned(x, positions[:, None, :, None] * steps)
 
+    def query(self, q, positions):
+        return q
+
     def keys(self, kept, new, positions, layer):
         """Keys for attention and for the cache, from the rotated ones of the cache and the new ones."""
         new = self.rotate(new, positions, layer)
@@ -79,7 +82,8 @@ class Decoder(nn.Module):
             v = v if cache is None else torch.cat([cache[1], v], 2)
             caches.append(self.kept((k, v)))
             old = torch.arange(start + input_ids.shape[1] - k.shape[2], start + input_ids.shape[1])
-            scores = self.rotate(q, positions, layer) @ k.mT / math.sqrt(SIZE) + self.bias(new[:, None], old)
+            q = self.query(self.rotate(q, positions, layer), positions)
+            scores = q @ k.mT / math.sqrt(SIZE) + self.bias(new[:, None], old)
             seen = self.visible(new[:, None], old, layer)
             if mask is not None:
                 seen = seen & (mask[:, None, None, old] > 0)
