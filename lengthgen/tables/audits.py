@@ -34,25 +34,40 @@ def _encoding_tables(audit: Mapping[str, Any]) -> list[RenderableType]:
 
 
 def _model_table(audit: Mapping[str, Any]) -> RenderableType:
-    """Return what was recognised in a model, and the table of its call patterns."""
+    """Return what was recognised in a model, and the table of the call patterns that do not agree with a full pass."""
     table = columns("call pattern", "difference of logits", "result")
+    agreeing = []
     for name, pattern in audit["patterns"].items():
-        refused = pattern["refusal"]
-        result = "refused" if refused else "differs" if pattern["first_beyond"] is not None else "agrees"
-        table.add_row(name, "-" if refused else _error(pattern["difference"]), result)
-    lines = [_recognised(layer) for layer in audit["recognised"]]
+        if pattern["refusal"]:
+            table.add_row(name, "-", "refused")
+        elif pattern["first_beyond"] is not None:
+            table.add_row(name, _error(pattern["difference"]), "differs")
+        else:
+            agreeing.append(pattern["difference"])
+    lines = []
+    if agreeing:
+        lines.append(
+            f"{len(agreeing)} call patterns agree with a full pass, up to {_error(max(agreeing))} of the logits"
+        )
+    lines += [_recognised(layer) for layer in audit["recognised"]]
     if audit["sizes"]:
         lines.append("sizes filled in: " + ", ".join(f"{name}={value}" for name, value in audit["sizes"].items()))
     if audit["fields"]:
         lines.append("fields: " + ", ".join(f"{name}: {effect}" for name, effect in audit["fields"].items()))
-    return titled(f"Model {audit['subject']}, with random weights", table, *lines)
+    title = f"Model {audit['subject']}, with random weights"
+    return titled(title, table, *lines) if table.rows else Group(Text(title, style="bold"), *map(Text, lines))
 
 
 def _recognised(layer: Mapping[str, Any]) -> str:
     """Return one line on the encoding of a layer."""
-    where = f"layer {layer['layer']}" + (f" ({layer['layer_type']})" if layer["layer_type"] else "")
+    members = layer["layers"]
+    where = f"layer{'s' * (len(members) > 1)} {', '.join(map(str, members))}" + (
+        f" ({layer['layer_type']})" if layer["layer_type"] else ""
+    )
     line = f"{where}: {layer['encoding']}, {layer['heads']} heads of width {layer['head_dim']}"
     line += "" if layer["causal"] else ", queries see later keys"
+    line += f", {layer['scaled']}" if "scaled" in layer else ""
+    line += f"; {layer['part']}" if "part" in layer else ""
     if "layout" not in layer:
         return line
     frequencies = layer["frequencies"]

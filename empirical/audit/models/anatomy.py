@@ -89,30 +89,38 @@ def look(runner: Runner) -> list[Anatomy]:
     silent.silence()
     biases = [_relative(reading) for reading in silent.readings(torch.full((1, NEAR), 2))]
     anatomies = [_of_layer(layer, runner, *pair) for layer, pair in enumerate(zip(readings, biases, strict=True))]
-    if any(anatomy.kind == "absolute" for anatomy in anatomies):
-        anatomies = _without_history(runner, tokens, anatomies)
+    recurrent = has_state(runner, len(anatomies))
+    if any(_is_doubtful(anatomy, recurrent) for anatomy in anatomies):
+        anatomies = _without_history(runner, tokens, anatomies, recurrent)
     return anatomies
 
 
-def _without_history(runner: Runner, tokens: Tensor, anatomies: list[Anatomy]) -> list[Anatomy]:
-    """Anatomies of layers that seemed to have absolute positions, from tokens without earlier ones.
+def _is_doubtful(anatomy: Anatomy, recurrent: bool) -> bool:
+    """True if other layers may have made what positions seem to do to a token that is repeated."""
+    return anatomy.kind == "absolute" or (recurrent and anatomy.kind in ("rotary", "scale"))
 
-    A recurrent layer before attention changes the hidden state of a token that is repeated.
+
+def _without_history(runner: Runner, tokens: Tensor, anatomies: list[Anatomy], recurrent: bool) -> list[Anatomy]:
+    """Anatomies in which doubtful ones are read from tokens without earlier ones, if the model takes positions.
+
+    A recurrent layer or a convolution before attention changes the hidden state of a token that is repeated.
     """
-    recurrent = has_state(runner, len(anatomies))
-    unread = [replace(part, kind="unread") if recurrent and part.kind == "absolute" else part for part in anatomies]
+    better = [
+        replace(anatomy, kind="unread") if recurrent and _is_doubtful(anatomy, recurrent) else anatomy
+        for anatomy in anatomies
+    ]
     if not runner.positions_name:
-        return unread
+        return better
     count = len(FEW)
     places = (torch.tensor(FEW) + runner.origin).repeat_interleave(len(tokens))
     try:
         alone = runner.readings(tokens.repeat(count)[:, None], positions=places[:, None])
     except AuditError:
-        return unread
+        return better
     if len(alone) != len(anatomies):
-        return unread
+        return better
     for anatomy, reading in zip(anatomies, alone, strict=True):
-        if anatomy.kind == "absolute":
+        if _is_doubtful(anatomy, recurrent):
             parts = [
                 part.unflatten(0, (count, -1))[:, :, :, 0].permute(1, 2, 0, 3)
                 for part in (reading.q_BHJC, reading.k_BHIC)
@@ -120,8 +128,8 @@ def _without_history(runner: Runner, tokens: Tensor, anatomies: list[Anatomy]) -
             kind, features = _effect(parts)
             # A single token may lack what others get, so that only a rotation is believed without recurrent layers.
             if kind == "rotary" or (recurrent and kind != "absolute"):
-                unread[anatomy.layer] = replace(anatomy, kind=kind, **features)
-    return unread
+                better[anatomy.layer] = replace(anatomy, kind=kind, **features)
+    return better
 
 
 def has_state(runner: Runner, attentions: int) -> bool:

@@ -74,7 +74,9 @@ def audit_model(
     for group in groups:
         anatomy, layer_type = group[0], kinds[group[0].layer]
         members = [member.layer for member in group]
-        place = {"layer": anatomy.layer, "layers": members, "layer_type": layer_type, "kind": anatomy.kind}
+        place = {"layer": anatomy.layer, "layers": members, "layer_type": layer_type, "kind": anatomy.kind,
+                 "heads": anatomy.heads, "head_dim": anatomy.head_dim, "softmax_scale": anatomy.q_scale,
+                 "causal": anatomy.causal}  # fmt: skip
         try:
             described, wrong = constants(subject, anatomy, layer_type, trained)
         except AuditError as error:  # its calls in the model's own patterns may still tell something

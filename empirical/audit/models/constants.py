@@ -37,14 +37,12 @@ def constants(
 ) -> tuple[dict[str, Any], list[Defect]]:
     """Description of the encoding of a layer, and defects of its constants and of its rotation."""
     config = subject.config
-    described: dict[str, Any] = {
-        "heads": anatomy.heads, "head_dim": anatomy.head_dim, "softmax_scale": anatomy.q_scale, "causal": anatomy.causal
-    }  # fmt: skip
+    described: dict[str, Any] = {}
     if anatomy.kind != "rotary":
         names = {"absolute": "absolute positions, added to embeddings", "none": "no position encoding", "bias": "bias",
                  "unread": "not read, after recurrent layers",
                  "scale": "no position encoding, but queries are scaled by their position"}  # fmt: skip
-        return {**described, "encoding": names[anatomy.kind]}, []
+        return {"encoding": names[anatomy.kind]}, []
     part = parts.maps_part(subject, anatomy)
     reference = adapter_for(part, Setting(dtype=torch.float64))
     assert isinstance(reference, RotateAdapter)

@@ -103,15 +103,15 @@ def defects(seen: Seen, window: int | None, kinds: Sequence[str | None], *, caus
 
     def add(rule: str, says: str, layer: int, **numbers: int) -> None:
         if all(defect.rule != rule for defect in made):
-            made.append(Defect(rule=rule, says=f"layer {layer}: {says}", first={"all": window}, numbers=numbers))
+            made.append(Defect(rule=rule, says=f"layer {layer}: {says}", first={"all": None}, numbers=numbers))
 
     windowed = [any(part in (kind or "") for part in WINDOWED) for kind in kinds]
-    named = any(windowed)  # else any layer may have the window
+    named = any(windowed)
     if window is not None and seen.length > window + 1:
         hidden = [len(distances) < seen.length for distances in seen.full]
         for layer, count in enumerate(map(_run, seen.full)):
             says = f"a query sees {count} keys of {seen.length}, the configuration names a window of {window}"
-            if not hidden[layer] and (windowed[layer] if named else not any(hidden)):
+            if not hidden[layer] and (windowed[layer] if any(kinds) else not any(hidden)):
                 add("window-ignored", says, layer, window=window, seen=count)
             elif causal and hidden[layer] and (windowed[layer] or not named) and count != window:
                 rule = "window-off-by-one" if abs(count - window) == 1 else "window-differs"
