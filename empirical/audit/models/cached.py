@@ -48,17 +48,22 @@ def cause(runner: Runner, chunks: tuple[int, ...], first: int, *, has_state: boo
     if len(steps) != len(full):
         return None
     for layer, pair in enumerate(zip(full, steps, strict=True)):
-        if seen := _of_layer(*pair, first, start, end):
+        if seen := _of_layer(*pair, first, start, end, is_first=layer == 0):
             rule, says = seen
             return rule, says if layer == 0 else f"in layer {layer}, {says}"
     return INCOMPLETE
 
 
-def _of_layer(full: Reading, step: Reading, first: int, start: int, end: int) -> Cause | None:
-    """Cause shown by a layer, from a row of one token and the call of tokens start .. end - 1 of it."""
+def _of_layer(full: Reading, step: Reading, first: int, start: int, end: int, *, is_first: bool) -> Cause | None:
+    """Cause shown by a layer, from a row of one token and the call of tokens start .. end - 1 of it.
+
+    A bias is read from logits, which in later layers hold what the layers before them made of the tokens.
+    """
     place = first - start
     queries, keys = full.q_BHJC[0].transpose(0, 1), full.k_BHIC[0].transpose(0, 1)
     if _same(queries[1], queries[0]) and _same(keys[1], keys[0]):
+        if not is_first:
+            return None
         return _of_bias(full.logits_BHJI[0, :, first], step.logits_BHJI[0, :, place])
     query = step.q_BHJC[0, :, place]
     if not _same(query, queries[first]):
