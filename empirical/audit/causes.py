@@ -136,22 +136,24 @@ def _opposite(reference: RotateAdapter) -> Cause | None:
 
 def _scales(reference: RotateAdapter) -> Cause | None:
     """Rotations that also scale each plane (xPos): the scale of a query and that of a key must cancel."""
-    if not (laid := layout(reference)):
+    of_query, of_key = (_squared_scales(reference, maps) for maps in dense(reference, torch.tensor([0, *NEAR.tolist()])))
+    if of_query is None or of_key is None:
         return None
-    planes = torch.tensor(laid[1])
-    scales = []
-    for maps in dense(reference, torch.tensor([0, *NEAR.tolist()])):
-        products = maps.transpose(-1, -2) @ maps
-        diagonal = products.diagonal(dim1=-2, dim2=-1)
-        if not _equal(products, torch.diag_embed(diagonal)) or not _equal(
-            diagonal[:, planes[:, 0]], diagonal[:, planes[:, 1]]
-        ):
-            return None
-        scales.append(diagonal[:, planes[:, 0]])
-    product = scales[0] * scales[1]
+    product = of_query * of_key
     if _equal(product, product[:1].expand_as(product), ROUNDED):
         return None
     return "law-broken", "the scales of queries and keys do not cancel: those of keys must be the inverse ones"
+
+
+def _squared_scales(reference: RotateAdapter, maps: Tensor, close: float = CLOSE) -> Tensor | None:
+    """Squared scale of each plane [P, planes]; None if a map is no rotation of planes up to their scales."""
+    if not (laid := layout(reference)):
+        return None
+    first, second = torch.tensor(laid[1]).T
+    products = maps.transpose(-1, -2) @ maps
+    diagonal = products.diagonal(dim1=-2, dim2=-1)
+    is_diagonal = _equal(products, torch.diag_embed(diagonal), close)
+    return diagonal[:, first] if is_diagonal and _equal(diagonal[:, first], diagonal[:, second], close) else None
 
 
 def _mixed_layouts(reference: RotateAdapter) -> Cause | None:
@@ -163,7 +165,8 @@ def _mixed_layouts(reference: RotateAdapter) -> Cause | None:
         if scale == 0 or not _equal(maps[0] / scale, identity):
             continue
         products = maps[1:].transpose(-1, -2) @ maps[1:] / scale**2
-        if _equal(products, identity.expand_as(products), ROUNDED):
+        scales = _squared_scales(reference, maps, ROUNDED)
+        if _equal(products, identity.expand_as(products), ROUNDED) or scales is not None:
             continue
         if _equal(maps, maps.transpose(-1, -2)):
             return "sine-sign", f"{name} are not turned by a rotation: both sine terms have the same sign"
