@@ -201,6 +201,8 @@ def _slope_defects(subject: Subject, slope: Slope) -> list[Seen]:
             return [("no-position", NO_POSITION, None)]
         says = f"all distances to keys before the query have one code, those to keys after it {slope.after_flat}"
         return [("codes-clamped", f"{says}: are query and key exchanged?", 1)]
+    if slope.after_undefined is not None:
+        return [("not-finite", "the bias of keys after the query is NaN", slope.after_undefined)]
     rising = [head for head, direction in enumerate(slope.directions) if direction in ("rises", "mixed")]
     only_rises = set(slope.directions) == {"rises"}
     if only_rises or (rising and "decays" in subject.claims):
@@ -247,11 +249,15 @@ def _setting_defects(
 
 
 def _failures(subject: Subject, measures: SettingMeasures) -> tuple[LawViolation | None, bool]:
-    """First violation of the law and whether codes are lost, where no overflow explains them."""
+    """First violation of the law and whether codes are lost, where no overflow explains them.
+
+    A distance has one code in a bias only where the bias is relative.
+    """
     failure, overflow = measures.law.first if measures.law else None, measures.codes.not_finite_from
     if failure and overflow is not None and not (failure.error < inf and failure.position < overflow):
         failure = None  # an overflow explains failures at later positions
-    return failure, "distinct" in subject.claims and measures.codes.lost and overflow is None
+    has_codes = subject.kind is not Kind.BIAS or "relative" in subject.claims
+    return failure, "distinct" in subject.claims and has_codes and measures.codes.lost and overflow is None
 
 
 def _agreement_defects(subject: Subject, measures: SettingMeasures, *, has_overflow: bool) -> list[Seen]:

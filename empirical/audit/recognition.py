@@ -11,6 +11,7 @@ from empirical.audit.adapter import Adapter, RefusedPosition
 from empirical.audit.diagnosis import Defect
 from empirical.audit.embedding import EmbedAdapter
 from empirical.audit.grid import first_positions
+from empirical.audit.pairs import BiasAdapter
 from empirical.audit.published import (
     BY_LENGTH,
     POSITIVE,
@@ -270,13 +271,26 @@ def _buckets_differ(reference: Adapter, stated: Any) -> list[Defect]:
     for name, number in numbers.items():
         require_number(name, number, Range(4, 1 << 20))
     buckets = numbers["num_buckets"] // (2 if stated.get("bidirectional") else 1)
-    runs = runs_of(reference.code(first_positions(reference.offset_reach(SPAN - 1))).diff(dim=0))
-    distance = first_unlike_t5(runs, buckets, numbers["max_distance"])
-    if distance is None:
-        return []
-    expected = t5_buckets(buckets, numbers["max_distance"], len(runs))[distance]
-    says = f"the bias has {runs[distance] + 1} values up to distance {distance}, T5's buckets have {expected + 1}"
-    return [Defect(rule="buckets-unpublished", says=says, first={"all": distance}, numbers=numbers)]
+    assert isinstance(reference, BiasAdapter)
+    distances = first_positions(reference.offset_reach(SPAN - 1))
+    sides = {"": reference.code(distances)}
+    if stated.get("bidirectional"):
+        sides[" to keys after the query"] = after = reference.after(distances)
+        if len(after) > 1 and torch.equal(after, after[:1].expand_as(after)):
+            says = "the bidirectional buckets have one value for all keys after the query: those of a decoder?"
+            return [Defect(rule="keys-after-clamped", says=says, first={"all": 1}, numbers=numbers)]
+        if torch.equal(after, sides[""]):
+            says = "the bidirectional buckets are the same for keys before and after the query: each side has its own"
+            return [Defect(rule="buckets-unpublished", says=says, first={"all": 1}, numbers=numbers)]
+    for side, values in sides.items():
+        runs = runs_of(values.diff(dim=0))
+        distance = first_unlike_t5(runs, buckets, numbers["max_distance"])
+        if distance is not None:
+            expected = t5_buckets(buckets, numbers["max_distance"], len(runs))[distance]
+            has = f"the bias has {runs[distance] + 1} values up to distance {distance}{side}"
+            says = f"{has}, T5's buckets have {expected + 1}"
+            return [Defect(rule="buckets-unpublished", says=says, first={"all": distance}, numbers=numbers)]
+    return []
 
 
 def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:
