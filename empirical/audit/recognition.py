@@ -48,7 +48,7 @@ def describe(reference: Adapter, slope: Slope | None, last: int = 4096) -> dict[
     if slope is not None:
         name = "ALiBi" if slope.rule else "T5's buckets" if slope.t5 else "bias of the distance"
         return {"encoding": name, "slopes": slope.rule, "steps": slope.steps, **(slope.t5 or {})}
-    if isinstance(reference, EmbedAdapter) and (waves := sinusoids.read(reference)):
+    if isinstance(reference, EmbedAdapter) and (waves := sinusoids.read(reference)) and waves.in_pairs:
         return {"encoding": "sinusoids that are added", "published": waves.version(USUAL_BASE)}
     if not isinstance(reference, RotateAdapter):
         return None
@@ -296,7 +296,7 @@ def _buckets_differ(reference: Adapter, stated: Any) -> list[Defect]:
 def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:
     """Defects of sinusoids: pairs of two frequencies, or, where a base is stated, another table than the published."""
     waves = sinusoids.read(reference)
-    if waves and waves.change > sinusoids.UNPAIRED:
+    if waves and waves.in_pairs and waves.change > sinusoids.UNPAIRED:
         says = (
             "the product of two embeddings of one distance changes with the position: sines and cosines do not share "
             "their frequencies"
@@ -313,6 +313,9 @@ def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:
     if not waves:
         says = "what is added are no sines and cosines"
         return [Defect(rule="frequencies-unpublished", says=says, first={"all": 0})]
+    if found := next(((name, other) for other in waves.likely_bases if (name := waves.version(other))), None):
+        says = f"sinusoids are {found[0]} of base {found[1]:g}, not of base {base:g}"
+        return [Defect(rule="frequencies-unpublished", says=says, first={"all": 1})]
     name, far = min(waves.distances(base).items(), key=lambda pair: float(pair[1].abs().mean()))
     position, channel = (int(index[0]) for index in (far.abs() > sinusoids.CLOSE).nonzero(as_tuple=True))
     value = float(waves.table[position, channel])
