@@ -74,7 +74,12 @@ class Convention:
 
 LAYOUTS = (
     ("[B, H, L, C]", "", "", ""),
-    ("[B, L, H, C]", ".transpose(1, 2)", ".transpose(1, 2)", "1, right for {}: with [B, H, L, C] positions run over heads"),
+    (
+        "[B, L, H, C]",
+        ".transpose(1, 2)",
+        ".transpose(1, 2)",
+        "1, right for {}: with [B, H, L, C] positions run over heads",
+    ),
     ("[B H, L, C]", ".flatten(0, 1)", ".unflatten(0, (-1, H))", ""),
     ("[L, B, H, C]", ".permute(2, 0, 1, 3)", ".permute(1, 2, 0, 3)", "0, right for {}"),
     ("[L, B H, C]", ".flatten(0, 1).transpose(0, 1)", ".transpose(0, 1).unflatten(0, (-1, H))", "0, right for {}"),

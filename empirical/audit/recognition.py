@@ -313,9 +313,10 @@ def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:
     if not waves:
         says = "what is added are no sines and cosines"
         return [Defect(rule="frequencies-unpublished", says=says, first={"all": 0})]
-    if found := next(((name, other) for other in waves.likely_bases if (name := waves.version(other))), None):
-        says = f"sinusoids are {found[0]} of base {found[1]:g}, not of base {base:g}"
-        return [Defect(rule="frequencies-unpublished", says=says, first={"all": 1})]
+    for likely in waves.likely_bases:
+        if name := waves.version(likely):
+            says = f"sinusoids are {name} of base {likely:g}, not of base {base:g}"
+            return [Defect(rule="frequencies-unpublished", says=says, first={"all": 1})]
     name, far = min(waves.distances(base).items(), key=lambda pair: float(pair[1].abs().mean()))
     position, channel = (int(index[0]) for index in (far.abs() > sinusoids.CLOSE).nonzero(as_tuple=True))
     value = float(waves.table[position, channel])
