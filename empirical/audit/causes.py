@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from empirical.audit.adapter import Adapter, RefusedPosition
+from empirical.audit.embedding import EmbedAdapter
 from empirical.audit.rotation import RotateAdapter
 from empirical.audit.subject import AuditError
 from theory.system.userfile import user_code
@@ -28,8 +29,12 @@ def of(reference: Adapter) -> Cause | None:
     try:
         if isinstance(reference, RotateAdapter):
             return of_rotation(reference)
-        if reference.subject.of_lengths and "streaming" in reference.subject.claims:
-            return of_lengths(reference.subject.of_lengths(reference.instance))
+        if isinstance(reference, EmbedAdapter):
+            counts = "streaming" in reference.subject.claims and not reference.reads_earlier_tokens
+            return _ignored(reference.code) if counts else None
+        if reference.subject.of_lengths:
+            bias = reference.subject.of_lengths(reference.instance)
+            return of_lengths(bias) if "streaming" in reference.subject.claims else _of_longer(bias)
     except AuditError:  # the measurements will say so
         pass
     return None
@@ -45,6 +50,15 @@ def of_lengths(bias: Callable[[int, int], Tensor]) -> Cause | None:
             says = "one query with 7 keys gets the first row of the bias, not the last"
             return "cached-queries-get-first-rows", f"{says}: cached decoding sees other distances"
         return "length-dependent", "one query with 7 keys gets another bias than the last of 7 queries"
+
+
+def _of_longer(bias: Callable[[int, int], Tensor]) -> Cause | None:
+    """Cause shown by a bias of which no cache is asked: 7 tokens must get the bias of the first 7 of 9."""
+    with torch.no_grad(), user_code("its call fails", error=RefusedPosition):
+        short, long = bias(7, 7).double(), bias(9, 9).double()
+        if long.shape[-2:] != (9, 9) or short.shape[-2:] != (7, 7) or _equal(short, long[..., :7, :7]):
+            return None
+        return "length-dependent", "7 tokens get another bias than the first 7 of 9"
 
 
 def of_rotation(reference: RotateAdapter) -> Cause | None:
@@ -113,9 +127,21 @@ def _each_alone(reference: RotateAdapter, ones: Tensor, positions: Tensor) -> Te
 
 def _ignored_positions(reference: RotateAdapter) -> Cause | None:
     ones = torch.ones(1, reference.subject.heads, 4, reference.subject.head_dim, dtype=reference.setting.dtype)
-    near, far = (reference.rotated(ones, ones.clone(), start + torch.arange(4))[0] for start in (0, 9))
-    if _equal(near, far) and not _equal(near[..., :1, :], near[..., 3:, :]):
-        return "positions-ignored", "positions that are passed are ignored: the index in the call is used instead"
+    return _ignored(lambda positions: reference.rotated(ones, ones.clone(), positions).movedim(-2, 0))
+
+
+def _ignored(code: Callable[[Tensor], Tensor]) -> Cause | None:
+    """Positions that are not used: codes [4, ...] of tokens are those of their index, also where positions have gaps.
+
+    Positions that are counted from the first or the last one of a call keep their gaps.
+    """
+    near, far, apart = (
+        code(positions) for positions in (torch.arange(4), 9 + torch.arange(4), 9 + 3 * torch.arange(4))
+    )
+    if _equal(near, far) and not _equal(near[:1], near[3:]):
+        if _equal(near, apart):
+            return "positions-ignored", "positions that are passed are ignored: the index in the call is used instead"
+        return "length-dependent", "positions are counted from an end of the call, not as they are passed"
     return None
 
 
@@ -136,22 +162,26 @@ def _opposite(reference: RotateAdapter) -> Cause | None:
 
 def _scales(reference: RotateAdapter) -> Cause | None:
     """Rotations that also scale each plane (xPos): the scale of a query and that of a key must cancel."""
-    if not (laid := layout(reference)):
+    of_query, of_key = (
+        _squared_scales(reference, maps) for maps in dense(reference, torch.tensor([0, *NEAR.tolist()]))
+    )
+    if of_query is None or of_key is None:
         return None
-    planes = torch.tensor(laid[1])
-    scales = []
-    for maps in dense(reference, torch.tensor([0, *NEAR.tolist()])):
-        products = maps.transpose(-1, -2) @ maps
-        diagonal = products.diagonal(dim1=-2, dim2=-1)
-        if not _equal(products, torch.diag_embed(diagonal)) or not _equal(
-            diagonal[:, planes[:, 0]], diagonal[:, planes[:, 1]]
-        ):
-            return None
-        scales.append(diagonal[:, planes[:, 0]])
-    product = scales[0] * scales[1]
+    product = of_query * of_key
     if _equal(product, product[:1].expand_as(product), ROUNDED):
         return None
     return "law-broken", "the scales of queries and keys do not cancel: those of keys must be the inverse ones"
+
+
+def _squared_scales(reference: RotateAdapter, maps: Tensor, close: float = CLOSE) -> Tensor | None:
+    """Squared scale of each plane [P, planes]; None if a map is no rotation of planes up to their scales."""
+    if not (laid := layout(reference)):
+        return None
+    first, second = torch.tensor(laid[1]).T
+    products = maps.transpose(-1, -2) @ maps
+    diagonal = products.diagonal(dim1=-2, dim2=-1)
+    is_diagonal = _equal(products, torch.diag_embed(diagonal), close)
+    return diagonal[:, first] if is_diagonal and _equal(diagonal[:, first], diagonal[:, second], close) else None
 
 
 def _mixed_layouts(reference: RotateAdapter) -> Cause | None:
@@ -163,7 +193,8 @@ def _mixed_layouts(reference: RotateAdapter) -> Cause | None:
         if scale == 0 or not _equal(maps[0] / scale, identity):
             continue
         products = maps[1:].transpose(-1, -2) @ maps[1:] / scale**2
-        if _equal(products, identity.expand_as(products), ROUNDED):
+        scales = _squared_scales(reference, maps, ROUNDED)
+        if _equal(products, identity.expand_as(products), ROUNDED) or scales is not None:
             continue
         if _equal(maps, maps.transpose(-1, -2)):
             return "sine-sign", f"{name} are not turned by a rotation: both sine terms have the same sign"
@@ -175,4 +206,4 @@ def _mixed_layouts(reference: RotateAdapter) -> Cause | None:
 
 
 def _equal(first: Tensor, second: Tensor, close: float = CLOSE) -> bool:
-    return bool(((first - second).abs() <= close * (1 + first.abs())).all())
+    return bool(((first == second) | ((first - second).abs() <= close * (1 + first.abs()))).all())

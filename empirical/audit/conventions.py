@@ -72,6 +72,36 @@ class Convention:
         return self.text.replace("AXIS", str(axis))
 
 
+LAYOUTS = (
+    ("[B, H, L, C]", "", "", ""),
+    (
+        "[B, L, H, C]",
+        ".transpose(1, 2)",
+        ".transpose(1, 2)",
+        "1, right for {}: with [B, H, L, C] positions run over heads",
+    ),
+    ("[B H, L, C]", ".flatten(0, 1)", ".unflatten(0, (-1, H))", ""),
+    ("[L, B, H, C]", ".permute(2, 0, 1, 3)", ".permute(1, 2, 0, 3)", "0, right for {}"),
+    ("[L, B H, C]", ".flatten(0, 1).transpose(0, 1)", ".transpose(0, 1).unflatten(0, (-1, H))", "0, right for {}"),
+)
+"""Layouts of queries: the axes, texts that make them of [B, H, L, C] and undo it, and what their calls cannot tell."""
+
+
+def _in_sequence(signature: str, required: int, call: str) -> list[Convention]:
+    """Conventions of rotations that number tokens themselves; `call` is the text of a call with a list `x`."""
+    return [
+        Convention(
+            signature=signature.format(axes),
+            kind=Kind.ROTATE,
+            required=frozenset({required}),
+            in_sequence=True,
+            text=f"lambda q, k, p: {IN_SEQUENCE}(lambda x: [z{undo} for z in {call.format(make)}], [q, k], p)",
+            note=note and f"tokens are numbered along axis {note.format(axes)}",
+        )
+        for axes, make, undo, note in LAYOUTS
+    ]
+
+
 CONVENTIONS = (
     Convention(
         signature="an object with rotate_queries_or_keys(x, offset=...)",
@@ -147,27 +177,19 @@ CONVENTIONS = (
         text="lambda q, k, p: tuple(made(x.transpose(1, 2), p).transpose(1, 2) for x in (q, k))",
     ),
     Convention(
+        signature="(x [B H, L, C], positions) -> x",
+        kind=Kind.ROTATE,
+        required=frozenset({2}),
+        text="lambda q, k, p: tuple(made(x.flatten(0, 1), p if p.ndim < 2 else p.repeat_interleave(H, 0))"
+        ".unflatten(0, (-1, H)) for x in (q, k))",
+    ),
+    Convention(
         signature="(x, position_ids) -> (cos, sin)",
         kind=Kind.ROTATE,
         required=frozenset({2}),
         text=f"lambda q, k, p: {HALVES}(*made(q, p if p.ndim > 1 else p[None]), C // 2)",
     ),
-    Convention(
-        signature="(q [B, H, L, C], k) -> (q, k)",
-        kind=Kind.ROTATE,
-        required=frozenset({2}),
-        in_sequence=True,
-        text=f"lambda q, k, p: {IN_SEQUENCE}(lambda x: made(*x), [q, k], p)",
-    ),
-    Convention(
-        signature="(q [B, L, H, C], k) -> (q, k)",
-        kind=Kind.ROTATE,
-        required=frozenset({2}),
-        in_sequence=True,
-        text=f"lambda q, k, p: {IN_SEQUENCE}(lambda x: [y.transpose(1, 2) for y in "
-        "made(*[part.transpose(1, 2) for part in x])], [q, k], p)",
-        note="tokens are numbered along axis 1, right for [B, L, H, C]: with [B, H, L, C] positions run over heads",
-    ),
+    *_in_sequence("(q {}, k) -> (q, k)", 2, "made(*[y{} for y in x])"),
     Convention(
         signature="(x [B, H, L, C], positions [L, 2]) -> x",
         kind=Kind.ROTATE,
@@ -236,22 +258,7 @@ CONVENTIONS = (
         text=f"lambda x, p: {IN_SEQUENCE}(lambda x: [made(x[0].transpose(0, 1)).transpose(0, 1)], [x], p)[0]",
         note="tokens are numbered along axis 0, right for [L, B, D]: with [B, L, D] positions run over the batch",
     ),
-    Convention(
-        signature="x [B, H, L, C] -> x",
-        kind=Kind.ROTATE,
-        required=frozenset({1}),
-        in_sequence=True,
-        text=f"lambda q, k, p: {IN_SEQUENCE}(lambda x: [made(part) for part in x], [q, k], p)",
-    ),
-    Convention(
-        signature="x [B, L, H, C] -> x",
-        kind=Kind.ROTATE,
-        required=frozenset({1}),
-        in_sequence=True,
-        text=f"lambda q, k, p: {IN_SEQUENCE}(lambda x: [made(part.transpose(1, 2)).transpose(1, 2) for part in x], "
-        "[q, k], p)",
-        note="tokens are numbered along axis 1, right for [B, L, H, C]: with [B, H, L, C] positions run over heads",
-    ),
+    *_in_sequence("x {} -> x", 1, "[made(y{}) for y in x]"),
 )
 """Conventions in the order in which they are tried.
 
@@ -337,6 +344,8 @@ def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Fit:
     for tokens in (heads + 3, heads if heads > 1 else 4):
         refusals, unmoved = [], []
         for fit in candidates:
+            if tokens == heads and fit.convention.in_sequence:
+                continue  # its calls have any number of tokens
             try:
                 if _acts_by_position(fit, instance, name, tokens):
                     return fit

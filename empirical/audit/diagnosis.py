@@ -11,7 +11,7 @@ from empirical.audit.adapter import MOVED
 from empirical.audit.agreement import Agreement
 from empirical.audit.codes import Codes
 from empirical.audit.independence import Independence
-from empirical.audit.law import RelativeLawErrors
+from empirical.audit.law import LawViolation, RelativeLawErrors
 from empirical.audit.rounded import rounded_to
 from empirical.audit.rules import RULES, Severity
 from empirical.audit.slope import Slope
@@ -151,7 +151,9 @@ def findings(
     for setting, measures in measured.items():
         plain = measured.get(setting.partition(",")[0], measures)
         drift = None if learned and setting.endswith(MOVED) else _drift_description(setting, plain)
-        for rule, says, position in _setting_defects(subject, measures, drift, broken_law):
+        fails_only_here = plain is not measures and not any(_failures(subject, plain))
+        cause = _drift_description(setting, plain) if fails_only_here else None
+        for rule, says, position in _setting_defects(subject, measures, drift, broken_law, cause):
             is_constant = slope is not None and slope.of_keys and rule in ROUNDINGS and "float16" in setting
             named = ("row-constant", ROW_CONSTANT) if is_constant else (rule, says)
             defects.add(*named, setting, position, **(measures.law.worst() if measures.law else {}))
@@ -199,6 +201,8 @@ def _slope_defects(subject: Subject, slope: Slope) -> list[Seen]:
             return [("no-position", NO_POSITION, None)]
         says = f"all distances to keys before the query have one code, those to keys after it {slope.after_flat}"
         return [("codes-clamped", f"{says}: are query and key exchanged?", 1)]
+    if slope.after_undefined is not None:
+        return [("not-finite", "the bias of keys after the query is NaN", slope.after_undefined)]
     rising = [head for head, direction in enumerate(slope.directions) if direction in ("rises", "mixed")]
     only_rises = set(slope.directions) == {"rises"}
     if only_rises or (rising and "decays" in subject.claims):
@@ -218,10 +222,13 @@ def _slope_defects(subject: Subject, slope: Slope) -> list[Seen]:
 
 
 def _setting_defects(
-    subject: Subject, measures: SettingMeasures, drift: Cause | None, broken_law: Cause | None
+    subject: Subject, measures: SettingMeasures, drift: Cause | None, broken_law: Cause | None, cause: Cause | None
 ) -> list[Seen]:
-    """Defects in one setting; `drift` describes codes that are far from their float64 values, None: not reported."""
-    law, codes = measures.law, measures.codes
+    """Defects in one setting; `drift` describes codes that are far from their float64 values, None: not reported.
+
+    `cause` is that of a broken law or of lost codes, where the setting tells it: the plain call in its dtype is right.
+    """
+    codes = measures.codes
     defects: list[Seen] = []
     has_overflow = codes.not_finite_from is not None
     if codes.not_finite_from is not None and codes.not_finite_from <= NEAR:
@@ -229,20 +236,28 @@ def _setting_defects(
     elif has_overflow:
         says = f"no finite code from some {_position_word(subject)} on: an overflow"
         defects.append(("overflow", says, codes.not_finite_from))
-    failure = law.first if law else None
-    overflow = codes.not_finite_from
-    if failure and overflow is not None and not (failure.error < inf and failure.position < overflow):
-        failure = None  # an overflow explains failures at later positions
-    lost = "distinct" in subject.claims and codes.lost and not has_overflow
+    failure, lost = _failures(subject, measures)
     since = codes.not_finite_from
     if failure or lost:
         rule, says, position = _cause_of_failure(subject, measures, lost=lost, broken_law=broken_law)
         firsts = [first for first in (failure.position if failure else None, position) if first is not None]
         since = min(firsts)
-        defects.append((rule, says, since))
+        defects.append((*(cause or (rule, says)), since))
     if drift and codes.first_beyond is not None and (since is None or codes.first_beyond < since):
         defects.append((*drift, codes.first_beyond))
     return defects + _agreement_defects(subject, measures, has_overflow=has_overflow)
+
+
+def _failures(subject: Subject, measures: SettingMeasures) -> tuple[LawViolation | None, bool]:
+    """First violation of the law and whether codes are lost, where no overflow explains them.
+
+    A distance has one code in a bias only where the bias is relative.
+    """
+    failure, overflow = measures.law.first if measures.law else None, measures.codes.not_finite_from
+    if failure and overflow is not None and not (failure.error < inf and failure.position < overflow):
+        failure = None  # an overflow explains failures at later positions
+    has_codes = subject.kind is not Kind.BIAS or "relative" in subject.claims
+    return failure, "distinct" in subject.claims and has_codes and measures.codes.lost and overflow is None
 
 
 def _agreement_defects(subject: Subject, measures: SettingMeasures, *, has_overflow: bool) -> list[Seen]:
@@ -316,16 +331,23 @@ def _rounding_of_angles(law: RelativeLawErrors, errors: torch.Tensor, finest: to
 
     Rounding four angles below w j causes an error of at most eps w j; real errors reach a quarter of that and more.
     Errors near 1 tell nothing, because the angles have wrapped around. The dtype nearest to the largest other error
-    must explain all of them. An angle made by two operations may add as much again.
+    must explain all of them; float32 comes first, as cosines of slow angles err by more than the angles. An angle made
+    by two operations may add as much again.
     """
     growth = law.rate * law.magnitude * law.positions
+
+    def explains(eps: float) -> bool:
+        most = finest.clamp(min=4 * eps * law.magnitude) + 2 * eps * growth
+        return bool((errors <= most)[most < 0.5].all())
+
     informative = (errors > finest) & (errors < 0.25) & (law.positions > 0)
     if not informative.any():
         return None
+    if explains(EPS["float32"]):
+        return "float32"
     largest_share = float((errors / growth)[informative].max())
     name, eps = min(EPS.items(), key=lambda dtype_eps: abs(log2(dtype_eps[1]) - log2(2 * largest_share)))
-    most = finest.clamp(min=4 * eps * law.magnitude) + 2 * eps * growth
-    return name if (errors <= most)[most < 0.5].all() else None
+    return name if explains(eps) else None
 
 
 def _rounded_quantity(subject: Subject) -> str:

@@ -108,8 +108,10 @@ class BiasAdapter(PairAdapter):
 
     def code(self, positions: Tensor) -> Tensor:
         """Bias at each distance from key 0."""
-        zeros = torch.zeros_like(positions)
-        return torch.cat([self._run(*run) for run in zip(positions.split(BLOCK), zeros.split(BLOCK), strict=True)])
+        return self._in_blocks(positions, torch.zeros_like(positions))
+
+    def _in_blocks(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return torch.cat([self._run(*run) for run in zip(queries.split(BLOCK), keys.split(BLOCK), strict=True)])
 
     def code_budget(self, code: Tensor, positions: Tensor, reference: Adapter) -> Tensor:
         """Rounding of both terms of b(j, 0) - b(j, j): each within eps of its size."""
@@ -119,7 +121,7 @@ class BiasAdapter(PairAdapter):
 
     def after(self, offsets: Tensor) -> Tensor:
         """Bias at each distance to a key after the query: float64 [P, H]."""
-        return self.pairs(torch.zeros_like(offsets), offsets)
+        return self._in_blocks(torch.zeros_like(offsets), offsets)
 
     @property
     def magnitude(self) -> float:

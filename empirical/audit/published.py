@@ -4,7 +4,7 @@ Written from the formulas, so that an implementation is compared with something 
 fields are those of `rope_parameters` in configurations of transformers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, cos, floor, isclose, log, log2, pi, sin, sqrt
 from typing import Any
@@ -274,22 +274,25 @@ def sinusoids(count: int, width: int, base: float = USUAL_BASE) -> dict[str, lis
     """Published tables of sinusoids of positions 0 .. count - 1, each [count][width].
 
     The paper (arXiv 1706.03762, section 3.5) has frequencies base^(-2 i / D), with sine and cosine in turn; many have
-    all sines first. The authors' code, tensor2tensor, has base^(-i / (D / 2 - 1)), all sines first.
+    all sines first, and diffusion models (code of arXiv 2105.05233) all cosines. The authors' code, tensor2tensor, has
+    base^(-i / (D / 2 - 1)), all sines first.
     """
     paper = plain_frequencies(base, width)
     code = tuple(base ** (-plane / max(1, width // 2 - 1)) for plane in range(width // 2))
+    orders = {"sines": (sin, cos), "cosines": (cos, sin)}
 
-    def interleaved(position: int) -> list[float]:
-        return [turn(position * w) for w in paper for turn in (sin, cos)]
+    def in_turn(turns: Sequence[Callable[[float], float]]) -> list[list[float]]:
+        return [[turn(position * w) for w in paper for turn in turns] for position in range(count)]
 
-    def halves(position: int, frequencies: Sequence[float]) -> list[float]:
-        return [turn(position * w) for turn in (sin, cos) for w in frequencies]
+    def halves(turns: Sequence[Callable[[float], float]], frequencies: Sequence[float]) -> list[list[float]]:
+        return [[turn(position * w) for turn in turns for w in frequencies] for position in range(count)]
 
-    positions = range(count)
     return {
-        "the paper's, interleaved": [interleaved(position) for position in positions],
-        "the paper's, sines first": [halves(position, paper) for position in positions],
-        "tensor2tensor's": [halves(position, code) for position in positions],
+        "the paper's, interleaved": in_turn(orders["sines"]),
+        "the paper's, interleaved, cosines first": in_turn(orders["cosines"]),
+        **{f"the paper's, {first} first": halves(turns, paper) for first, turns in orders.items()},
+        "tensor2tensor's": halves(orders["sines"], code),
+        "tensor2tensor's, cosines first": halves(orders["cosines"], code),
     }
 
 

@@ -11,6 +11,7 @@ from empirical.audit.adapter import Adapter, RefusedPosition
 from empirical.audit.diagnosis import Defect
 from empirical.audit.embedding import EmbedAdapter
 from empirical.audit.grid import first_positions
+from empirical.audit.pairs import BiasAdapter
 from empirical.audit.published import (
     BY_LENGTH,
     POSITIVE,
@@ -47,7 +48,7 @@ def describe(reference: Adapter, slope: Slope | None, last: int = 4096) -> dict[
     if slope is not None:
         name = "ALiBi" if slope.rule else "T5's buckets" if slope.t5 else "bias of the distance"
         return {"encoding": name, "slopes": slope.rule, "steps": slope.steps, **(slope.t5 or {})}
-    if isinstance(reference, EmbedAdapter) and (waves := sinusoids.read(reference)):
+    if isinstance(reference, EmbedAdapter) and (waves := sinusoids.read(reference)) and waves.in_pairs:
         return {"encoding": "sinusoids that are added", "published": waves.version(USUAL_BASE)}
     if not isinstance(reference, RotateAdapter):
         return None
@@ -270,19 +271,32 @@ def _buckets_differ(reference: Adapter, stated: Any) -> list[Defect]:
     for name, number in numbers.items():
         require_number(name, number, Range(4, 1 << 20))
     buckets = numbers["num_buckets"] // (2 if stated.get("bidirectional") else 1)
-    runs = runs_of(reference.code(first_positions(reference.offset_reach(SPAN - 1))).diff(dim=0))
-    distance = first_unlike_t5(runs, buckets, numbers["max_distance"])
-    if distance is None:
-        return []
-    expected = t5_buckets(buckets, numbers["max_distance"], len(runs))[distance]
-    says = f"the bias has {runs[distance] + 1} values up to distance {distance}, T5's buckets have {expected + 1}"
-    return [Defect(rule="buckets-unpublished", says=says, first={"all": distance}, numbers=numbers)]
+    assert isinstance(reference, BiasAdapter)
+    distances = first_positions(reference.offset_reach(SPAN - 1))
+    sides = {"": reference.code(distances)}
+    if stated.get("bidirectional"):
+        sides[" to keys after the query"] = after = reference.after(distances)
+        if len(after) > 1 and torch.equal(after, after[:1].expand_as(after)):
+            says = "the bidirectional buckets have one value for all keys after the query: those of a decoder?"
+            return [Defect(rule="keys-after-clamped", says=says, first={"all": 1}, numbers=numbers)]
+        if torch.equal(after, sides[""]):
+            says = "the bidirectional buckets are the same for keys before and after the query: each side has its own"
+            return [Defect(rule="buckets-unpublished", says=says, first={"all": 1}, numbers=numbers)]
+    for side, values in sides.items():
+        runs = runs_of(values.diff(dim=0))
+        distance = first_unlike_t5(runs, buckets, numbers["max_distance"])
+        if distance is not None:
+            expected = t5_buckets(buckets, numbers["max_distance"], len(runs))[distance]
+            has = f"the bias has {runs[distance] + 1} values up to distance {distance}{side}"
+            says = f"{has}, T5's buckets have {expected + 1}"
+            return [Defect(rule="buckets-unpublished", says=says, first={"all": distance}, numbers=numbers)]
+    return []
 
 
 def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:
     """Defects of sinusoids: pairs of two frequencies, or, where a base is stated, another table than the published."""
     waves = sinusoids.read(reference)
-    if waves and waves.change > sinusoids.UNPAIRED:
+    if waves and waves.in_pairs and waves.change > sinusoids.UNPAIRED:
         says = (
             "the product of two embeddings of one distance changes with the position: sines and cosines do not share "
             "their frequencies"
@@ -299,6 +313,10 @@ def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:
     if not waves:
         says = "what is added are no sines and cosines"
         return [Defect(rule="frequencies-unpublished", says=says, first={"all": 0})]
+    for likely in waves.likely_bases:
+        if name := waves.version(likely):
+            says = f"sinusoids are {name} of base {likely:g}, not of base {base:g}"
+            return [Defect(rule="frequencies-unpublished", says=says, first={"all": 1})]
     name, far = min(waves.distances(base).items(), key=lambda pair: float(pair[1].abs().mean()))
     position, channel = (int(index[0]) for index in (far.abs() > sinusoids.CLOSE).nonzero(as_tuple=True))
     value = float(waves.table[position, channel])

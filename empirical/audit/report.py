@@ -14,7 +14,7 @@ from empirical.audit.pairs import BiasAdapter
 from empirical.audit.reproduction import add_reproductions
 from empirical.audit.rotation import RotateAdapter
 from empirical.audit.rules import Severity
-from empirical.audit.subject import AuditError, Subject
+from empirical.audit.subject import AuditError, Kind, Subject
 
 DTYPES = {
     "float64": torch.float64,
@@ -68,7 +68,7 @@ def audit(
     """
     reference = adapter_for(subject, EXACT, device)
     cause = causes.of(reference)
-    if cause and cause[0] in causes.FATAL:  # nothing else can be measured
+    if cause and (cause[0] in causes.FATAL or subject.kind is Kind.EMBED):  # nothing else can be measured
         return _answer(subject, [Defect(rule=cause[0], says=cause[1], first={"all": 0})], budget=budget, to=to)
     position_reach, offset_reach = reference.position_reach(to), reference.offset_reach(to)
     codes_reach = min(position_reach, offset_reach)

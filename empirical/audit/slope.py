@@ -27,6 +27,7 @@ class Slope:
         of_after: number of these distances.
         after_flat: number of distinct finite codes of keys after the query if all keys before it have one code, else
             None.
+        after_undefined: first distance to a key after the query whose bias is NaN; None if there is none.
         of_keys: True if the bias of a pair depends on the key alone, and softmax cancels what it lacks.
         t5: numbers of T5's buckets, if the bias changes with the distance as they do; else None.
         rule: for a bias -m D: "text" or "code", the rule of ALiBi's slopes that the steps follow, "text and code" where
@@ -39,6 +40,7 @@ class Slope:
     distinct_after: int | None
     of_after: int | None
     after_flat: int | None
+    after_undefined: int | None
     of_keys: bool
     t5: dict[str, int] | None
     rule: str | None
@@ -53,9 +55,10 @@ def measure(reference: BiasAdapter, reach: int) -> Slope:
     values = reference.code(first_positions(reach))
     change = values.diff(dim=0)
     rising = (change > 0).any(1).nonzero().flatten()
-    codes_after = None
+    codes_after = after_undefined = None
     if "bidirectional" in reference.subject.claims:
         codes_after = reference.after(torch.arange(min(WINDOW, reach + 1)))
+        after_undefined = next(iter(codes_after.isnan().any(1).nonzero().flatten().tolist()), None)
     return Slope(
         directions=[_direction(head) for head in change.T],
         first_rise=int(rising[0]) + 1 if len(rising) else None,
@@ -63,6 +66,7 @@ def measure(reference: BiasAdapter, reach: int) -> Slope:
         distinct_after=None if codes_after is None else distinct(codes_after),
         of_after=None if codes_after is None else len(codes_after),
         after_flat=_distinct_after(reference, reach) if len(change) and not change.any() else None,
+        after_undefined=after_undefined,
         of_keys=reference.subject.by_softmax and _is_of_keys(reference, reach),
         t5=_t5_of(runs_of(change)),
         rule=_rule_of_slopes(change),

@@ -174,15 +174,18 @@ def test_angles_in_float32_are_found_at_a_million_also_where_inputs_are_bfloat16
 
 
 def test_a_module_that_keeps_frequencies_is_found_when_it_is_moved_and_by_what_a_move_leaves():
-    findings = first_positions(audited("FrequenciesInBuffer", dtypes=("bfloat16",)))
+    answer = audited("FrequenciesInBuffer", dtypes=("bfloat16",))
+    findings = first_positions(answer)
     assert "a move to bfloat16 and back changes its codes: .to() rounds constants that it keeps as tensors" in findings
-    rounded = "positions agree with rounding to bfloat16: 257 is coded as 256"
+    rounded = "moving the module rounds what codes are computed from: they drift from those in float64"
     assert findings[rounded].keys() == {"bfloat16, module moved"}
+    assert {finding["severity"] for finding in answer["findings"]} == {"warning"}, "the plain call is right"
 
 
 def test_autocast_is_found_where_a_matrix_product_makes_the_angles():
     answer = audited("angles_by_matrix_product", dtypes=("bfloat16",), to=2000)
     beyond = {setting: result["law"]["first_beyond"] for setting, result in answer["settings"].items()}
+    assert [finding["rule"] for finding in answer["findings"]] == ["autocast-drift"]
     assert beyond["bfloat16"] is None
     assert beyond["bfloat16, autocast"] is not None
 
@@ -236,10 +239,10 @@ class AddsByIndex(PositionEncoding):
         return x + torch.arange(x.shape[1])[:, None].sin().to(x.dtype)
 
 
-def test_an_embedding_that_ignores_positions_is_found_by_padding():
+def test_an_embedding_that_ignores_positions_is_found():
     [subject] = subjects(AddsByIndex, name="by index", **SMALL)
     findings = first_positions(audit(subject, to=100, dtypes=("float32",)))
-    assert findings["padding changes what real tokens get"] == {"float32": 0}
+    assert findings == {"positions that are passed are ignored: the index in the call is used instead": {"all": 0}}
 
 
 class Decaying(PositionEncoding):

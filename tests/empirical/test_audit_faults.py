@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from empirical.audit import AuditError, audit
 from empirical.audit.loading import subjects
+from empirical.audit.models.runner import is_model
 
 WIDTH = 16
 
@@ -141,21 +142,50 @@ def test_a_short_table_is_audited_to_its_end_and_named_where_more_is_promised() 
 class Scaled(Rope):
     """xPos: queries grow and keys shrink with the position."""
 
-    def __init__(self, power: float) -> None:
+    def __init__(self, power: float, dtype: torch.dtype = torch.float64) -> None:
         super().__init__(frequencies(WIDTH))
-        self.power = power
+        self.power, self.dtype = power, dtype
 
     def forward(self, q: Tensor, k: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
         q, k = super().forward(q, k, positions)
-        scale = 0.9 ** (positions.double() / 16)[..., None]
+        scale = 0.9 ** (positions.to(self.dtype) / 16)[..., None]
         scale = scale[:, None] if positions.ndim > 1 else scale
         return q * scale, k * scale**self.power
 
 
 def test_scales_that_do_not_cancel_are_no_mixed_layouts() -> None:
     assert found(Scaled(-1)) == {}
+    assert list(found(Scaled(-1, torch.float32))) == ["output-rounded"]
     assert found(Scaled(1)) == {"law-broken": "the scales of queries and keys do not cancel: those of keys must be the "
                                 "inverse ones"}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_cosines_of_slow_planes_in_float32_are_not_taken_for_float16(dtype: torch.dtype) -> None:
+    def by_milliseconds(q: Tensor, k: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
+        angles = (positions[..., None] * frequencies(WIDTH) / 1000).to(dtype).float()
+        angles = angles[:, None] if positions.ndim > 1 else angles
+        return turn(q, angles), turn(k, angles)
+
+    assert ("angles-rounded" in found(by_milliseconds, to=4000)) is (dtype == torch.float16)
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_a_rotation_that_only_a_move_breaks_is_a_warning(rounded: bool) -> None:
+    class Moved(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("steps", frequencies(WIDTH).float())
+
+        def forward(self, q: Tensor, k: Tensor, positions: Tensor) -> tuple[Tensor, Tensor]:
+            positions = positions.bfloat16() if rounded else positions
+            angles = positions[..., None] * self.steps
+            angles = angles[:, None] if positions.ndim > 1 else angles
+            return turn(q, angles), turn(k, angles)
+
+    rules = found(Moved(), dtypes=("bfloat16",))
+    assert "rounded-by-move" in rules
+    assert ("positions-rounded" in rules) is rounded
 
 
 class Numbering(nn.Module):
@@ -176,6 +206,32 @@ def test_a_rotation_that_counts_tokens_itself_is_audited_in_both_layouts() -> No
     assert found(Numbering(2), to=60) == {}
     assert signature(Numbering(1)) == ("rotate", "(q [B, L, H, C], k) -> (q, k)")
     assert list(found(Numbering(1), to=60)) == ["tokens-axis"]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize(("axes", "tokens"), [("[B H, L, C]", 1), ("[L, B, H, C]", 0), ("[L, B H, C]", 0)])
+def test_packed_heads_are_audited(number: int, axes: str, tokens: int) -> None:
+    ndim = axes.count(",") + 1
+
+    def one(x: Tensor) -> Tensor:
+        assert x.ndim == ndim
+        return turn(x.movedim(tokens, -2), torch.arange(x.shape[tokens])[:, None] * frequencies(WIDTH)).movedim(
+            -2, tokens
+        )
+
+    thing = one if number == 1 else lambda q, k: (one(q), one(k))
+    assert signature(thing) == ("rotate", f"x {axes} -> x" if number == 1 else f"(q {axes}, k) -> (q, k)")
+    assert list(found(thing, to=60)) == ([] if tokens else ["tokens-axis"])
+
+
+def test_packed_heads_may_take_positions() -> None:
+    def packed(x: Tensor, positions: Tensor, rounded: bool = False) -> Tensor:
+        assert x.ndim == 3
+        positions = positions.bfloat16() if rounded else positions
+        return turn(x, positions[..., None] * frequencies(WIDTH))
+
+    assert found(packed) == {}
+    assert "positions-rounded" in found(partial(packed, rounded=True))
 
 
 def test_positions_of_each_row_are_not_taken_for_positions_over_heads() -> None:
@@ -264,6 +320,13 @@ def test_a_bias_that_depends_on_the_length_is_not_also_a_broken_law() -> None:
 
     assert list(found(by_length)) == ["length-dependent"]
 
+    def of_number(queries: int, keys: int, far: float | None = None) -> Tensor:
+        return bias(torch.arange(queries), torch.arange(keys), far=far or keys)
+
+    claims = ("relative", "bidirectional")  # of an encoder: no query is asked for alone
+    assert list(found(of_number, to=60, claims=claims)) == ["length-dependent"]
+    assert found(partial(of_number, far=3.0), to=60, claims=claims) == {}
+
 
 def t5_bias(queries: Tensor, keys: Tensor, *, sign: int = 1, far: int = 64) -> Tensor:
     distance = (sign * (queries[:, None] - keys)).clamp(min=0)
@@ -289,6 +352,25 @@ def test_buckets_are_recognised_and_compared_with_those_of_t5() -> None:
     assert (recognised["encoding"], recognised["buckets"], recognised["max_distance"]) == ("T5's buckets", 16, 64)
     assert found(T5(64)) == {}
     assert found(T5(100))["buckets-unpublished"].startswith("the bias has 10 values up to distance 14")
+
+
+def two_sided(queries: Tensor, keys: Tensor, after: float) -> Tensor:
+    return t5_bias(queries, keys) + after * t5_bias(queries, keys, sign=-1)
+
+
+@pytest.mark.parametrize(("after", "rule"), [(2.0, None), (1.0, "buckets-unpublished"), (0.0, "keys-after-clamped")])
+def test_buckets_of_keys_after_the_query_have_values_of_their_own(after: float, rule: str | None) -> None:
+    thing: Any = partial(two_sided, after=after)
+    thing.follows = {"t5": {"num_buckets": 32, "max_distance": 64, "bidirectional": True}}
+    assert list(found(thing)) == ([rule] if rule else [])
+
+
+@pytest.mark.parametrize("claims", [("relative", "bidirectional"), ("relative",)])
+def test_numbers_of_keys_after_the_query_are_looked_at_where_they_are_used(claims: tuple[str, ...]) -> None:
+    def kernel(queries: Tensor, keys: Tensor) -> Tensor:
+        return -slopes() * torch.log1p(queries[:, None] - keys)
+
+    assert list(found(kernel, claims=claims)) == (["not-finite"] if "bidirectional" in claims else [])
 
 
 def test_one_code_for_all_keys_before_the_query_is_a_clamp_also_where_codes_may_repeat() -> None:
@@ -338,7 +420,49 @@ def test_an_embedding_is_seen_as_one_and_its_sinusoids_are_read(kind: type[Added
     assert signature(kind())[0] == "embed"
     assert found(kind()) == {}
     assert list(found(kind(paired=False))) == ["sinusoids-unpaired"]
-    assert "not the published ones of base 10000" in found(kind(base=100.0))["frequencies-unpublished"]
+    assert "interleaved of base 100, not of base 10000" in found(kind(base=100.0))["frequencies-unpublished"]
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_sinusoids_may_begin_with_cosines_and_at_another_position(interleaved: bool) -> None:
+    def added(positions: Tensor, base: float = 10000.0, first: int = 2, sines: int = 1) -> Tensor:
+        angles = (positions[..., None] + first) * frequencies(WIDTH, base)
+        parts = (angles.cos() if sines == 1 else angles.sin(), angles.sin())
+        return torch.stack(parts, -1).flatten(-2) if interleaved else torch.cat(parts, -1)
+
+    def following(**options: Any) -> Any:
+        part: Any = partial(added, **options)
+        part.follows = {"sinusoidal": {"base": 10000.0}}
+        return part
+
+    assert found(following()) == {}
+    assert "cosines first of base 500, not" in found(following(base=500.0))["frequencies-unpublished"]
+    assert "sinusoids-unpaired" in found(following(sines=2, first=0))
+
+
+def test_positions_that_an_embedding_does_not_use_are_named() -> None:
+    table = torch.randn(64, WIDTH)
+
+    def added(x: Tensor, positions: Tensor, start: bool = False) -> Tensor:
+        index = positions - positions.min() if start else torch.arange(x.shape[1])
+        return x + table[index].to(x.dtype)
+
+    assert found(lambda x, positions: x + table[positions].to(x.dtype)) == {}
+    assert list(found(added)) == ["positions-ignored"]
+    assert list(found(partial(added, start=True))) == ["length-dependent"]
+
+
+def test_a_table_of_positions_is_no_model() -> None:
+    class Table(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.rows = nn.Embedding(64, WIDTH)
+
+        def forward(self, t: Tensor) -> Tensor:
+            return self.rows(t)
+
+    assert not is_model(Table())
+    assert signature(Table()) == ("embed", "positions -> e [L, D]")
 
 
 def test_an_embedding_may_scale_and_have_tokens_first() -> None:

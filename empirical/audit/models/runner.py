@@ -27,7 +27,10 @@ CACHES = ("cache", "past_key_values", "past", "layer_past", "kv_cache", "kv_cach
 
 
 def is_model(module: Any) -> bool:
-    """True if an object is a module that takes token ids: by the name of its first argument, or because it does."""
+    """True if an object is a module that takes token ids: by the name of its first argument, or because it does.
+
+    A module that gives rows of one table is none: it may as well take positions.
+    """
     if not issubclass(type(module), nn.Module):
         return False
     try:
@@ -35,10 +38,13 @@ def is_model(module: Any) -> bool:
             parameters = list(inspect.signature(module.forward).parameters)
             if "input_ids" in parameters or (parameters and parameters[0] in TOKENS[:4]):
                 return True
-            if len(_required(module)) != 1 or not any(isinstance(part, nn.Embedding) for part in module.modules()):
+            tables = [part for part in module.modules() if isinstance(part, nn.Embedding)]
+            if len(_required(module)) != 1 or not tables or parameters[0] in POSITIONS:
                 return False
-            answer = module(torch.tensor([[0, 1, 0]]))
-            return isinstance(answer, Tensor) and answer.ndim == 3 and answer.shape[:2] == (1, 3)
+            ids = torch.tensor([[0, 1, 0]])
+            answer = module(ids)
+            is_row = any(isinstance(answer, Tensor) and torch.equal(answer, table(ids)) for table in tables)
+            return not is_row and isinstance(answer, Tensor) and answer.ndim == 3 and answer.shape[:2] == (1, 3)
     except AuditError:  # whatever its code raises, it has no signature or takes no token ids
         return False
 
