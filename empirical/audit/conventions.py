@@ -19,6 +19,8 @@ LONGEST = 1024
 """Longest sequence for encodings that take lengths or whole sequences."""
 LONGEST_SQUARE = 256
 """Longest sequence for encodings of which each call makes the bias of all pairs."""
+SHOWN = 5
+"""Most signatures that a refusal names, beside those of a rotation and of a model."""
 ROTATED = "(q, k, positions) -> (q, k)"
 PAIRS = "(query_positions, key_positions) -> bias [H, J, I]"
 RUNS = "(lambda e: zip([0, *e], [*e, len(p)]))([n + 1 for n in range(len(p) - 1) if p[n + 1] != p[n] + 1])"
@@ -355,8 +357,8 @@ def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Fit:
         if unmoved:
             return unmoved[0]
     why = refusals[0] if refusals else f"'{name}' takes {required} arguments"
-    of_as_many = dict.fromkeys(fit.convention.signature for fit in candidates if not fit.convention.method)
-    signatures = "; ".join([*of_as_many, *([] if ROTATED in of_as_many else [ROTATED]), MODEL])
+    of_as_many = list(dict.fromkeys(fit.convention.signature for fit in candidates if not fit.convention.method))
+    signatures = "; ".join([*dict.fromkeys([*of_as_many[:SHOWN], ROTATED]), MODEL])
     raise AuditError(f"{why}; wrap it in a function of one of the signatures that are understood: {signatures}")
 
 
