@@ -69,20 +69,7 @@ def audit_model(
     single.causal = all(anatomy.causal for anatomy in anatomies)
     kinds = windows.layer_kinds(subject.config, len(anatomies))
     groups = layers.groups_of(anatomies, kinds)
-    defects: list[Defect] = []
-    recognised: list[dict[str, Any]] = []
-    for group in groups:
-        anatomy, layer_type = group[0], kinds[group[0].layer]
-        members = [member.layer for member in group]
-        place = {"layer": anatomy.layer, "layers": members, "layer_type": layer_type, "kind": anatomy.kind,
-                 "heads": anatomy.heads, "head_dim": anatomy.head_dim, "softmax_scale": anatomy.q_scale,
-                 "causal": anatomy.causal}  # fmt: skip
-        try:
-            described, wrong = constants(subject, anatomy, layer_type, trained)
-        except AuditError as error:  # its calls in the model's own patterns may still tell something
-            described, wrong = {"encoding": f"{anatomy.kind}, not read: {error}"}, []
-        recognised.append(place | described)
-        defects += [layers.of_layer(defect, group, groups) for defect in wrong]
+    recognised, defects = _recognise(subject, groups, kinds, trained)
     defects += layers.defects(subject.config, anatomies, groups, kinds, bool(defects))
     on_step("recognition")
     kind = layers.kind_of(anatomies)
@@ -97,13 +84,7 @@ def audit_model(
         first = next(anatomy.layer for anatomy in anatomies if anatomy.kind == kind)
         defects += _repeated_positions(single, first, long, trained, dtypes)
     seen = windows.see(single, min(long, (window or long) + windows.BEYOND))
-    for defect in windows.defects(seen, window, kinds, causal=single.causal):
-        if defect.rule == "window-ignored" and not any(kinds):
-            defect.reproduction = _reproduce_window(single, len(anatomies) * (window or 0) + 1)
-        defects.append(defect)
-    if ahead := max(anatomy.ahead for anatomy in anatomies):
-        says = f"a query sees {ahead} later {'key' if ahead == 1 else 'keys'}, and no more of them"
-        defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
+    defects += _window_defects(single, seen, window, kinds)
     recurrent, fewest = has_state(single, len(anatomies)), min(map(len, seen.full))
     facts = Facts(
         kind=kind, trained=trained, long=long, window=window, recurrent=recurrent, hides=fewest < seen.length,
@@ -114,12 +95,7 @@ def audit_model(
     defects += _pattern_defects(
         results, single, dynamic=dynamic, has_state=recurrent or kind in layers.WITHOUT, explained=explained
     )
-    if not single.causal and not ahead and single.cache_name and single.call(single.ids(1, LENGTH))[1] is not None:
-        says = "a query sees later keys, though the model gives a cache: a token's logits change once others follow"
-        defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
-    if single.origin:
-        says = f"positions that are passed count from {single.origin}: pass {single.origin}, {single.origin + 1}, ..."
-        defects.append(Defect(rule="positions-offset", says=says, first={"all": 0}))
+    defects += _order_defects(single, anatomies)
     on_step("call patterns")
     effects = fields.effects(subject, trained)
     for name in fields.ignored(effects, set(requested)):
@@ -129,16 +105,17 @@ def audit_model(
         )
     on_step("fields")
     answers: list[dict[str, Any]] = []
-    audited: set[str | None] = set()
-    for group in groups if with_parts else ():
-        if (layer_type := kinds[group[0].layer]) not in audited:
-            audited.add(layer_type)
-            try:
-                answers += _audited_parts(
-                    subject, group[0], layer_type, dynamic, recurrent, dtypes, to, budget, on_step
-                )
-            except AuditError as error:
-                recognised[groups.index(group)]["part"] = f"not audited alone: {error}"
+    first_of: dict[str | None, int] = {}
+    for place, group in enumerate(groups):
+        if group[0].kind not in layers.WITHOUT:
+            first_of.setdefault(kinds[group[0].layer], place)
+    for layer_type, place in first_of.items() if with_parts else ():
+        try:
+            answers += _audited_parts(
+                subject, groups[place][0], layer_type, dynamic, recurrent, dtypes, to, budget, on_step
+            )
+        except AuditError as error:
+            recognised[place]["part"] = f"not audited alone: {error}"
     if dynamic:
         for answer in answers:
             answer["findings"] = [_by_design(finding) for finding in answer["findings"]]
@@ -146,6 +123,52 @@ def audit_model(
         defects = [defect for defect in defects if defect.rule != "frequencies-unpublished"]
     by_pattern = {result.plan.name: result.as_json() for result in results}
     return [_model_answer(subject, defects, recognised, effects, by_pattern), *answers]
+
+
+def _recognise(
+    subject: Subject, groups: Sequence[Sequence[Anatomy]], kinds: Sequence[str | None], trained: int | None
+) -> tuple[list[dict[str, Any]], list[Defect]]:
+    """Descriptions of groups of layers with one encoding, and defects of their constants."""
+    recognised, defects = [], []
+    for group in groups:
+        anatomy, layer_type = group[0], kinds[group[0].layer]
+        members = [member.layer for member in group]
+        place = {"layer": anatomy.layer, "layers": members, "layer_type": layer_type, "kind": anatomy.kind,
+                 "heads": anatomy.heads, "head_dim": anatomy.head_dim, "softmax_scale": anatomy.q_scale,
+                 "causal": anatomy.causal}  # fmt: skip
+        try:
+            described, wrong = constants(subject, anatomy, layer_type, trained)
+        except AuditError as error:  # its calls in the model's own patterns may still tell something
+            described, wrong = {"encoding": f"{anatomy.kind}, not read: {error}"}, []
+        recognised.append(place | described)
+        defects += [layers.of_layer(defect, group, groups) for defect in wrong]
+    return recognised, defects
+
+
+def _window_defects(
+    single: Runner, seen: windows.Seen, window: int | None, kinds: Sequence[str | None]
+) -> list[Defect]:
+    """Defects of windows, with a reproduction where no layer has one."""
+    defects = windows.defects(seen, window, kinds, causal=single.causal)
+    for defect in defects:
+        if defect.rule == "window-ignored" and not any(kinds):
+            defect.reproduction = _reproduce_window(single, len(kinds) * (window or 0) + 1)
+    return defects
+
+
+def _order_defects(single: Runner, anatomies: Sequence[Anatomy]) -> list[Defect]:
+    """Defects of which tokens come before which: later ones that are seen, and positions that start elsewhere."""
+    defects = []
+    if ahead := max(anatomy.ahead for anatomy in anatomies):
+        says = f"a query sees {ahead} later {'key' if ahead == 1 else 'keys'}, and no more of them"
+        defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
+    elif not single.causal and single.cache_name and single.call(single.ids(1, LENGTH))[1] is not None:
+        says = "a query sees later keys, though the model gives a cache: a token's logits change once others follow"
+        defects.append(Defect(rule="later-tokens-seen", says=says, first={"float32": 0}))
+    if single.origin:
+        says = f"positions that are passed count from {single.origin}: pass {single.origin}, {single.origin + 1}, ..."
+        defects.append(Defect(rule="positions-offset", says=says, first={"all": 0}))
+    return defects
 
 
 def _prepared(subject: Subject) -> Runner:
