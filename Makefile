@@ -53,6 +53,7 @@ museum:
 audit-table:
 	$(PYTHON) tools/environment.py $(DEVELOPMENT)
 	$(BIN)/python -m bench.audit_table
+	$(BIN)/ruff format --quiet docs/audit-table.md
 
 # Damaged files, kills, pairs of commands, hostile input, random tasks and altered certificates, in full size: hours. The
 # tests make a few of each.

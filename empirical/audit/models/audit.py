@@ -11,9 +11,9 @@ from empirical.audit.adapter import RefusedPosition
 from empirical.audit.diagnosis import Defect
 from empirical.audit.models import cached, fields, layers, parts, patterns, windows
 from empirical.audit.models.anatomy import SQUARE, Anatomy, has_state, look, repeated, rope_fields, rounded
-from empirical.audit.models.bounds import NAMES, field_of, size_of
+from empirical.audit.models.bounds import LONGEST, NAMES, field_of, size_of
 from empirical.audit.models.constants import constants
-from empirical.audit.models.plans import DTYPE, LENGTH, LONG, LONGEST, Facts
+from empirical.audit.models.plans import DTYPE, LENGTH, LONG, Facts
 from empirical.audit.models.runner import Runner, Subject
 from empirical.audit.published import BY_LENGTH
 from empirical.audit.report import audit

@@ -48,8 +48,8 @@ MOST_GIB = 8
 """Largest memory of an audit: float32 and float64 copies of a model and of the largest tensor of a call."""
 NUMBER_BYTES = 12
 """Bytes of a number in both dtypes."""
-LONGEST, SHORT = 1024, 72
-"""Longest trained length beyond which models are called, and the number of tokens of calls where it is longer."""
+LONGEST = 1024
+"""Longest trained length beyond which models are called, and most tokens of a call where it is longer or not known."""
 MOST_NUMBERS = (MOST_GIB << 30) // NUMBER_BYTES
 MOST_MODULES = 20_000
 """Most modules of a model; each takes part of a millisecond to make, and a model is made some 40 times."""
@@ -143,7 +143,7 @@ def require_affordable(name: str, build: Callable[[], nn.Module], *, heads: int,
     kinds = " ".join(type(part).__name__.lower() for part in made.modules())
     if getattr(made, "_is_stateful", False) and not any(kind in kinds for kind in ("attention", "attn", "mla")):
         raise AuditError(f"'{name}' has no attention: it is recurrent, and knows positions by their order alone")
-    length = 2 * trained if trained and trained <= LONGEST else SHORT
+    length = 2 * trained if trained and trained <= LONGEST else LONGEST
     vocabulary = max((part.num_embeddings for part in made.modules() if isinstance(part, nn.Embedding)), default=0)
     weights = sum(tensor.numel() for tensor in (*made.parameters(), *made.buffers()))
     _require_memory(name, weights + length * vocabulary + heads * length**2)

@@ -10,12 +10,11 @@ import torch
 from torch import Tensor
 
 from empirical.audit.adapter import RefusedPosition
+from empirical.audit.models.bounds import LONGEST
 from empirical.audit.models.runner import SOURCE, Runner
 
 LENGTH, PADS, SHIFT = 24, 5, 7
 """Tokens of the first row, padding tokens, and positions by which all are shifted."""
-LONGEST = 1024
-"""Longest trained length beyond which a model is called."""
 LONG, SINGLE = 320, 144
 """Tokens of a long row, and most tokens that come one by one: more than usual caches of fixed size hold."""
 CACHE = ".cache"
