@@ -1,0 +1,247 @@
+"""All that golden answers ask of the code: its entry points, gathered here so that a renamed module is renamed once."""
+
+import io
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from circuits.prediction_record import RULES, Prediction
+from empirical.court.outcomes import THRESHOLDS, outcome_of
+from empirical.court.published.load import published_cells
+from empirical.modular_addition.outcomes import outcomes as modular_outcomes
+from empirical.modular_addition.profile import load_profile as modular_profile
+from empirical.modular_addition.run import ModularRun
+from empirical.runs.measurement import Measurement
+from empirical.runs.protocol import Protocol, load_protocol
+from empirical.runs.run import Run
+from empirical.text.profile import load_profile as text_profile
+from empirical.text.run import TextRun
+from empirical.training import sweep
+from empirical.trial.conjecture import CellEvidence, CellKey, Criteria, judge
+from empirical.trial.frozen import frozen_cells, stored_runs
+from empirical.verdict.frozen import load_frozen
+from empirical.verdict.preregistration import load_preregistration
+from empirical.verdict.runs import load_runs, run_of
+from empirical.verdict.seen import seen_cells
+from lengthgen.cli import main
+from proofs_checks import ledger
+from tests.lengthgen.settled_here import settled_here
+from tests.paper_figs import made_up
+from tests.pool_here import pool_here
+from theory.system.files import write_sealed_json
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+Judged = dict[str, Any]
+"""What is judged of a cell, in words and whole numbers."""
+
+
+def call(arguments: list[str]) -> tuple[int, str, str]:
+    """Return exit code, answer and messages of a command that runs in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    code: Any = None
+    with (
+        mock.patch.object(sys, "argv", ["lengthgen", *arguments]),
+        mock.patch.object(ledger, "_run_in_parallel", settled_here),
+        mock.patch.object(sweep, "pool", pool_here),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code
+    return code, out.getvalue(), err.getvalue()
+
+
+def store_made_up_runs(folder: Path) -> None:
+    """Store runs with made-up numbers, and their trial, as if they had been trained."""
+    made_up.sources(folder)
+
+
+def restore_results(out: Path) -> None:
+    """Store the recorded language models and classifiers again as the results that their commands read."""
+    recorded = json.loads((RESULTS / "text" / "answer.json").read_text())
+    profile = text_profile(recorded["profile"])
+    for name, tests in recorded["encodings"].items():
+        if " under " not in name:
+            run = TextRun(encoding=name, profile_name=recorded["profile"], profile=profile)
+            under = {name: tests} | {
+                other.removeprefix(f"{name} under "): its
+                for other, its in recorded["encodings"].items()
+                if other.startswith(f"{name} under ")
+            }
+            tested = {
+                each: [{"length": int(length)} | its for length, its in of_each.items()]
+                for each, of_each in under.items()
+            }
+            write_sealed_json(run.path(out), {**run.config, "tests": tested, "seconds": 1.0})
+    for run, result in modular_results():
+        path = run.path(out)
+        write_sealed_json(path, result)
+        write_sealed_json(path.with_suffix(".predictions.json"), {**run.config, **result["predictions"]})
+
+
+def modular_results() -> Iterator[tuple[ModularRun, dict[str, Any]]]:
+    """Yield every recorded run of modular addition with its result, as far as the answer of the command holds it."""
+    recorded = json.loads((RESULTS / "modular-addition" / "answer.json").read_text())
+    profile = modular_profile(recorded["profile"])
+    for name, row in recorded["conditions"].items():
+        condition, _, encoding = name.partition(" with ")
+        run = ModularRun(
+            condition_name=condition, profile_name=recorded["profile"], profile=profile, encoding=encoding or None
+        )
+        predictions = [
+            {
+                "evaluation": each["evaluation"],
+                "why": each["why"],
+                "holds": each["predicted"] == "holds",
+                "holds_in_expression": each["predicted_in_expression"] == "holds",
+                "unseen": 0,
+                "unseen_in_expression": 0,
+            }
+            for each in row["evaluations"]
+        ]
+        measured = {key: row[key] for key in ("trained", "reference", "agreeing")}
+        result = run.config | {
+            "predictions": {key: row[key] for key in ("shift_invariant", "shift_invariant_why")}
+            | {"evaluations": predictions},
+            "predictions_sha256": row["predictions_sha256"],
+            "losses_sha256": row["losses_sha256"],
+            "measured": measured | {"accuracy": {each["evaluation"]: each["accuracy"] for each in row["evaluations"]}},
+            "seconds": 1.0,
+        }
+        yield run, json.loads(json.dumps(result))
+
+
+def modular_cells() -> dict[str, Judged]:
+    """Return what is judged of every recorded evaluation of modular addition."""
+    return {
+        f"{run.name}/{each.evaluation}": {"predicted": each.predicted, "observed": each.observed, "agree": each.agree}
+        for run, result in modular_results()
+        for each in modular_outcomes(run, result)
+    }
+
+
+def text_paths(out: Path) -> dict[str, str]:
+    """Return the name of the file of every recorded language model, without its hash, which the corpus changes."""
+    recorded = json.loads((RESULTS / "text" / "answer.json").read_text())
+    profile = text_profile(recorded["profile"])
+    return {
+        name: TextRun(encoding=name, profile_name=recorded["profile"], profile=profile)
+        .path(out)
+        .relative_to(out)
+        .as_posix()
+        .rpartition("-")[0]
+        for name in recorded["encodings"]
+        if " under " not in name
+    }
+
+
+def modular_paths(out: Path) -> dict[str, str]:
+    """Return the name of the file of every recorded run of modular addition."""
+    return {run.name: run.path(out).relative_to(out).as_posix() for run, _ in modular_results()}
+
+
+def registered(name: str) -> tuple[list[tuple[str, int]], dict[str, Judged]]:
+    """Return (name, seed) of every run of a preregistration, whose seeds are derived anew, and what is judged."""
+    preregistration, folder = load_preregistration(name), RESULTS / "verdict" / name
+    frozen = load_frozen(preregistration, folder)
+    runs = load_runs(frozen, folder)
+    cells = {
+        each.cell.name: {"runs": each.runs, "fit": each.fit, "generalize": each.generalize, "breaks at": each.breaks_at}
+        for each in seen_cells(frozen, runs)
+    }
+    return [(f"{run.cell} {run.index}", run.seed) for of_cell in runs.values() for run in of_cell], cells
+
+
+def ids_of_registered(name: str, every: int) -> list[str]:
+    """Return the ids of the first runs of every so many-th cell of a preregistration."""
+    preregistration = load_preregistration(name)
+    cells = load_frozen(preregistration, RESULTS / "verdict" / name).cells
+    return [run_of(preregistration, cell, 0).id for cell in cells[::every]]
+
+
+def protocol_of(folder: Path, name: str, profile: str) -> Protocol:
+    """Return the protocol of a recorded trial, a file beside its folder or a built-in one, named as the folder."""
+    own = [place / f"{name}.toml" for place in folder.parents[:2] if (place / f"{name}.toml").is_file()]
+    return replace(load_protocol(str(own[0]) if own else name, profile), name=folder.name)
+
+
+def planned(protocol: Protocol, folder: Path, most: int) -> list[Run]:
+    """Return the runs that the code plans for a recorded trial: of a frozen cell the first `most` ones."""
+    groups = stored_runs(protocol, folder.parent)
+    frozen = frozen_cells(protocol, folder.parent, groups)
+    return [run for key, runs in groups.items() for run in (frozen[key].runs(runs[0], most) if key in frozen else runs)]
+
+
+def trial_cells(folder: Path, any_run: Run) -> dict[str, Judged]:
+    """Judge the recorded outcomes of a trial by its recorded predictions: every rule at every mode and threshold."""
+    trial = json.loads((folder / "conjecture.json").read_text())
+    predictions: dict[tuple[str, ...], dict[str, Prediction | None]] = {}
+    for each in json.loads((folder / "predictions.json").read_text())["answer"]:
+        cell = each["cell"]
+        base = "" if cell["base"] is None else f" base {cell['base']}"
+        key = (f"{cell['task']}{base}", cell["format"], cell["encoding"])
+        prediction = each["prediction"]
+        predictions.setdefault(key, {})[each["mode"]] = prediction and Prediction.from_json(prediction)
+    evidence = [_evidence(cell, predictions, any_run) for cell in trial["cells"] if cell["outcomes"]]
+    judged: dict[str, Judged] = {}
+    main = trial["main"]
+    for rule in RULES:
+        for threshold in (0.9, main["threshold"]):
+            criteria = Criteria(threshold=threshold, size=main["size"], mode=main["mode"], rule=rule)
+            for each in judge(evidence, criteria):
+                judged[f"{each.key} by {rule} at {threshold}"] = {
+                    "predicted": each.predicted,
+                    "breaks at": each.expected_break,
+                    "fit": each.fit.successes,
+                    "generalize": each.generalizes_given_fit.successes,
+                    "first failures": [outcome.first_failure for outcome in each.outcomes],
+                    "observed": each.observed,
+                    "verdict": each.verdict,
+                }
+    return judged
+
+
+def _evidence(cell: dict[str, Any], predictions: dict[Any, Any], any_run: Run) -> CellEvidence:
+    """Return the evidence that the record of a cell holds: the last checkpoint of each of its runs."""
+    key = CellKey(*(cell[name] for name in CellKey._fields))
+    scales = tuple(sorted(map(int, cell["outcomes"][0]["exact_match"])))
+    runs = []
+    for outcome in cell["outcomes"]:
+        rows = [_measurement(outcome["epoch"], int(scale), share) for scale, share in outcome["exact_match"].items()]
+        runs.append((replace(any_run, seed=outcome["seed"], test=scales), rows))
+    return CellEvidence(
+        key=key,
+        predictions=predictions.get(key[:3], {}),
+        runs=runs,
+        predicted_before_training=cell.get("predicted_before_training", False),
+        frozen_rules=frozenset(),
+    )
+
+
+def _measurement(epoch: int, scale: int, exact_match: float) -> Measurement:
+    """Return a row of metrics of which the exact match alone matters."""
+    others = dict.fromkeys(Measurement.__dataclass_fields__, 1.0)
+    return Measurement(**others | {"epoch": epoch, "scale": scale, "exact_match": exact_match})
+
+
+def court_cells() -> Iterable[tuple[str, Judged]]:
+    """Yield what is judged of every published cell at every threshold."""
+    for cell in published_cells():
+        for threshold in THRESHOLDS:
+            outcome = outcome_of(cell, threshold)
+            yield (
+                f"{cell.name} at {threshold}",
+                {
+                    "fit": outcome.fit,
+                    "generalize": outcome.generalizes,
+                    "breaks at": outcome.breaks_at,
+                    "observed": outcome.observed if outcome.fit else None,
+                },
+            )
