@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.families import families, survey
 from bench.museum.__main__ import ROOT, found
-from empirical.audit.rules import RULES
+from lengthgen.empirical.audit.rules import RULES
 
 STORED = ROOT / "docs" / "results" / "audit"
 PAGE = ROOT / "docs" / "audit-table.md"

@@ -5,10 +5,10 @@ from functools import cache
 from time import process_time
 
 from bench.measure import TimingComparison, compare
-from circuits.formats import FORMATS, in_format
-from circuits.task import TaskError
-from circuits.tasks import TASKS, load
-from empirical.runs.data import TRAIN, Examples, examples
+from lengthgen.circuits.formats import FORMATS, in_format
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import TASKS, load
+from lengthgen.empirical.runs.data import TRAIN, Examples, examples
 
 SCALES = range(1, 6)
 COUNT = 200_000

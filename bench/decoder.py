@@ -10,19 +10,19 @@ from torch import Tensor, nn
 
 from bench.bare_decoder import BareDecoder
 from bench.measure import TimingComparison, compare
-from empirical.encodings.learned import LearnedAbsolute
-from empirical.model.backend import CPU, Backend
-from empirical.model.decoder import Decoder
-from empirical.model.ensemble import Ensemble
-from empirical.model.mapped import stack_models
-from empirical.model.optimizer import ModelwiseAdamW
-from empirical.model.setup import Setup
-from empirical.runs.data import TEST, examples
-from empirical.runs.profile import Training
-from empirical.runs.protocol import load_protocol
-from empirical.runs.run import one_run
-from empirical.training.evaluation import teacher_forced
-from theory.system.memory import keep_freed_memory
+from lengthgen.empirical.encodings.learned import LearnedAbsolute
+from lengthgen.empirical.model.backend import CPU, Backend
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.mapped import stack_models
+from lengthgen.empirical.model.optimizer import ModelwiseAdamW
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TEST, examples
+from lengthgen.empirical.runs.profile import Training
+from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.runs.run import one_run
+from lengthgen.empirical.training.evaluation import teacher_forced
+from lengthgen.infrastructure.memory import keep_freed_memory
 
 BATCH, LENGTH, WIDTH, LAYERS, HEADS, SYMBOLS = 100, 50, 64, 2, 4, 13
 PROMPT = 42

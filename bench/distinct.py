@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.measure import TimingComparison
-from theory.distinct import new_values_per_query
+from lengthgen.theory.distinct import new_values_per_query
 
 Values = NDArray[np.int64]
 SIZE = 20_000

@@ -17,9 +17,9 @@ from transformers.models.t5.modeling_t5 import T5Attention
 from x_transformers.x_transformers import AlibiPositionalBias, RelativePositionBias
 
 from bench.measure import TimingComparison, compare
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.catalogue import named
-from theory.encodings import grape
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.encodings.catalogue import named
+from lengthgen.theory.encodings import grape
 
 BATCH, HEADS, LENGTH, HEAD_DIM = 8, 8, 512, 64
 WIDTH = HEADS * HEAD_DIM

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import sympy as sp
 
 from bench.measure import TimingComparison, compare
-from theory import exact, second_engine
-from theory.encodings import grape, hope, rotary
+from lengthgen.theory import exact, second_engine
+from lengthgen.theory.encodings import grape, hope, rotary
 
 
 def flint_against_sympy() -> TimingComparison:

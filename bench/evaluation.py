@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from bench.measure import TimingComparison, compare
-from circuits.circuit import Circuit
-from circuits.reference import reference_circuit
-from circuits.tables import keys_of
-from circuits.task import Task, Tokens
-from circuits.tasks import load
-from circuits.trace import Trace, trace
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.reference import reference_circuit
+from lengthgen.circuits.tables import keys_of
+from lengthgen.circuits.task import Task, Tokens
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.trace import Trace, trace
 
 INPUTS = 1_000_000
 SCALE = 63

@@ -3,7 +3,7 @@
 import sympy
 
 from bench.measure import TimingComparison, compare
-from theory.pattern import from_formula
+from lengthgen.theory.pattern import from_formula
 
 
 def compiled_against_sympy() -> TimingComparison:

@@ -46,7 +46,7 @@ PLACES = {
     ),
     "ledger": ("proofs_checks/*.py", "proofs_checks/formal/*.py"),
     "figures": ("paper_figs/*.py", "paper_figs/report/*.py"),
-    "system": ("theory/system/*.py",),
+    "infrastructure": ("lengthgen/infrastructure/*.py",),
     "commands": ("lengthgen/*.py", "lengthgen/commands/*.py", "lengthgen/tables/*.py"),
 }
 """Groups of modules that are mutated, by name.  Not mutated: proofs_checks/papers, which states the claims."""
@@ -119,7 +119,7 @@ class Mutant:
     @property
     def module(self) -> str:
         """Dotted name of the changed module."""
-        return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        return module_name(self.path)
 
     @property
     def mutated_text(self) -> str:
@@ -136,6 +136,12 @@ class Mutant:
     def description(self) -> str:
         """Place and text of the change."""
         return f"{self.path}:{self.line} {self.was} -> {self.becomes} in {self.text}"
+
+
+def module_name(path: str) -> str:
+    """Dotted name of the module in a file; the path is relative to the root of the repository."""
+    name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return name if name.partition(".")[0] == "lengthgen" else f"lengthgen.{name}"
 
 
 def modules(place: str) -> list[Path]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from bench.mutants import ROOT, Mutant
+from bench.mutants import ROOT, Mutant, module_name
 
 TIME_LIMIT, LONGEST_WAIT = 100, 1200
 """Time limits in seconds, of CPU time and of wall time, for one claim or one test file.
@@ -66,7 +66,7 @@ TESTS = {
         "tests/paper_figs/report/test_*.py",
         "tests/lengthgen/test_figures_command.py",
     ),
-    "system": ("tests/theory/system/test_*.py", "tests/proofs_checks/test_*.py"),
+    "infrastructure": ("tests/infrastructure/test_*.py", "tests/proofs_checks/test_*.py"),
     "commands": ("tests/lengthgen/test_*.py",),
 }
 """Test files that may notice a mutant, for each of PLACES: tests that are fast for what they check."""
@@ -137,19 +137,19 @@ def index() -> Index:
 
 def _index() -> Index:
     """Index, computed in this process."""
-    from proofs_checks import reading, registry
-    from theory.system.imports import imported_names
+    from lengthgen.infrastructure.imports import imported_names
+    from lengthgen.proofs_checks import reading, registry
 
     without_runs = [claim for claim in registry.CLAIMS if not claim.on_runs]  # the others need trained runs
     code_read = reading.all_code_read({registry.home(claim) for claim in without_runs})
     claims: dict[str, list[str]] = {}
     for claim in without_runs:
         for path in code_read[registry.home(claim)]:
-            claims.setdefault(path.relative_to(ROOT).as_posix(), []).append(claim.id)
+            claims.setdefault(path.resolve().relative_to(ROOT).as_posix(), []).append(claim.id)
     imports: dict[str, frozenset[str]] = {}
     for folder in ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen"):
         for path in (ROOT / folder).rglob("*.py"):
-            name = path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__").replace("/", ".")
+            name = module_name(path.relative_to(ROOT).as_posix())
             package = name if path.stem == "__init__" else name.rpartition(".")[0]
             imports[name] = frozenset(imported_names(path.read_bytes(), package))
     for pattern in set(chain.from_iterable(TESTS.values())):
@@ -222,7 +222,7 @@ def _holds(name: str) -> bool:
 
         return pytest.main(["-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", str(ROOT / name)]) in (0, 5)
     try:
-        from proofs_checks import registry, runner
+        from lengthgen.proofs_checks import registry, runner
 
         return bool(runner.run_claim(registry.find(claim)).holds)
     except Exception:
@@ -231,8 +231,8 @@ def _holds(name: str) -> bool:
 
 def _install_mutant(mutant: Mutant) -> None:
     """Load the mutated text wherever the module is imported."""
-    path = ROOT / mutant.path
-    text = mutant.source()
+    place, text = ROOT.joinpath(*mutant.module.split(".")), mutant.source()
+    path = place / "__init__.py" if mutant.path.endswith("/__init__.py") else place.with_suffix(".py")
 
     class Loader:
         @staticmethod

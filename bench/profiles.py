@@ -3,8 +3,8 @@
 import numpy as np
 
 from bench.measure import TimingComparison, compare
-from theory.lrc import profile
-from theory.pattern import from_formula
+from lengthgen.theory.lrc import profile
+from lengthgen.theory.pattern import from_formula
 
 SCALES = 2_000
 COMPARED = 200

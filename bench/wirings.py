@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from bench.measure import TimingComparison, compare
-from circuits.determining import determining_sets
-from circuits.src import minimal_arity
-from circuits.tables import keys_of
-from circuits.tasks import load
-from circuits.trace import Trace, trace
+from lengthgen.circuits.determining import determining_sets
+from lengthgen.circuits.src import minimal_arity
+from lengthgen.circuits.tables import keys_of
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.trace import Trace, trace
 
 
 def search_against_enumeration() -> TimingComparison:

@@ -1,5 +1,5 @@
 """Sequential tasks, the circuits that compute them, and the Sequential Representation Complexity (SRC) of a task."""
 
-from circuits.task import Task, TaskError
+from lengthgen.circuits.task import Task, TaskError
 
 __all__ = ["Task", "TaskError"]

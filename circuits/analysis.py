@@ -5,15 +5,15 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
-from circuits.circuit import Circuit, Wiring
-from circuits.clock import Clock
-from circuits.formats import FilledTask, in_format, searched
-from circuits.modes import Mode
-from circuits.sat import SolverFailed
-from circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
-from circuits.task import Task, TaskError
-from circuits.trace import Trace
-from theory.system.brief import Brief
+from lengthgen.circuits.circuit import Circuit, Wiring
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.formats import FilledTask, in_format, searched
+from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.trace import Trace
+from lengthgen.infrastructure.brief import Brief
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ class Analysis(Brief):
     Attributes:
         task: the task in its format.
         format: name of the format.
-        mode: mode of the circuit, one of circuits.modes.Mode.
+        mode: mode of the circuit, one of lengthgen.circuits.modes.Mode.
         traces: traces of all scales up to the largest.
         result: SRC and circuit; None if no arity up to MAX_ARITY determines every step. In the filled format it is that
             of the task without filler, and only its circuit has the positions of the filled sequences.

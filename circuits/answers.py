@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.system.errors import LengthgenError
-from theory.system.userfile import Guarded, shown
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.userfile import Guarded, shown
 
 MAX_SYMBOLS = 254
-"""Largest size of an alphabet. Token numbers are uint8, of which `circuits.task.UNDEFINED` is none."""
+"""Largest size of an alphabet. Token numbers are uint8, of which `lengthgen.circuits.task.UNDEFINED` is none."""
 LONGEST_SYMBOL = 50
 """Largest number of characters of a symbol."""
 LONGEST = 100_000

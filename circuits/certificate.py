@@ -1,4 +1,4 @@
-"""Certificates of SRC, written so that `circuits.checker` can decide them without the solver.
+"""Certificates of SRC, written so that `lengthgen.circuits.checker` can decide them without the solver.
 
 A lower bound needs few steps and few prompts, since leaving the others out only makes the problem easier. If as many
 steps as the bound pairwise exclude each other, they prove it. Otherwise the formula "one operator less serves the
@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits import sat
-from circuits.checker import SCALE, CertificateError, check
-from circuits.circuit import Circuit
-from circuits.clock import Clock, OutOfTime
-from circuits.modes import all_wirings
-from circuits.partition import fewest_operators, minimal_tables, plain
-from circuits.reference import reference_complexity
-from circuits.src import SRCResult
-from circuits.task import UNDEFINED, Task, TaskError
-from circuits.tasks import TaskSpec
-from circuits.templates import Place
-from circuits.trace import Trace
+from lengthgen.circuits import sat
+from lengthgen.circuits.checker import SCALE, CertificateError, check
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.clock import Clock, OutOfTime
+from lengthgen.circuits.modes import all_wirings
+from lengthgen.circuits.partition import fewest_operators, minimal_tables, plain
+from lengthgen.circuits.reference import reference_complexity
+from lengthgen.circuits.src import SRCResult
+from lengthgen.circuits.task import UNDEFINED, Task, TaskError
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.circuits.templates import Place
+from lengthgen.circuits.trace import Trace
 
 FORMAT = 1
 """Version of the certificate format."""

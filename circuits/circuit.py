@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.tables import clashing, keys_of
-from circuits.task import UNDEFINED, Task, Tokens
-from circuits.trace import Trace
-from theory.system.brief import Brief
+from lengthgen.circuits.tables import clashing, keys_of
+from lengthgen.circuits.task import UNDEFINED, Task, Tokens
+from lengthgen.circuits.trace import Trace
+from lengthgen.infrastructure.brief import Brief
 
 if TYPE_CHECKING:
     import networkx as nx

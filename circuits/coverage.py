@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.circuit import Circuit
-from circuits.tables import keys_of
-from circuits.task import Tokens
-from theory.system.errors import LengthgenError
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.tables import keys_of
+from lengthgen.circuits.task import Tokens
+from lengthgen.infrastructure.errors import LengthgenError
 
 Scales = NDArray[np.int64]
 Seen = tuple[NDArray[np.bool_], ...]

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.clock import LOOK, Clock
-from circuits.tables import clashing, counted_steps, keys_of, remember_entries
-from circuits.task import UNDEFINED
-from circuits.trace import Trace
+from lengthgen.circuits.clock import LOOK, Clock
+from lengthgen.circuits.tables import clashing, counted_steps, keys_of, remember_entries
+from lengthgen.circuits.task import UNDEFINED
+from lengthgen.circuits.trace import Trace
 
 MAX_SETS = 300
 """Largest number of determining sets that are searched for one step."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from circuits.circuit import Circuit
-from circuits.roles import step_roles
-from circuits.task import UNDEFINED
-from circuits.trace import Trace
-from theory.relation import NO_LABEL, Relation
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.roles import step_roles
+from lengthgen.circuits.task import UNDEFINED
+from lengthgen.circuits.trace import Trace
+from lengthgen.theory.relation import NO_LABEL, Relation
 
 
 def unseen_distractors(

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from circuits.circuit import Circuit
-from circuits.formats import PAD
-from circuits.roles import Change, ScaleHintNeeded, ideal_relation
-from circuits.src import MAX_ARITY
-from circuits.task import Task
-from theory.encodings.catalogue import ENCODINGS, named, register
-from theory.encodings.encoding import Encoding, EncodingError, Value
-from theory.encodings.own import record
-from theory.relation import Labels, Relation
-from theory.rpe_square import zigzag
-from theory.system.userfile import shown, user_code
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.formats import PAD
+from lengthgen.circuits.roles import Change, ScaleHintNeeded, ideal_relation
+from lengthgen.circuits.src import MAX_ARITY
+from lengthgen.circuits.task import Task
+from lengthgen.infrastructure.userfile import shown, user_code
+from lengthgen.theory.encodings.catalogue import ENCODINGS, named, register
+from lengthgen.theory.encodings.encoding import Encoding, EncodingError, Value
+from lengthgen.theory.encodings.own import record
+from lengthgen.theory.relation import Labels, Relation
+from lengthgen.theory.rpe_square import zigzag
 
 __all__ = [
     "ENCODINGS",
@@ -50,7 +50,7 @@ class HintNeeded(EncodingError):
 
 
 def rpe_square_of(task: Task) -> Relation:
-    """Return the relation of sharp RPE-Square on a task: (j - l_j) - (i - l_i) (arXiv 2410.08898, `theory.rpe_square`).
+    """Relation of sharp RPE-Square on a task: (j - l_j) - (i - l_i) (arXiv 2410.08898; theory/rpe_square.py).
 
     l is the last fixed token of the prompt at or before a position, 0 if there is none. Padding of an operand belongs
     to the operand and is no anchor [F]. Labels are zigzag numbers. The relation depends on the scale, because it sees

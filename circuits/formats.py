@@ -14,8 +14,8 @@ from types import EllipsisType
 
 import numpy as np
 
-from circuits.task import Reference, Task, TaskError, Tokens
-from circuits.trace import SAMPLE, Trace, segments, trace
+from lengthgen.circuits.task import Reference, Task, TaskError, Tokens
+from lengthgen.circuits.trace import SAMPLE, Trace, segments, trace
 
 PAD = "_"
 """Symbol that fills an operand up to its width."""

@@ -6,11 +6,11 @@ a step answers whether anything does; only where all guesses fail are the step's
 
 from collections import Counter
 
-from circuits.clock import Clock
-from circuits.determining import determines, determining_sets
-from circuits.tables import counted_steps
-from circuits.templates import HOLE, Combination, Template, combinations_for, located_wiring, pace_of
-from circuits.trace import Trace
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.determining import determines, determining_sets
+from lengthgen.circuits.tables import counted_steps
+from lengthgen.circuits.templates import HOLE, Combination, Template, combinations_for, located_wiring, pace_of
+from lengthgen.circuits.trace import Trace
 
 MAX_GUESSES = 6
 """Largest number of template combinations that are tried on a step."""

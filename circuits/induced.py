@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.circuit import Circuit
-from circuits.clock import Clock
-from circuits.partition import fewest_operators
-from circuits.roles import step_roles
-from circuits.tables import as_table, distinct, entries, keys_of
-from circuits.task import Tokens
-from circuits.trace import Trace
-from theory.relation import Relation
-from theory.system.brief import Brief, by_scale
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.partition import fewest_operators
+from lengthgen.circuits.roles import step_roles
+from lengthgen.circuits.tables import as_table, distinct, entries, keys_of
+from lengthgen.circuits.task import Tokens
+from lengthgen.circuits.trace import Trace
+from lengthgen.infrastructure.brief import Brief, by_scale
+from lengthgen.theory.relation import Relation
 
 Signature = tuple[int, ...]
 """Labels of a step's relevant keys, ascending."""

@@ -6,12 +6,12 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.clock import Clock
-from circuits.determining import determining_sets
-from circuits.tables import Table, add_by_table, counted_steps, entries, table_of
-from circuits.task import UNDEFINED, Task
-from circuits.trace import Trace
-from circuits.wirings import Alternatives, alternatives, most_wirings
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.determining import determining_sets
+from lengthgen.circuits.tables import Table, add_by_table, counted_steps, entries, table_of
+from lengthgen.circuits.task import UNDEFINED, Task
+from lengthgen.circuits.trace import Trace
+from lengthgen.circuits.wirings import Alternatives, alternatives, most_wirings
 
 
 class Mode(StrEnum):

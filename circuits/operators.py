@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.tables import step_entries
-from circuits.task import UNDEFINED
-from circuits.trace import Trace
+from lengthgen.circuits.tables import step_entries
+from lengthgen.circuits.task import UNDEFINED
+from lengthgen.circuits.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)

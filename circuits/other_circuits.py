@@ -15,20 +15,20 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.analysis import Analysis
-from circuits.circuit import Circuit, Wiring
-from circuits.clock import Clock, OutOfTime
-from circuits.determining import determining_sets
-from circuits.distractors import unseen_distractors
-from circuits.encodings import EncodingSpec, HintNeeded, relation_of
-from circuits.induced import induced_complexity
-from circuits.modes import Mode, as_array
-from circuits.prediction_record import Prediction
-from circuits.src import src
-from circuits.tables import Table, table_of
-from circuits.task import Task
-from circuits.trace import Trace
-from theory.relation import Relation, diagonal_apart
+from lengthgen.circuits.analysis import Analysis
+from lengthgen.circuits.circuit import Circuit, Wiring
+from lengthgen.circuits.clock import Clock, OutOfTime
+from lengthgen.circuits.determining import determining_sets
+from lengthgen.circuits.distractors import unseen_distractors
+from lengthgen.circuits.encodings import EncodingSpec, HintNeeded, relation_of
+from lengthgen.circuits.induced import induced_complexity
+from lengthgen.circuits.modes import Mode, as_array
+from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.src import src
+from lengthgen.circuits.tables import Table, table_of
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.trace import Trace
+from lengthgen.theory.relation import Relation, diagonal_apart
 
 NEAR = 2
 """Number of tested scales beyond training that are tried first with another circuit; most circuits fail there."""
@@ -96,8 +96,8 @@ class SeveralCircuits:
 
         Args:
             spec: the encoding.
-            prediction: what `circuits.prediction.predict` says of it with the circuit of the analysis, on more prompts
-                than are tried here.
+            prediction: what `lengthgen.circuits.prediction.predict` says of it with the circuit of the analysis, on
+                more prompts than are tried here.
 
         Raises:
             EncodingError: an object of the user's own cannot be loaded.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from circuits import sat
-from circuits.clock import Clock
-from circuits.tables import Table, entries
+from lengthgen.circuits import sat
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.tables import Table, entries
 
 MAX_LOOKS = 100_000
 """Pairs of table and operator that the depth-first search tries for one number of operators before the solver takes
@@ -119,7 +119,7 @@ def fewest_operators(steps: Sequence[frozenset[Table]], symbols: int, clock: Clo
 
     The result is exact iff lower == upper, which only a clock's limit can prevent.
 
-    A short depth-first search decides small cases; CaDiCaL (`circuits.sat`) decides the rest.
+    A short depth-first search decides small cases; CaDiCaL (`lengthgen.circuits.sat`) decides the rest.
 
     Args:
         steps: the possible tables of each step, none empty.

@@ -16,17 +16,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from circuits.analysis import Analysis
-from circuits.circuit import Circuit
-from circuits.distractors import unseen_distractors
-from circuits.encodings import EncodingSpec, HintNeeded, NoRelation, relation_of
-from circuits.induced import Induced, induced_complexity
-from circuits.prediction_record import Prediction, VariantPrediction
-from circuits.roles import Change, ScaleHintNeeded, ideal_relation, ideal_relation_by_token
-from circuits.src import MAX_ARITY, minimal_arity
-from circuits.task import Task, TaskError
-from circuits.trace import Trace, extended
-from theory.relation import Relation
+from lengthgen.circuits.analysis import Analysis
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.distractors import unseen_distractors
+from lengthgen.circuits.encodings import EncodingSpec, HintNeeded, NoRelation, relation_of
+from lengthgen.circuits.induced import Induced, induced_complexity
+from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
+from lengthgen.circuits.roles import Change, ScaleHintNeeded, ideal_relation, ideal_relation_by_token
+from lengthgen.circuits.src import MAX_ARITY, minimal_arity
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.trace import Trace, extended
+from lengthgen.theory.relation import Relation
 
 MORE_PROMPTS = (1 << 16, 1 << 18, 1 << 20)
 """Numbers of prompts of a sampled training scale that are tried before an entry counts as never shown in training."""

@@ -1,6 +1,6 @@
 """Record of a prediction, as it is stored before any training: the answers of all rules, and the forecast.
 
-How rules answer is in `circuits.prediction`, how forecasts are made in `circuits.forecast`.
+How rules answer is in `lengthgen.circuits.prediction`, how forecasts are made in `lengthgen.circuits.forecast`.
 """
 
 import hashlib
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from theory.system.brief import Brief
-from theory.system.shapes import COUNT, FLAG, LIMIT, NUMBER, TEXT, made_into, or_none, row
+from lengthgen.infrastructure.brief import Brief
+from lengthgen.infrastructure.shapes import COUNT, FLAG, LIMIT, NUMBER, TEXT, made_into, or_none, row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +120,8 @@ class Forecast(Brief):
 class Prediction(Brief):
     """Prediction for one encoding; there is none if the encoding's relation is not known.
 
-    Training is assumed to show every prompt of its scales ([F]); circuits.coverage measures what a finite training set
-    shows. If a scale has too many prompts, a sample stands for all.
+    Training is assumed to show every prompt of its scales ([F]); lengthgen.circuits.coverage measures what a finite
+    training set shows. If a scale has too many prompts, a sample stands for all.
 
     Attributes:
         encoding: text of the EncodingSpec.
@@ -137,15 +137,15 @@ class Prediction(Brief):
             None if it generalizes.
         why: one sentence of explanation, with the encoding's caveat outside the rule.
         selection, selection_with_token: the same rule if views must select the operators, without and with the query's
-            own token (`circuits.induced`). With it, labels that training finds without scale hint may be completed by
-            the token (`circuits.roles.ideal_relation_by_token`). All variants are None without a relation, and in
-            predictions stored before they were made.
+            own token (`lengthgen.circuits.induced`). With it, labels that training finds without scale hint may be
+            completed by the token (`lengthgen.circuits.roles.ideal_relation_by_token`). All variants are None without a
+            relation, and in predictions stored before they were made.
         distractors: the same rule if irrelevant keys may also show no (label, token) beyond training.
         distractors_with_token: all that `distractors` and `selection_with_token` ask for.
         own_token: `distractors` with the best of several circuits, and with what a Transformer has without attention
-            (`circuits.other_circuits`); only where it was asked for.
-        forecast: share of fitting runs that should generalize (`circuits.forecast`); only where it was asked for. It is
-            the prediction, and the rules are its rivals.
+            (`lengthgen.circuits.other_circuits`); only where it was asked for.
+        forecast: share of fitting runs that should generalize (`lengthgen.circuits.forecast`); only where it was asked
+            for. It is the prediction, and the rules are its rivals.
     """
 
     encoding: str
@@ -248,13 +248,14 @@ VARIANTS = ("selection", "selection_with_token", "distractors", "distractors_wit
 RULES = {rule: rule.replace("_", "-") for rule in ("forecast", "coverage", "literal", *VARIANTS)}
 """Rules of prediction, each with its name in tables, which is the name of the same rule in every command.
 
-"forecast" is the prediction, yes if more than half of the fitting runs should generalize (`circuits.forecast`); the
-others are its rivals. "coverage" is ours: equal finite complexity, and training meets all labels and entries. "literal"
-is [P] read literally: equal finite complexity alone. "selection" is coverage where the views must also select the
-operators, and "selection_with_token" the same where a view shows the query's own token ([F], `circuits.induced`).
-"distractors" is coverage where training must also have shown every (label, token) of irrelevant keys ([F]),
-"distractors_with_token" asks for that and for selection_with_token, and "own_token" is distractors with the best of
-several circuits and with what a Transformer has without attention ([F], `circuits.other_circuits`).
+"forecast" is the prediction, yes if more than half of the fitting runs should generalize
+(`lengthgen.circuits.forecast`); the others are its rivals. "coverage" is ours: equal finite complexity, and training
+meets all labels and entries. "literal" is [P] read literally: equal finite complexity alone. "selection" is coverage
+where the views must also select the operators, and "selection_with_token" the same where a view shows the query's own
+token ([F], `lengthgen.circuits.induced`). "distractors" is coverage where training must also have shown every (label,
+token) of irrelevant keys ([F]), "distractors_with_token" asks for that and for selection_with_token, and "own_token" is
+distractors with the best of several circuits and with what a Transformer has without attention ([F],
+`lengthgen.circuits.other_circuits`).
 """
 
 _COUNTED = made_into(Counted, runs=COUNT, generalize=COUNT, unfit=COUNT)

@@ -7,11 +7,11 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.circuit import Circuit, Wiring
-from circuits.determining import determines
-from circuits.tables import step_entries
-from circuits.task import UNDEFINED, Reference, Task, TaskError
-from circuits.trace import Trace
+from lengthgen.circuits.circuit import Circuit, Wiring
+from lengthgen.circuits.determining import determines
+from lengthgen.circuits.tables import step_entries
+from lengthgen.circuits.task import UNDEFINED, Reference, Task, TaskError
+from lengthgen.circuits.trace import Trace
 
 
 def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:

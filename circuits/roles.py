@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.circuit import Circuit
-from circuits.trace import Trace
-from theory.relation import Relation, from_labels
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.trace import Trace
+from lengthgen.theory.relation import Relation, from_labels
 
 IRRELEVANT = 0
 """Label of all irrelevant pairs."""

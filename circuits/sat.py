@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from theory.system.errors import LengthgenError
-from theory.system.interrupts import interrupts_held
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.interrupts import interrupts_held
 
 Table = tuple[tuple[int, int], ...]
 """Partial function: its (key, value) pairs, ascending."""
@@ -53,7 +53,7 @@ class SatResult:
             one operator have no key with two values.
         proof: if they do not suffice and a proof was requested, DRAT lines ("1 -2 0", "d 3 4 0") that refute the
             formula.
-        steps: steps counted as by `circuits.clock.Clock`.
+        steps: steps counted as by `lengthgen.circuits.clock.Clock`.
     """
 
     satisfiable: bool | None

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.clock import LOOK
-from circuits.task import UNDEFINED, Tokens
-from circuits.trace import Trace
+from lengthgen.circuits.clock import LOOK
+from lengthgen.circuits.task import UNDEFINED, Tokens
+from lengthgen.circuits.trace import Trace
 
 MAX_BYTES = 200_000_000
 """Largest size in bytes of all tables of one step."""

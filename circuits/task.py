@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.answers import Answers
-from theory.system.brief import Brief
-from theory.system.errors import LengthgenError
-from theory.system.userfile import require_name, shown
+from lengthgen.circuits.answers import Answers
+from lengthgen.infrastructure.brief import Brief
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.userfile import require_name, shown
 
 Tokens = NDArray[np.uint8]
 
@@ -49,8 +49,8 @@ class Reference:
 
     Attributes:
         arity: number of argument slots of every operator.
-        steps: function from n, or from both scales (`circuits.two_scales`), to the steps in order. Each step is the
-            name of its operator and its arguments: `arity` earlier positions, 1-based, which may repeat.
+        steps: function from n, or from both scales (`lengthgen.circuits.two_scales`), to the steps in order. Each step
+            is the name of its operator and its arguments: `arity` earlier positions, 1-based, which may repeat.
         apply: function from an operator's name and `arity` symbols to the symbol that the operator gives. Raises
             ValueError if the operator gives none.
     """
@@ -418,7 +418,7 @@ class Task(Brief):
 
     @cached_property
     def traces(self) -> dict[int, Any]:
-        """Small traces of scales asked for before (`circuits.trace.trace`)."""
+        """Small traces of scales asked for before (`lengthgen.circuits.trace.trace`)."""
         return {}
 
     @cached_property

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from circuits.clock import Clock
-from circuits.determining import determines, determining_sets, known_sets
-from circuits.tables import counted_steps
-from circuits.trace import Segment, Trace
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.determining import determines, determining_sets, known_sets
+from lengthgen.circuits.tables import counted_steps
+from lengthgen.circuits.trace import Segment, Trace
 
 KINDS = ("along", "start", "end", "against", "query")
 """Origins from which templates count; the order breaks ties.

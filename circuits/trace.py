@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import UNDEFINED, Task, Tokens
-from theory.system.brief import Brief
+from lengthgen.circuits.task import UNDEFINED, Task, Tokens
+from lengthgen.infrastructure.brief import Brief
 
 MAX_EXHAUSTIVE = 20_000
 """Largest number of prompts of one scale for which a trace holds all of them."""

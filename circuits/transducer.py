@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from circuits.answers import LONGEST_SYMBOL, MAX_SYMBOLS
-from circuits.task import Task, TaskError
-from theory.system.userfile import require_name, shown
+from lengthgen.circuits.answers import LONGEST_SYMBOL, MAX_SYMBOLS
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.infrastructure.userfile import require_name, shown
 
 EQUALS = "="
 """Symbol between inputs and outputs."""
@@ -38,7 +38,7 @@ class Transducer:
 
     Raises:
         TaskError: a field is not as described, a transition is missing, a symbol is '=' or '$', or there are more than
-            MAX_STATES states or, with both of these, more than circuits.answers.MAX_SYMBOLS symbols.
+            MAX_STATES states or, with both of these, more than lengthgen.circuits.answers.MAX_SYMBOLS symbols.
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 SRC(f, m, n) is the fewest unit operators of any circuit of one arity that is right at every pair of scales up to (m, n)
 in both. It does not decrease in either scale. A pair at a time, in an order in which smaller pairs come first, the
-scales up to (m, n) are the scales 1, 2, ... of an ordinary task, so that all of `circuits.src` applies.
+scales up to (m, n) are the scales 1, 2, ... of an ordinary task, so that all of `lengthgen.circuits.src` applies.
 """
 
 import math
@@ -14,9 +14,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from circuits.clock import Clock
-from circuits.src import MAX_ARITY, minimal_arity, src, traces_up_to
-from circuits.task import Reference, Task, TaskError, Tokens
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.src import MAX_ARITY, minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Reference, Task, TaskError, Tokens
 
 MAX_PAIRS = 100
 """Largest number of pairs of scales of a grid."""
@@ -27,7 +27,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class TwoScaleTask:
-    """Sequential task whose instances have two scales. Its fields are those of `circuits.task.Task`.
+    """Sequential task whose instances have two scales. Its fields are those of `lengthgen.circuits.task.Task`.
 
     Attributes:
         name, alphabet, generate, vectorised, end, valid, right: as in `Task`.
@@ -94,7 +94,7 @@ class GridSRC:
     Attributes:
         arity: number of slots of every operator.
         bounds: (m, n) -> (lower, upper) bound of SRC(f, m, n); math.inf if no circuit exists or none is known.
-        status: the weakest status of any pair, as in `circuits.src.SRCResult`.
+        status: the weakest status of any pair, as in `lengthgen.circuits.src.SRCResult`.
         stopped: reason why the computation ended early; None if it did not.
     """
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from circuits.clock import Clock
-from circuits.determining import determining_sets
-from circuits.tables import Table, add_by_table, counted_steps, most_tables
-from circuits.trace import Trace
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.determining import determining_sets
+from lengthgen.circuits.tables import Table, add_by_table, counted_steps, most_tables
+from lengthgen.circuits.trace import Trace
 
 MAX_WIRINGS = 20_000
 """Largest number of wirings for which unused slots of a step may hold any position (`Alternatives.complete`)."""

@@ -1,34 +1,14 @@
 """Check claims about position encodings and length generalization: the public interface, and the command line.
 
 Write `from lengthgen import Task, src, predict`: all public names are listed in `__init__.pyi`, and each is imported
-when it is first used. The packages that define them (`theory`, `circuits`, ...) have short names; no code of a user
-needs these.
+when it is first used, from the package in here that defines it (`lengthgen.theory`, `lengthgen.circuits`, ...). In a
+clone those packages are links to the folders of the same name at its root.
 
 This module imports little, because Python ends at an interrupt with a traceback until `lengthgen.__main__` heeds it.
 """
 
-import os
-import sys
 from functools import lru_cache
 from importlib import import_module
-from importlib.util import find_spec
-
-PACKAGES = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
-"""Packages that are installed beside this one."""
-
-
-def _require_own_packages() -> None:
-    """Raise ImportError if another package hides one of PACKAGES, as a folder `theory` beside a user's script does."""
-    here = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    for name in PACKAGES:
-        spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
-        places = [os.path.realpath(place) for place in (spec and spec.submodule_search_locations) or ()]
-        if os.path.join(here, name) not in places:
-            there = (spec and (spec.origin or places[0])) or "nowhere"
-            raise ImportError(
-                f"lengthgen needs its own package '{name}', and Python finds {there}: rename that, or run Python in "
-                "another folder"
-            )
 
 
 @lru_cache(maxsize=1)
@@ -80,6 +60,3 @@ def _is_installed(name: str) -> bool:
 def __dir__() -> list[str]:
     """Return the public names."""
     return sorted(_public())
-
-
-_require_own_packages()

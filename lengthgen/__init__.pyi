@@ -3,8 +3,14 @@
 # isort: skip_file
 
 # Relations between positions, and their order
-from theory.lattice import coarsen as coarsen, equivalent as equivalent, join as join, meet as meet, refines as refines
-from theory.relation import (
+from lengthgen.theory.lattice import (
+    coarsen as coarsen,
+    equivalent as equivalent,
+    join as join,
+    meet as meet,
+    refines as refines,
+)
+from lengthgen.theory.relation import (
     Relation as Relation,
     absolute as absolute,
     clipped_relative as clipped_relative,
@@ -18,13 +24,16 @@ from theory.relation import (
 )
 
 # Attention patterns, their LRC, and what generalizes them
-from theory.generalization import judge as judge_relation, judge_standard_encodings as judge_standard_encodings
-from theory.growth import Growth as Growth, growth as growth
-from theory.growth_within import growth_within as growth_within
-from theory.lrc import level_sets as level_sets, lrc as lrc, lrc_profile as lrc_profile
-from theory.lrc_within import bounds_within as lrc_bounds_within
-from theory.outcome import learn as learn, levels_of as levels_of
-from theory.pattern import (
+from lengthgen.theory.generalization import (
+    judge as judge_relation,
+    judge_standard_encodings as judge_standard_encodings,
+)
+from lengthgen.theory.growth import Growth as Growth, growth as growth
+from lengthgen.theory.growth_within import growth_within as growth_within
+from lengthgen.theory.lrc import level_sets as level_sets, lrc as lrc, lrc_profile as lrc_profile
+from lengthgen.theory.lrc_within import bounds_within as lrc_bounds_within
+from lengthgen.theory.outcome import learn as learn, levels_of as levels_of
+from lengthgen.theory.pattern import (
     Pattern as Pattern,
     from_array as pattern_from_array,
     from_formula as pattern_from_formula,
@@ -33,8 +42,8 @@ from theory.pattern import (
 )
 
 # Position encodings as formulas
-from theory.encodings.catalogue import ENCODINGS as ENCODINGS, named as encoding_named
-from theory.encodings.encoding import (
+from lengthgen.theory.encodings.catalogue import ENCODINGS as ENCODINGS, named as encoding_named
+from lengthgen.theory.encodings.encoding import (
     DISTANCE_LAWS as DISTANCE_LAWS,
     HEADS as HEADS,
     ONE_LAW as ONE_LAW,
@@ -43,39 +52,45 @@ from theory.encodings.encoding import (
     Parameter as Parameter,
     Recovery as Recovery,
 )
-from theory.laws import decide_law as decide_law
+from lengthgen.theory.laws import decide_law as decide_law
 
 # Tasks, circuits, SRC, predictions
-from circuits.analysis import Analysis as Analysis, analyse as analyse
-from circuits.certificate import certificate as certificate
-from circuits.checker import check as check_certificate
-from circuits.encodings import parse_encoding as parse_encoding, parse_encodings as parse_encodings
-from circuits.induced import induced_complexity as induced_complexity
-from circuits.languages.c_rasp import decide as decide_c_rasp
-from circuits.languages.regular import minimal_automaton as minimal_automaton
-from circuits.other_circuits import LatestBreaks as LatestBreaks, SeveralCircuits as SeveralCircuits
-from circuits.prediction import predict as predict
-from circuits.prediction_record import Forecast as Forecast, Prediction as Prediction
-from circuits.src import (
+from lengthgen.circuits.analysis import Analysis as Analysis, analyse as analyse
+from lengthgen.circuits.certificate import certificate as certificate
+from lengthgen.circuits.checker import check as check_certificate
+from lengthgen.circuits.encodings import parse_encoding as parse_encoding, parse_encodings as parse_encodings
+from lengthgen.circuits.induced import induced_complexity as induced_complexity
+from lengthgen.circuits.languages.c_rasp import decide as decide_c_rasp
+from lengthgen.circuits.languages.regular import minimal_automaton as minimal_automaton
+from lengthgen.circuits.other_circuits import LatestBreaks as LatestBreaks, SeveralCircuits as SeveralCircuits
+from lengthgen.circuits.prediction import predict as predict
+from lengthgen.circuits.prediction_record import Forecast as Forecast, Prediction as Prediction
+from lengthgen.circuits.src import (
     SRCResult as SRCResult,
     minimal_arity as minimal_arity,
     src as src,
     traces_up_to as traces_up_to,
 )
-from circuits.task import Reference as Reference, Task as Task, TaskError as TaskError
-from circuits.tasks import TASKS as TASKS, load as load_task
-from circuits.transducer import Transducer as Transducer
-from circuits.two_scales import TwoScaleTask as TwoScaleTask
+from lengthgen.circuits.task import Reference as Reference, Task as Task, TaskError as TaskError
+from lengthgen.circuits.tasks import TASKS as TASKS, load as load_task
+from lengthgen.circuits.transducer import Transducer as Transducer
+from lengthgen.circuits.two_scales import TwoScaleTask as TwoScaleTask
 
 # Forecasts from recorded runs
 from lengthgen.predicting import Forecasts as Forecasts, forecast as forecast
 
 # Theories of length generalization
-from circuits.theories.catalogue import THEORIES as THEORIES
-from circuits.theories.theory import Guess as Guess, Question as Question, abstain as abstain, no as no, yes as yes
+from lengthgen.circuits.theories.catalogue import THEORIES as THEORIES
+from lengthgen.circuits.theories.theory import (
+    Guess as Guess,
+    Question as Question,
+    abstain as abstain,
+    no as no,
+    yes as yes,
+)
 
 # Claims
-from proofs_checks.claim import (
+from lengthgen.proofs_checks.claim import (
     Claim as Claim,
     Evidence as Evidence,
     Refuted as Refuted,
@@ -83,22 +98,22 @@ from proofs_checks.claim import (
     Strength as Strength,
     Unsettled as Unsettled,
 )
-from proofs_checks.identity import require_equal as require_equal
-from proofs_checks.registry import select as select_claims
-from proofs_checks.runner import run as run_claims
+from lengthgen.proofs_checks.identity import require_equal as require_equal
+from lengthgen.proofs_checks.registry import select as select_claims
+from lengthgen.proofs_checks.runner import run as run_claims
 
 # Training, verdicts, figures: as the commands of these names
 from lengthgen.gallery import figure as figure
 from lengthgen.interface import conjecture as conjecture, train as train
 
 # Audit, encodings in torch, stored runs (need the extra `train`)
-from empirical.audit.lawful import assert_lawful as assert_lawful
-from empirical.encodings.base import PairBias as PairBias, PositionEncoding as PositionEncoding
-from empirical.runs.store import RunStore as RunStore
+from lengthgen.empirical.audit.lawful import assert_lawful as assert_lawful
+from lengthgen.empirical.encodings.base import PairBias as PairBias, PositionEncoding as PositionEncoding
+from lengthgen.empirical.runs.store import RunStore as RunStore
 from lengthgen.auditing import audit as audit
 
 # Errors that the user of a command or function can correct
-from theory.system.errors import LengthgenError as LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError as LengthgenError
 
 __all__ = [
     "DISTANCE_LAWS",

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from empirical.model.backend import Backend
-from empirical.runs.run import Run
-from empirical.training.sweep import workers
-from empirical.trial.conjecture import FEWEST, unanimous_runs
-from theory.system.errors import LengthgenError
-from theory.system.files import read_sealed_json
-from theory.system.messages import tell
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.training.sweep import workers
+from lengthgen.empirical.trial.conjecture import FEWEST, unanimous_runs
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import read_sealed_json
+from lengthgen.infrastructure.messages import tell
 
 
 def announce_runs(missing: Sequence[Run], *, seeds: int, predicted: int, backend: Backend, engine: str) -> None:
@@ -63,7 +63,7 @@ def announce_replacement(path: Path, digest: str) -> None:
 
 def _cost(runs: Sequence[Run], backend: Backend) -> str:
     """Return the estimated cost of the runs as text; nothing if it cannot be estimated."""
-    from empirical.training.cost import seconds_of_runs
+    from lengthgen.empirical.training.cost import seconds_of_runs
 
     try:
         minutes = max(seconds_of_runs(runs, backend) / 60, 0.1)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from theory.system.errors import one_line
+from lengthgen.infrastructure.errors import one_line
 
 
 class Answer(dict[str, Any]):

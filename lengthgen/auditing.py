@@ -6,26 +6,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from circuits.encodings import NUMBER, read_value
-from empirical.audit import report
-from empirical.audit.lawful import failures, require_known
-from empirical.audit.loading import HEAD_DIM, HEADS, load, subjects
-from empirical.audit.models.audit import STEPS, audit_model
-from empirical.audit.models.configs import PREFIX, load_model
-from empirical.audit.models.own import own_model
-from empirical.audit.models.runner import Subject as Model
-from empirical.audit.report import DTYPES, settings
-from empirical.audit.rules import ORDER
-from empirical.audit.source import source_of
-from empirical.audit.subject import AuditError
-from empirical.model.backend import Backend
-from empirical.runs.limits import AUDITED, Range
 from lengthgen.answer import Answer
+from lengthgen.circuits.encodings import NUMBER, read_value
+from lengthgen.empirical.audit import report
+from lengthgen.empirical.audit.lawful import failures, require_known
+from lengthgen.empirical.audit.loading import HEAD_DIM, HEADS, load, subjects
+from lengthgen.empirical.audit.models.audit import STEPS, audit_model
+from lengthgen.empirical.audit.models.configs import PREFIX, load_model
+from lengthgen.empirical.audit.models.own import own_model
+from lengthgen.empirical.audit.models.runner import Subject as Model
+from lengthgen.empirical.audit.report import DTYPES, settings
+from lengthgen.empirical.audit.rules import ORDER
+from lengthgen.empirical.audit.source import source_of
+from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.runs.limits import AUDITED, Range
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import parse_json
+from lengthgen.infrastructure.userfile import load_object
 from lengthgen.progress import Progress
-from theory.encodings.own import is_file
-from theory.system.errors import LengthgenError
-from theory.system.files import parse_json
-from theory.system.userfile import load_object
+from lengthgen.theory.encodings.own import is_file
 
 FARTHEST = 10_000_000
 """Largest last position: beyond it float32 runs out of integers, and tables out of memory."""

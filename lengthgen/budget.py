@@ -2,7 +2,7 @@
 
 import re
 
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
 MOST = 30 * 24 * 3600

@@ -11,11 +11,11 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from empirical.audit.rules import RULES, Severity
-from empirical.audit.subject import AuditError
-from theory.system.errors import one_line, writable
-from theory.system.files import require_writable, write_bytes
-from theory.system.userfile import split_file
+from lengthgen.empirical.audit.rules import RULES, Severity
+from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.infrastructure.errors import one_line, writable
+from lengthgen.infrastructure.files import require_writable, write_bytes
+from lengthgen.infrastructure.userfile import split_file
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 WRITERS = (".sarif", ".xml")

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
+from lengthgen.infrastructure.files import user_cache
+from lengthgen.proofs_checks import ledger, registry, report
+from lengthgen.proofs_checks.claim import TIME_LIMIT, Claim
+from lengthgen.proofs_checks.formal import recorded
+from lengthgen.proofs_checks.markdown import as_printed
+from lengthgen.proofs_checks.reading import decided_at
+from lengthgen.proofs_checks.search import search
+from lengthgen.proofs_checks.titles import title
 from lengthgen.verification import ClaimRunner
-from proofs_checks import ledger, registry, report
-from proofs_checks.claim import TIME_LIMIT, Claim
-from proofs_checks.formal import recorded
-from proofs_checks.markdown import as_printed
-from proofs_checks.reading import decided_at
-from proofs_checks.search import search
-from proofs_checks.titles import title
-from theory.system.files import user_cache
 
 
 def one_claim(words: Sequence[str]) -> str | None:
@@ -28,7 +28,7 @@ def found_answer(words: Sequence[str], *, most: int | None) -> dict[str, Any]:
     """Return the claims with the most of the words, best first, each with its stored verdict, if it has one.
 
     Args:
-        words: words as in `proofs_checks.search.search`; none for all claims.
+        words: words as in `lengthgen.proofs_checks.search.search`; none for all claims.
         most: largest number of claims in the answer; None for all that were found.
 
     Raises:

@@ -13,12 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
+from lengthgen.infrastructure.errors import LengthgenError, in_any_case, in_words, one_line
+from lengthgen.infrastructure.messages import tell
 from lengthgen.interrupts import INTERRUPTED, interruptible
 from lengthgen.menu import COMMANDS, SETTINGS, Menu
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.streams import LostAnswer, open_streams
-from theory.system.errors import LengthgenError, in_any_case, in_words, one_line
-from theory.system.messages import tell
 
 COMPLETION = ("--install-completion", "--show-completion")
 """Options by which typer installs or shows the completion of a shell; they end the process."""

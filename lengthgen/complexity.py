@@ -9,23 +9,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from circuits.certificate import certificate
-from circuits.checker import SCALE, CertificateError, bounds_sentence, check
-from circuits.circuit import Circuit
-from circuits.clock import Clock
-from circuits.formats import in_format, searched
-from circuits.questions.composition import after
-from circuits.questions.right_outputs import choice_src
-from circuits.roles import changing_pairs, role_labels, unread_positions
-from circuits.src import MAX_ARITY, Interrupted, SRCResult, minimal_arity, src, traces_up_to
-from circuits.task import Task, TaskError
-from circuits.tasks import TaskSpec
-from circuits.trace import Trace
+from lengthgen.circuits.certificate import certificate
+from lengthgen.circuits.checker import SCALE, CertificateError, bounds_sentence, check
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.formats import in_format, searched
+from lengthgen.circuits.questions.composition import after
+from lengthgen.circuits.questions.right_outputs import choice_src
+from lengthgen.circuits.roles import changing_pairs, role_labels, unread_positions
+from lengthgen.circuits.src import MAX_ARITY, Interrupted, SRCResult, minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.circuits.trace import Trace
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import json_bytes, write_bytes
+from lengthgen.infrastructure.processes import interrupts_left, pool
+from lengthgen.infrastructure.userfile import user_code
 from lengthgen.results import number, template_text
-from theory.system.errors import LengthgenError
-from theory.system.files import json_bytes, write_bytes
-from theory.system.processes import interrupts_left, pool
-from theory.system.userfile import user_code
 
 LARGEST_CERTIFICATE = 16 << 20
 """Largest size in bytes of a certificate; a larger one would take minutes and gigabytes before it is refused."""
@@ -41,7 +41,7 @@ class Question:
         spec: the task in its format.
         scales: ascending.
         arity: number of slots; None for the minimal one, or in mode declared for that of the reference circuit.
-        mode: one of circuits.modes.Mode.
+        mode: one of lengthgen.circuits.modes.Mode.
         seconds: time limit; None for none.
         after: a task whose outputs are the prompts of the task, so that both together are asked about; None if none.
     """
@@ -57,7 +57,7 @@ class Question:
         """Return the task in its format, without the filler of the filled one, which no step needs.
 
         Raises:
-            TaskError: as `TaskSpec.laid_out` and `circuits.questions.composition.after`.
+            TaskError: as `TaskSpec.laid_out` and `lengthgen.circuits.questions.composition.after`.
         """
         if self.after is None:
             return searched(self.spec.laid_out(self.scales[-1]))
@@ -112,7 +112,7 @@ class SRCAnswer:
         return 0 if infinite else self.result.sampled
 
     def _statement(self) -> str:
-        """Return the bounds at the last scale as a sentence (`circuits.checker.bounds_sentence`)."""
+        """Return the bounds at the last scale as a sentence (`lengthgen.circuits.checker.bounds_sentence`)."""
         result, scale = self.result, self.question.scales[-1]
         lower, upper = result.bounds[scale]
         if result.mode == "typed" and self._sampled():  # on some prompts fewer positions may seem to be needed
@@ -160,7 +160,7 @@ class SRCAnswer:
         """Return the certificate at the last scale.
 
         Raises:
-            TaskError: the task is composed of two, or as for `circuits.certificate.certificate`.
+            TaskError: the task is composed of two, or as for `lengthgen.circuits.certificate.certificate`.
         """
         if self.question.after is not None:
             raise TaskError(f"task '{self.task.name}': no certificates of two tasks in one yet; leave out --after")
@@ -224,7 +224,7 @@ def write_certificate(path: Path, answer: SRCAnswer) -> None:
     """Write the certificate of an answer.
 
     Raises:
-        TaskError: there is none, as for `circuits.certificate.certificate`.
+        TaskError: there is none, as for `lengthgen.circuits.certificate.certificate`.
         LengthgenError: it would be larger than `check-certificate` reads.
     """
     content = json_bytes(answer.certificate())

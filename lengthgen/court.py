@@ -7,21 +7,21 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-from circuits.theories.catalogue import THEORIES, theory_named
-from empirical.court.cell import Cell
-from empirical.court.freeze import GUESS, Frozen, freeze, guess_from_json
-from empirical.court.published.load import published_cells
-from empirical.court.stored import stored_cells
-from empirical.court.trial import LITERAL, judge
-from empirical.runs.environment import revision
+from lengthgen.circuits.theories.catalogue import THEORIES, theory_named
+from lengthgen.empirical.court.cell import Cell
+from lengthgen.empirical.court.freeze import GUESS, Frozen, freeze, guess_from_json
+from lengthgen.empirical.court.published.load import published_cells
+from lengthgen.empirical.court.stored import stored_cells
+from lengthgen.empirical.court.trial import LITERAL, judge
+from lengthgen.empirical.runs.environment import revision
+from lengthgen.infrastructure.cache import UserCached
+from lengthgen.infrastructure.digests import source_digest
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import require_writable, user_cache, write_sealed_json
+from lengthgen.infrastructure.processes import interrupts_left, pool
+from lengthgen.infrastructure.shapes import record
 from lengthgen.progress import Progress
 from lengthgen.stored import store_in
-from theory.system.cache import UserCached
-from theory.system.digests import source_digest
-from theory.system.errors import LengthgenError
-from theory.system.files import require_writable, user_cache, write_sealed_json
-from theory.system.processes import interrupts_left, pool
-from theory.system.shapes import record
 
 Answers = dict[str, dict[str, dict[str, Any]]]
 """Cell name -> theory name -> answer as JSON."""

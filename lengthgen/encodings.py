@@ -1,22 +1,23 @@
 """Answers about symbolic encodings as plain data: the property matrix, and the encodings in a user's file."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import sympy as sp
 
-from circuits.encodings import ENCODINGS
+from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.infrastructure.cache import UserCached
+from lengthgen.infrastructure.digests import file_digest, source_digest
+from lengthgen.infrastructure.files import user_cache
+from lengthgen.infrastructure.shapes import FLAG, TEXT, list_of, mapping_to, one_of, record
+from lengthgen.infrastructure.userfile import user_code
+from lengthgen.proofs_checks.own import declarations
 from lengthgen.tables.encodings import RELATIVE
-from proofs_checks.own import declarations
-from theory import laws, properties
-from theory.encodings.catalogue import named, with_formulas
-from theory.encodings.encoding import Encoding, EncodingError, Law
-from theory.encodings.own import is_file, records
-from theory.system.cache import UserCached
-from theory.system.digests import source_digest
-from theory.system.files import user_cache
-from theory.system.shapes import FLAG, TEXT, list_of, mapping_to, one_of, record
-from theory.system.userfile import user_code
+from lengthgen.theory import laws, properties
+from lengthgen.theory.encodings.catalogue import named, with_formulas
+from lengthgen.theory.encodings.encoding import Encoding, EncodingError, Law
+from lengthgen.theory.encodings.own import is_file, records
 
 _ROW = record(
     **dict.fromkeys(
@@ -63,7 +64,9 @@ def full_matrix() -> dict[str, Any]:
 
     Rows are cached until the formulas, or the code that decides their properties, change.
     """
-    entry = UserCached(path=user_cache("matrix") / "encodings.json", code=source_digest("theory", "lengthgen"))
+    entry = UserCached(
+        path=user_cache("matrix") / "encodings.json", code=source_digest("theory"), inputs=file_digest(Path(__file__))
+    )
     rows: dict[str, Any] = entry.computed(lambda: matrix_answer(with_formulas()), _MATRIX)
     aliases = {name: list(encoding.aliases) for name, encoding in ENCODINGS.items()}
     return rows | {"without_formulas": _without_formulas(ENCODINGS.values()), "aliases": aliases}

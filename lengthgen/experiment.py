@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from circuits.encodings import EncodingSpec, parse_encodings
-from circuits.tasks import TaskSpec
-from circuits.tasks.catalogue import TWO_SCALE_TASKS
-from circuits.tasks.families import is_of_family
-from circuits.tasks.spec import NAMED
-from empirical.runs.profile import ProfileError, load_profile
-from empirical.runs.protocol import Cell, Protocol, checked_protocol, load_protocol
-from empirical.runs.protocol import names as protocol_names
-from empirical.runs.store import RunStore
+from lengthgen.circuits.encodings import EncodingSpec, parse_encodings
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.circuits.tasks.catalogue import TWO_SCALE_TASKS
+from lengthgen.circuits.tasks.families import is_of_family
+from lengthgen.circuits.tasks.spec import NAMED
 from lengthgen.defaults import usual_encodings
-from theory.system.errors import in_any_case, nearest
-from theory.system.userfile import split_file
+from lengthgen.empirical.runs.profile import ProfileError, load_profile
+from lengthgen.empirical.runs.protocol import Cell, Protocol, checked_protocol, load_protocol
+from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.infrastructure.errors import in_any_case, nearest
+from lengthgen.infrastructure.userfile import split_file
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from lengthgen.scales import ScalesError
-from theory.formula.structure import Structure, structure
-from theory.generalization import JudgedRelation, Judgement, judge, judge_standard_encodings
-from theory.growth import Growth, growth
-from theory.growth_within import growth_within
-from theory.lrc import level_sets, profile
-from theory.lrc_within import array_of_floats, bounds_within
-from theory.outcome import LearnedPattern, Levels, learn, levels_of
-from theory.pattern import Pattern, Value
+from lengthgen.theory.formula.structure import Structure, structure
+from lengthgen.theory.generalization import JudgedRelation, Judgement, judge, judge_standard_encodings
+from lengthgen.theory.growth import Growth, growth
+from lengthgen.theory.growth_within import growth_within
+from lengthgen.theory.lrc import level_sets, profile
+from lengthgen.theory.lrc_within import array_of_floats, bounds_within
+from lengthgen.theory.outcome import LearnedPattern, Levels, learn, levels_of
+from lengthgen.theory.pattern import Pattern, Value
 
 MAX_SCALE = 1_000_000
 """Largest scale of a pattern of one position or of the offset: work grows with the scale, not with its pairs."""
@@ -72,7 +72,7 @@ def _as_bias(pattern: Pattern) -> dict[str, Any]:
     """Return the encodings of the catalogue whose bias the pattern is, and if softmax cancels it as a bias."""
     if pattern.formula is None:
         return {"laws": [], "softmax_cancels": False}
-    from theory.containing import containing
+    from lengthgen.theory.containing import containing
 
     laws = containing(pattern.formula)
     alike = structure(pattern.formula) in (Structure.CONSTANT, Structure.QUERY)

@@ -5,33 +5,33 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from circuits.analysis import Analysis, SearchStopped, analyse
-from circuits.clock import Clock
-from circuits.encodings import HintNeeded, parse_encoding
-from circuits.forecast.ask import with_forecast
-from circuits.modes import Mode
-from circuits.other_circuits import SeveralCircuits
-from circuits.prediction import predict
-from circuits.prediction_record import Prediction
-from circuits.task import TaskError
-from circuits.tasks import TaskSpec
-from empirical.runs.profile import ProfileError
-from empirical.runs.protocol import Cell, Protocol
-from empirical.runs.run import plan
-from empirical.trial.frozen import FILE, STORED_PREDICTION, Frozen, frozen_tasks
+from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.encodings import HintNeeded, parse_encoding
+from lengthgen.circuits.forecast.ask import with_forecast
+from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.other_circuits import SeveralCircuits
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.empirical.runs.protocol import Cell, Protocol
+from lengthgen.empirical.runs.run import plan
+from lengthgen.empirical.trial.frozen import FILE, STORED_PREDICTION, Frozen, frozen_tasks
 from lengthgen.experiment import Experiment
+from lengthgen.infrastructure.cache import Cached
+from lengthgen.infrastructure.digests import source_digest
+from lengthgen.infrastructure.messages import tell
+from lengthgen.infrastructure.shapes import one_for_each
+from lengthgen.infrastructure.userfile import split_file
+from lengthgen.paper_figs.report.relations import explored, pool_labels
+from lengthgen.paper_figs.report.trial_circuits import CIRCUITS
+from lengthgen.paper_figs.stored import POOLED
 from lengthgen.progress import Progress
-from paper_figs.report.relations import explored, pool_labels
-from paper_figs.report.trial_circuits import CIRCUITS
-from paper_figs.stored import POOLED
-from theory.system.cache import Cached
-from theory.system.digests import source_digest
-from theory.system.messages import tell
-from theory.system.shapes import one_for_each
-from theory.system.userfile import split_file
 
 MODE_STEPS = 120_000_000_000
-"""Limit in counted steps (`circuits.clock`) for circuits of operator modes whose predictions are only compared."""
+"""Limit in counted steps (circuits/clock.py) for circuits of operator modes whose predictions are only compared."""
 Predictions = Mapping[Cell, Mapping[str, Prediction | None]]
 """Prediction by cell and operator mode; None if there is none."""
 

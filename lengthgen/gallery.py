@@ -16,22 +16,22 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from lengthgen.infrastructure.cache import Cached, can_keep
+from lengthgen.infrastructure.digests import source_digest
+from lengthgen.infrastructure.errors import LengthgenError, in_any_case, in_words, nearest
+from lengthgen.infrastructure.files import FullDisk, locked, read_bytes, user_cache, write_bytes
+from lengthgen.infrastructure.processes import interrupts_left, pool
+from lengthgen.infrastructure.shapes import NUMBER, TEXT, mapping_to, record
+from lengthgen.paper_figs.catalogue import UnknownFigure, catalogue, select_entries
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.names import file_name
+from lengthgen.paper_figs.records import RECORDS
+from lengthgen.paper_figs.saving import Drawing, Undrawable, at_width, write
+from lengthgen.paper_figs.sources import Missing, Needs, Sources
+from lengthgen.paper_figs.stored_trial import StoredTrial, load_trial
+from lengthgen.paper_figs.style import WIDTHS, StyleError
 from lengthgen.preconditions import TRAINING, missing_training
 from lengthgen.progress import Progress
-from paper_figs.catalogue import UnknownFigure, catalogue, select_entries
-from paper_figs.declaration import Entry
-from paper_figs.names import file_name
-from paper_figs.records import RECORDS
-from paper_figs.saving import Drawing, Undrawable, at_width, write
-from paper_figs.sources import Missing, Needs, Sources
-from paper_figs.stored_trial import StoredTrial, load_trial
-from paper_figs.style import WIDTHS, StyleError
-from theory.system.cache import Cached, can_keep
-from theory.system.digests import source_digest
-from theory.system.errors import LengthgenError, in_any_case, in_words, nearest
-from theory.system.files import FullDisk, locked, read_bytes, user_cache, write_bytes
-from theory.system.processes import interrupts_left, pool
-from theory.system.shapes import NUMBER, TEXT, mapping_to, record
 
 PROCESSES = 2
 """Number of processes that draw in parallel."""
@@ -186,7 +186,7 @@ def figure(
         out: folder of the stored runs and answers that a figure of the catalogue reads; in a checkout, an experiment
             without runs there is drawn from its record.
         profile: profile of these runs: smoke, quick or paper.
-        width: printed width, a name of `paper_figs.style.WIDTHS`.
+        width: printed width, a name of `lengthgen.paper_figs.style.WIDTHS`.
 
     Returns:
         shown (a figure of matplotlib, or a table), rows (its numbers) and caption.

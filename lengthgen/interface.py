@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from circuits.encodings import parse_encoding
-from empirical.model.backend import Backend
-from empirical.runs.limits import SEED
-from empirical.runs.profile import ProfileError
 from lengthgen.answer import Answer
+from lengthgen.circuits.encodings import parse_encoding
 from lengthgen.defaults import ideal_encoding
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.runs.limits import SEED
+from lengthgen.empirical.runs.profile import ProfileError
 from lengthgen.experiment import chosen, task_experiment
 from lengthgen.preconditions import require_ready
 from lengthgen.training import ENGINES, MOST, UntilDecided, run_conjecture, train_one

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from circuits.clock import Clock
-from circuits.languages.c_rasp import decide
-from circuits.languages.regular import Automaton, minimal_automaton
-from circuits.src import src, traces_up_to
-from circuits.task import TaskError
-from circuits.tasks.published.next_symbols import with_states_task
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.languages.c_rasp import decide
+from lengthgen.circuits.languages.regular import Automaton, minimal_automaton
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks.published.next_symbols import with_states_task
 
 ARITY = 2
 """Argument slots of every operator of the running trace: the state before a symbol, and the symbol."""
@@ -35,7 +35,7 @@ def language_answer(expression: str) -> dict[str, Any]:
     """Return the automaton of a regular expression, the decision of C-RASP, and SRC with states, as JSON holds them.
 
     Raises:
-        LanguageError: as `circuits.languages.regular.minimal_automaton`.
+        LanguageError: as `lengthgen.circuits.languages.regular.minimal_automaton`.
     """
     automaton = minimal_automaton(expression)
     decision, complexity = decide(automaton), src_with_states(automaton)

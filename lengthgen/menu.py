@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from theory.system.errors import in_any_case, nearest
+from lengthgen.infrastructure.errors import in_any_case, nearest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,16 +6,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from circuits.encodings import parse_encodings
-from empirical.model.backend import Backend
-from empirical.modular_addition.conditions import CONDITIONS
-from empirical.modular_addition.outcomes import Outcome, is_fitted, outcomes
-from empirical.modular_addition.profile import load_profile
-from empirical.modular_addition.run import ModularRun
-from empirical.modular_addition.sweep import Trained
-from empirical.training.sealed_sweep import train_all
+from lengthgen.circuits.encodings import parse_encodings
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS
+from lengthgen.empirical.modular_addition.outcomes import Outcome, is_fitted, outcomes
+from lengthgen.empirical.modular_addition.profile import load_profile
+from lengthgen.empirical.modular_addition.run import ModularRun
+from lengthgen.empirical.modular_addition.sweep import Trained
+from lengthgen.empirical.training.sealed_sweep import train_all
+from lengthgen.infrastructure.errors import in_any_case
 from lengthgen.progress import Progress
-from theory.system.errors import in_any_case
 
 
 def modular_answer(

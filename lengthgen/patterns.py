@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from theory.pattern import Pattern, PatternError, from_array, from_formula, from_function, from_relation
-from theory.relation import Relation
-from theory.system.userfile import Guarded, load_object, require_file, split_file, user_code
+from lengthgen.infrastructure.userfile import Guarded, load_object, require_file, split_file, user_code
+from lengthgen.theory.pattern import Pattern, PatternError, from_array, from_formula, from_function, from_relation
+from lengthgen.theory.relation import Relation
 
 
 def load_pattern(text: str, parameters: Sequence[str] = ()) -> Pattern:

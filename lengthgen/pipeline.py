@@ -12,28 +12,20 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from circuits.sat import SolverFailed
-from circuits.tasks import TASKS, TaskSpec, load
-from empirical.model.backend import Backend
-from empirical.runs.environment import environment
-from empirical.runs.protocol import Protocol, load_protocol
+from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.tasks import TASKS, TaskSpec, load
 from lengthgen.complexity import Question, compute
 from lengthgen.court import court_answer
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.runs.environment import environment
+from lengthgen.empirical.runs.protocol import Protocol, load_protocol
 from lengthgen.experiment import Experiment
 from lengthgen.explanation import lrc_answer
 from lengthgen.gallery import draw_catalogue
-from lengthgen.progress import Progress
-from lengthgen.reporting import write_report
-from lengthgen.training import UntilDecided, run_conjecture
-from paper_figs.records import RECORDS
-from paper_figs.sources import Sources
-from paper_figs.stored import CLAIM
-from paper_figs.style import PAGE_WIDTH
-from theory.pattern import from_formula
-from theory.system.cache import Cached, UserCached
-from theory.system.digests import file_digest, source_digest
-from theory.system.files import locked, sweep_partial, user_cache, write_sealed_json
-from theory.system.shapes import (
+from lengthgen.infrastructure.cache import Cached, UserCached
+from lengthgen.infrastructure.digests import file_digest, source_digest
+from lengthgen.infrastructure.files import locked, sweep_partial, user_cache, write_sealed_json
+from lengthgen.infrastructure.shapes import (
     COUNT,
     FLAG,
     LIMIT,
@@ -47,6 +39,14 @@ from theory.system.shapes import (
     record,
     row,
 )
+from lengthgen.paper_figs.records import RECORDS
+from lengthgen.paper_figs.sources import Sources
+from lengthgen.paper_figs.stored import CLAIM
+from lengthgen.paper_figs.style import PAGE_WIDTH
+from lengthgen.progress import Progress
+from lengthgen.reporting import write_report
+from lengthgen.theory.pattern import from_formula
+from lengthgen.training import UntilDecided, run_conjecture
 
 WORKED_PATTERNS = {"prefix sum": "1", "window filter": "2 if i == j else 1 if j - i == 1 else 0", "decay": "0.5**(j-i)"}
 """The three worked cases of docs/theory/theorems.md, from scale 4 to 8."""
@@ -143,11 +143,11 @@ def _claims(out: Path, profile_name: str) -> dict[str, Any]:
 
 def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
     """Run all claims. `holds` covers the proofs only: verdicts on runs are findings, like those of the conjecture."""
+    from lengthgen.proofs_checks.ledger import run
+    from lengthgen.proofs_checks.registry import selection
+    from lengthgen.proofs_checks.report import as_json
+    from lengthgen.proofs_checks.trained import Runs
     from lengthgen.verification import failing
-    from proofs_checks.ledger import run
-    from proofs_checks.registry import selection
-    from proofs_checks.report import as_json
-    from proofs_checks.trained import Runs
 
     claims = selection(runs=Runs(out=out, profile=profile_name))
     results = run(claims, cache=user_cache("claims"), progress=partial(Progress, "verify", pieces="claims"))

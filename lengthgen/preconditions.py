@@ -3,10 +3,10 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from empirical.model.backend import Backend
-from theory.system.errors import LengthgenError
-from theory.system.extras import how_to_install
-from theory.system.files import require_folder
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.extras import how_to_install
+from lengthgen.infrastructure.files import require_folder
 
 TRAINING = ("torch", "safetensors", "pyarrow")
 """Packages of the extra `train`."""

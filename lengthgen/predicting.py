@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from circuits.analysis import Analysis, analyse
-from circuits.encodings import EncodingSpec, parse_encodings
-from circuits.forecast.ask import forecasts, require_beyond
-from circuits.prediction_record import Forecast, Prediction
-from circuits.task import Task
-from circuits.tasks import TaskSpec, parse_task
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.encodings import EncodingSpec, parse_encodings
+from lengthgen.circuits.forecast.ask import forecasts, require_beyond
+from lengthgen.circuits.prediction_record import Forecast, Prediction
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import TaskSpec, parse_task
 from lengthgen.defaults import usual_encodings
 
 

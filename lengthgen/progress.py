@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from time import monotonic
 
-from circuits.clock import Clock
-from theory.system.messages import tell
+from lengthgen.circuits.clock import Clock
+from lengthgen.infrastructure.messages import tell
 
 FIRST_LINE, NEXT_LINES = 5.0, 15.0
 """Seconds after which a computation of unknown length says what it does, and between its later lines."""

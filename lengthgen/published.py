@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from empirical.court.cell import Cell, MeasuredRun
-from empirical.court.published.load import published_cells, sources, unusable_runs
-from empirical.court.published.source import PublishedError, Source
-from theory.system.errors import in_any_case, nearest
+from lengthgen.empirical.court.cell import Cell, MeasuredRun
+from lengthgen.empirical.court.published.load import published_cells, sources, unusable_runs
+from lengthgen.empirical.court.published.source import PublishedError, Source
+from lengthgen.infrastructure.errors import in_any_case, nearest
 
 
 def published_answer(

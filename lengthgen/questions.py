@@ -6,14 +6,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from circuits.clock import Clock, OutOfTime
-from circuits.questions.all_scales import src_for_all_scales
-from circuits.questions.counting import minimum_circuits
-from circuits.questions.synthesis import scratchpad_tokens, src_within
-from circuits.src import MAX_ARITY, MAX_ENTRIES
-from circuits.task import TaskError
-from circuits.transducer import Transducer
-from circuits.two_scales import TwoScaleTask, grid_src
+from lengthgen.circuits.clock import Clock, OutOfTime
+from lengthgen.circuits.questions.all_scales import src_for_all_scales
+from lengthgen.circuits.questions.counting import minimum_circuits
+from lengthgen.circuits.questions.synthesis import scratchpad_tokens, src_within
+from lengthgen.circuits.src import MAX_ARITY, MAX_ENTRIES
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.transducer import Transducer
+from lengthgen.circuits.two_scales import TwoScaleTask, grid_src
 from lengthgen.complexity import Question, SRCAnswer, compute
 from lengthgen.results import number
 
@@ -68,7 +68,7 @@ _SIZES = ("symbols", "arity", "operators")
 
 
 def minima(answer: SRCAnswer) -> dict[str, Any]:
-    """Return the number of minimum circuits and what they have in common (`circuits.questions`), as JSON holds it.
+    """Return the number of minimum circuits and what they have in common (circuits/questions/), as JSON holds it.
 
     Raises:
         TaskError: they cannot be counted, or not within the time limit.
@@ -92,7 +92,7 @@ def minima(answer: SRCAnswer) -> dict[str, Any]:
 
 
 def within(answer: SRCAnswer, error: Fraction) -> dict[str, Any]:
-    """Return SRC within an error (`circuits.questions.synthesis.src_within`), as JSON holds it.
+    """Return SRC within an error (`lengthgen.circuits.questions.synthesis.src_within`), as JSON holds it.
 
     Raises:
         TaskError, SolverError: as `src_within`.
@@ -104,7 +104,7 @@ def within(answer: SRCAnswer, error: Fraction) -> dict[str, Any]:
 
 
 def scratchpad(answer: SRCAnswer, operators: int) -> dict[str, Any]:
-    """Return the fewest scratchpad tokens for a number of operators (`circuits.questions.synthesis`), as JSON holds it.
+    """Return the fewest scratchpad tokens for a number of operators (questions/synthesis.py), as JSON holds it.
 
     Raises:
         TaskError, SolverError: as `scratchpad_tokens`.
@@ -120,7 +120,7 @@ def scratchpad(answer: SRCAnswer, operators: int) -> dict[str, Any]:
 
 
 def all_scales(machine: Transducer, last: int, *, arity: int | None, seconds: float | None) -> dict[str, Any]:
-    """Return SRC of a transducer's task at all scales (`circuits.questions.all_scales`), as JSON holds it.
+    """Return SRC of a transducer's task at all scales (`lengthgen.circuits.questions.all_scales`), as JSON holds it.
 
     Raises:
         TaskError: as `src_for_all_scales`.
@@ -144,7 +144,7 @@ def grid(
     """Return SRC of a task of two scales at every pair of scales up to the last ones, as JSON holds it.
 
     Raises:
-        TaskError: as `circuits.two_scales.grid_src`.
+        TaskError: as `lengthgen.circuits.two_scales.grid_src`.
     """
     answer = grid_src(family, first, second, arity, mode=mode, clock=Clock(seconds))
     values: dict[str, dict[str, int | str | None]] = {}

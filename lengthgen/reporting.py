@@ -12,29 +12,29 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote_plus
 
-from circuits.encodings import ENCODINGS
-from circuits.formats import FORMATS
-from circuits.sat import SolverFailed
-from circuits.tasks import TASKS, TaskSpec
-from empirical.runs.environment import revision
-from empirical.runs.store import RunStore
+from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.circuits.formats import FORMATS
+from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.tasks import TASKS, TaskSpec
+from lengthgen.empirical.runs.environment import revision
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.infrastructure.cache import Cached, UserCached
+from lengthgen.infrastructure.digests import file_digest, source_digest, versions
+from lengthgen.infrastructure.errors import LengthgenError, in_words
+from lengthgen.infrastructure.files import user_cache, write_bytes
+from lengthgen.infrastructure.processes import interrupts_left, pool
+from lengthgen.infrastructure.shapes import mapping_to
+from lengthgen.paper_figs import instance
+from lengthgen.paper_figs.report import claims, court, looks, mathematics, page, relations, runs, trials, verdict
+from lengthgen.paper_figs.report.plain import task_name, text
+from lengthgen.paper_figs.report.trial_circuits import trial_circuits
+from lengthgen.paper_figs.sources import Sources
+from lengthgen.paper_figs.stored import SHOWN_RUN, exploration
+from lengthgen.paper_figs.style import PAGE_WIDTH
 from lengthgen.progress import Progress
+from lengthgen.proofs_checks.registry import selection
+from lengthgen.proofs_checks.trained import Runs
 from lengthgen.results import tasks_answer
-from paper_figs import instance
-from paper_figs.report import claims, court, looks, mathematics, page, relations, runs, trials, verdict
-from paper_figs.report.plain import task_name, text
-from paper_figs.report.trial_circuits import trial_circuits
-from paper_figs.sources import Sources
-from paper_figs.stored import SHOWN_RUN, exploration
-from paper_figs.style import PAGE_WIDTH
-from proofs_checks.registry import selection
-from proofs_checks.trained import Runs
-from theory.system.cache import Cached, UserCached
-from theory.system.digests import file_digest, source_digest, versions
-from theory.system.errors import LengthgenError, in_words
-from theory.system.files import user_cache, write_bytes
-from theory.system.processes import interrupts_left, pool
-from theory.system.shapes import mapping_to
 
 PAGE = "report.html"
 """File name of the page."""

@@ -3,7 +3,7 @@
 import itertools
 import re
 
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
 
 MAX_SCALE = 10_000
 """Largest scale of SRC; patterns and models have their own limits."""

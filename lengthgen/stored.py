@@ -6,10 +6,10 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore, Stored, StoreError
-from empirical.runs.unfinished import removal
-from theory.system.errors import in_any_case, nearest
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore, Stored, StoreError
+from lengthgen.empirical.runs.unfinished import removal
+from lengthgen.infrastructure.errors import in_any_case, nearest
 
 STATES = ("finished", "unfinished", "broken")
 """States of a stored run."""

@@ -3,10 +3,10 @@
 from itertools import islice
 from typing import Any
 
-from circuits.theories.catalogue import theory_named
-from circuits.theories.theory import TheoryError
-from empirical.court.strata import questions as drawn_questions
-from empirical.court.strata import stratified
+from lengthgen.circuits.theories.catalogue import theory_named
+from lengthgen.circuits.theories.theory import TheoryError
+from lengthgen.empirical.court.strata import questions as drawn_questions
+from lengthgen.empirical.court.strata import stratified
 
 
 def strata_answer(first: str, second: str, *, questions: int, per_stratum: int, seed: int) -> dict[str, Any]:

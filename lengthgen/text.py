@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from circuits.encodings import parse_encodings
-from empirical.model.backend import Backend
-from empirical.text.profile import load_profile
-from empirical.text.run import TextRun, tests_by_name
-from empirical.text.sweep import trained, usual_encodings
-from empirical.training.sealed_sweep import train_all
+from lengthgen.circuits.encodings import parse_encodings
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.text.profile import load_profile
+from lengthgen.empirical.text.run import TextRun, tests_by_name
+from lengthgen.empirical.text.sweep import trained, usual_encodings
+from lengthgen.empirical.training.sealed_sweep import train_all
 from lengthgen.progress import Progress
 
 

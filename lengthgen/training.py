@@ -7,27 +7,27 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from circuits.modes import Mode
-from circuits.prediction_record import Prediction
-from empirical.model.backend import Backend
-from empirical.runs.profile import Model
-from empirical.runs.protocol import Cell
-from empirical.runs.run import Run, one_run, saturations
-from empirical.runs.store import RunStore
-from empirical.training.cluster import ray
-from empirical.training.sweep import Engine, local, staying, train_all
-from empirical.trial.conjecture import FEWEST, CellEvidence, CellKey, Criteria, JudgedCell, judge
-from empirical.trial.frozen import Frozen
-from empirical.trial.outcomes import History, outcome
-from empirical.trial.trial import as_json
 from lengthgen.announcement import announce_replacement, announce_runs, offer
+from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.curves import write_curves
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.runs.profile import Model
+from lengthgen.empirical.runs.protocol import Cell
+from lengthgen.empirical.runs.run import Run, one_run, saturations
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.training.cluster import ray
+from lengthgen.empirical.training.sweep import Engine, local, staying, train_all
+from lengthgen.empirical.trial.conjecture import FEWEST, CellEvidence, CellKey, Criteria, JudgedCell, judge
+from lengthgen.empirical.trial.frozen import Frozen
+from lengthgen.empirical.trial.outcomes import History, outcome
+from lengthgen.empirical.trial.trial import as_json
 from lengthgen.experiment import Experiment
 from lengthgen.freezing import Predictions, frozen_predictions
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.infrastructure.messages import tell
 from lengthgen.progress import Progress
 from lengthgen.watching import watching
-from theory.system.files import write_sealed_json
-from theory.system.messages import tell
 
 ENGINES = {"local": local, "ray": ray}
 """Engines that train the runs of a sweep."""
@@ -214,7 +214,7 @@ def _other_runs(store: RunStore, runs: Sequence[Run]) -> list[History]:
 
 def train_one(experiment: Experiment, seed: int, backend: Backend, *, log: bool = False) -> dict[str, Any]:
     """Train one run of an experiment with one cell and one model, in this process."""
-    from empirical.training.train import train
+    from lengthgen.empirical.training.train import train
 
     protocol = experiment.protocol
     run = one_run(protocol, protocol.cells[0], protocol.profile.models[0], seed)

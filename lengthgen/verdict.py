@@ -6,22 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from empirical.runs.environment import environment
-from empirical.statistics.e_values import Estimand, decides
-from empirical.verdict.comparisons import decided_pairs
-from empirical.verdict.disputes import rounds
-from empirical.verdict.forgery import decided, met, of_all, of_deciding
-from empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
-from empirical.verdict.judgement import gate, judge
-from empirical.verdict.preregistration import Preregistration, load_preregistration
-from empirical.verdict.rerun import judged, rerun
-from empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, missing_runs, train_wanted
-from empirical.verdict.seen import seen_cells
+from lengthgen.empirical.runs.environment import environment
+from lengthgen.empirical.statistics.e_values import Estimand, decides
+from lengthgen.empirical.verdict.comparisons import decided_pairs
+from lengthgen.empirical.verdict.disputes import rounds
+from lengthgen.empirical.verdict.forgery import decided, met, of_all, of_deciding
+from lengthgen.empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
+from lengthgen.empirical.verdict.judgement import gate, judge
+from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
+from lengthgen.empirical.verdict.rerun import judged, rerun
+from lengthgen.empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, missing_runs, train_wanted
+from lengthgen.empirical.verdict.seen import seen_cells
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import locked, require_folder, write_json
+from lengthgen.infrastructure.messages import tell
+from lengthgen.infrastructure.shapes import COUNT, NUMBER, TEXT, both, list_of, mapping_to, read_stored, record
 from lengthgen.progress import Progress
-from theory.system.errors import LengthgenError
-from theory.system.files import locked, require_folder, write_json
-from theory.system.messages import tell
-from theory.system.shapes import COUNT, NUMBER, TEXT, both, list_of, mapping_to, read_stored, record
 
 GATE, ENVIRONMENT = "gate.json", "environment.json"
 DEVIATIONS = "deviations.json"

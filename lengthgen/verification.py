@@ -6,17 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from empirical.runs.profile import load_profile
-from empirical.runs.store import StoreError
+from lengthgen.empirical.runs.profile import load_profile
+from lengthgen.empirical.runs.store import StoreError
 from lengthgen.encodings import own_encodings_answer, selected
+from lengthgen.infrastructure.files import user_cache
 from lengthgen.progress import Progress
-from proofs_checks import ledger, own_claims, prover, registry, report
-from proofs_checks.formal import recorded
-from proofs_checks.lattice import lattice
-from proofs_checks.ledger import Selection
-from proofs_checks.result import Result
-from proofs_checks.trained import Runs
-from theory.system.files import user_cache
+from lengthgen.proofs_checks import ledger, own_claims, prover, registry, report
+from lengthgen.proofs_checks.formal import recorded
+from lengthgen.proofs_checks.lattice import lattice
+from lengthgen.proofs_checks.ledger import Selection
+from lengthgen.proofs_checks.result import Result
+from lengthgen.proofs_checks.trained import Runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ def lattice_claims() -> list[str]:
 
 def lattice_answer(results: Sequence[Result], folder: Path) -> dict[str, Any]:
     """Return the edges with their verdicts, and write the drawing of the lattice into the folder."""
-    from paper_figs import recovery_lattice
+    from lengthgen.paper_figs import recovery_lattice
 
     by_id = {result.claim.id: result for result in results}
     graph = lattice()

@@ -15,11 +15,11 @@ from rich.console import Group as Stacked
 from rich.live import Live
 from rich.table import Table
 
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore
-from empirical.training.sweep import Group
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.training.sweep import Group
+from lengthgen.infrastructure.messages import tell
 from lengthgen.progress import EVERY, seconds_left
-from theory.system.messages import tell
 
 
 @contextmanager

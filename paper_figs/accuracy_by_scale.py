@@ -19,13 +19,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from paper_figs.cells import LEVEL, CellScores, common_scales, interval, seed_columns
-from paper_figs.declaration import Entry
-from paper_figs.names import count_text
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish
-from paper_figs.sources import Needs, Sources, model_sizes
-from paper_figs.style import PAGE_WIDTH, Look, context, glossary, line_style, looks
+from lengthgen.paper_figs.cells import LEVEL, CellScores, common_scales, interval, seed_columns
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.names import count_text
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import finish
+from lengthgen.paper_figs.sources import Needs, Sources, model_sizes
+from lengthgen.paper_figs.style import PAGE_WIDTH, Look, context, glossary, line_style, looks
 
 _CURVES = 6
 """Largest number of curves in one panel; the marks of more curves could not be told apart."""

@@ -19,14 +19,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from empirical.runs.protocol import Protocol
-from empirical.trial.outcomes import Checkpoint
-from paper_figs.cells import CellScores, common_scales, seed_columns
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing, Undrawable
-from paper_figs.small_panels import finish, shape
-from paper_figs.sources import Needs, Sources, model_sizes
-from paper_figs.style import TALLEST, Look, context, glossary, line_style, looks
+from lengthgen.empirical.runs.protocol import Protocol
+from lengthgen.empirical.trial.outcomes import Checkpoint
+from lengthgen.paper_figs.cells import CellScores, common_scales, seed_columns
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing, Undrawable
+from lengthgen.paper_figs.small_panels import finish, shape
+from lengthgen.paper_figs.sources import Needs, Sources, model_sizes
+from lengthgen.paper_figs.style import TALLEST, Look, context, glossary, line_style, looks
 
 LEAST_LEVEL = 0.9
 """Least probability of the interval of a median, if the number of seeds allows it."""

@@ -11,13 +11,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from paper_figs.accuracy_grid import median_columns, median_interval, median_text
-from paper_figs.cells import CellScores, common_scales, seed_columns
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish
-from paper_figs.sources import Needs, Sources, model_sizes
-from paper_figs.style import Look, context, line_style, looks
+from lengthgen.paper_figs.accuracy_grid import median_columns, median_interval, median_text
+from lengthgen.paper_figs.cells import CellScores, common_scales, seed_columns
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import finish
+from lengthgen.paper_figs.sources import Needs, Sources, model_sizes
+from lengthgen.paper_figs.style import Look, context, line_style, looks
 
 SCALES = (5, 10, 15, 20)
 """Scales of Figure 3, one panel each."""

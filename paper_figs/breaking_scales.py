@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from paper_figs.cell_rows import CellRows
-from paper_figs.names import count_text, short_task_names
-from paper_figs.saving import Drawing
-from paper_figs.style import context, glossary, line_style, looks
-from paper_figs.trial_cells import (
+from lengthgen.paper_figs.cell_rows import CellRows
+from lengthgen.paper_figs.names import count_text, short_task_names
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.style import context, glossary, line_style, looks
+from lengthgen.paper_figs.trial_cells import (
     Setting,
     StoredCell,
     Trial,

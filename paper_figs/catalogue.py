@@ -1,4 +1,4 @@
-"""Catalogue of all figures and tables by name, collected from the FIGURES of each module (`paper_figs.declaration`)."""
+"""Catalogue of all figures and tables by name, collected from the FIGURES of each module (declaration.py)."""
 
 import pkgutil
 from collections.abc import Iterable, Sequence
@@ -7,13 +7,13 @@ from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 
-import paper_figs
-from empirical.runs.profile import ProfileError
-from empirical.runs.protocol import names as protocol_names
-from paper_figs.declaration import Entry, Family
-from paper_figs.names import file_name
-from paper_figs.sources import Sources
-from theory.system.errors import LengthgenError, in_any_case, nearest
+from lengthgen import paper_figs
+from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
+from lengthgen.paper_figs.declaration import Entry, Family
+from lengthgen.paper_figs.names import file_name
+from lengthgen.paper_figs.sources import Sources
 
 
 class UnknownFigure(LengthgenError):
@@ -87,7 +87,7 @@ def select_entries(entries: dict[str, Entry], names: Sequence[str]) -> list[Entr
 def _modules() -> tuple[ModuleType, ...]:
     """Modules of this package, sorted by name, without subpackages: those of the report declare no figures."""
     names = sorted(module.name for module in pkgutil.iter_modules(paper_figs.__path__) if not module.ispkg)
-    return tuple(import_module(f"paper_figs.{name}") for name in names)
+    return tuple(import_module(f"{paper_figs.__name__}.{name}") for name in names)
 
 
 def _place(entry: Entry) -> int:

@@ -8,9 +8,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paper_figs.saving import Undrawable
-from paper_figs.style import SMALLEST_TEXT, TALLEST, Look
-from paper_figs.trial_cells import StoredCell, task_names
+from lengthgen.paper_figs.saving import Undrawable
+from lengthgen.paper_figs.style import SMALLEST_TEXT, TALLEST, Look
+from lengthgen.paper_figs.trial_cells import StoredCell, task_names
 
 # Inches: height of a row, space between tasks, and the widths of the names of tasks and of encodings.
 _LINE, _BETWEEN = 0.12, 0.05

@@ -16,18 +16,18 @@ from matplotlib.patches import Patch, PathPatch, Rectangle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from circuits.analysis import analyse
-from circuits.circuit import Circuit
-from circuits.tasks import load
-from paper_figs import saving
-from paper_figs.declaration import Entry
-from paper_figs.instance import operand_names
-from paper_figs.names import count_text, file_name
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import page
-from paper_figs.sources import Sources
-from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, shades, slot_look
-from theory.system.errors import LengthgenError
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.tasks import load
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.paper_figs import saving
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.instance import operand_names
+from lengthgen.paper_figs.names import count_text, file_name
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import page
+from lengthgen.paper_figs.sources import Sources
+from lengthgen.paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, shades, slot_look
 
 TASKS = {"parity": 4, "addition": 3, "multiplication": 3}
 """Map from the tasks that have a figure in the catalogue to the scale at which their circuit is drawn."""

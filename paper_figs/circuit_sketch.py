@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.patheffects import withStroke
 
-from paper_figs.style import slot_look
+from lengthgen.paper_figs.style import slot_look
 
 _PROMPT, _STEPS, _NAMES = 1.0, 0.3, 0.0
 """Heights (y) of the prompt tokens, of the operators of the steps, and of the tokens that the steps compute."""

@@ -7,12 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from paper_figs.declaration import Entry
-from paper_figs.names import count_text
-from paper_figs.saving import Drawing, Printed
-from paper_figs.small_panels import page
-from paper_figs.sources import Needs, Sources
-from paper_figs.style import SMALLEST_TEXT, context
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.names import count_text
+from lengthgen.paper_figs.saving import Drawing, Printed
+from lengthgen.paper_figs.small_panels import page
+from lengthgen.paper_figs.sources import Needs, Sources
+from lengthgen.paper_figs.style import SMALLEST_TEXT, context
 
 LOOKS = {
     # outcome of an answer: fill colour, hatch

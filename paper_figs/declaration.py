@@ -1,8 +1,8 @@
 """Declarations of figures and tables.
 
 Each module of paper_figs lists the figures and tables that it draws in FIGURES, as `Entry` objects or as functions
-that make the entries of one protocol. To add a figure, add a module with FIGURES and a test; `paper_figs.catalogue`
-finds it.
+that make the entries of one protocol. To add a figure, add a module with FIGURES and a test;
+`lengthgen.paper_figs.catalogue` finds it.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from empirical.runs.protocol import Protocol
-from paper_figs.saving import Drawing, at_width
-from paper_figs.sources import Needs, Sources
+from lengthgen.empirical.runs.protocol import Protocol
+from lengthgen.paper_figs.saving import Drawing, at_width
+from lengthgen.paper_figs.sources import Needs, Sources
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,8 @@
 """Table of the cells whose runs disagree with their prediction, with possible explanations of each."""
 
-from paper_figs.names import short_task_names
-from paper_figs.saving import Drawing, Printed
-from paper_figs.trial_cells import (
+from lengthgen.paper_figs.names import short_task_names
+from lengthgen.paper_figs.saving import Drawing, Printed
+from lengthgen.paper_figs.trial_cells import (
     Trial,
     judging_rule,
     key_of,

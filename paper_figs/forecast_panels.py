@@ -16,22 +16,22 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from circuits.analysis import Analysis, analyse
-from circuits.circuit import Circuit
-from circuits.encodings import EncodingError, parse_encoding, parse_encodings, relation_of
-from circuits.forecast.ask import forecasts
-from circuits.prediction_record import Forecast, Prediction
-from circuits.roles import step_roles
-from circuits.tasks import TaskSpec
-from paper_figs import circuit_sketch, saving
-from paper_figs.declaration import Entry
-from paper_figs.instance import Instance
-from paper_figs.names import file_name
-from paper_figs.saving import Drawing
-from paper_figs.sources import Sources
-from paper_figs.style import MOST_SLOTS, PAGE_WIDTH, SMALLEST_TEXT, context, glossary, looks
-from theory.relation import RelationError
-from theory.system.errors import LengthgenError
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.encodings import EncodingError, parse_encoding, parse_encodings, relation_of
+from lengthgen.circuits.forecast.ask import forecasts
+from lengthgen.circuits.prediction_record import Forecast, Prediction
+from lengthgen.circuits.roles import step_roles
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.paper_figs import circuit_sketch, saving
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.instance import Instance
+from lengthgen.paper_figs.names import file_name
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.sources import Sources
+from lengthgen.paper_figs.style import MOST_SLOTS, PAGE_WIDTH, SMALLEST_TEXT, context, glossary, looks
+from lengthgen.theory.relation import RelationError
 
 SCALE = 4
 """Largest scale of the circuit that is drawn."""
@@ -69,7 +69,7 @@ def drawing(
 
     Raises:
         LengthgenError: there are more encodings than fit the picture.
-        EncodingError, StyleError: as `paper_figs.style.looks`.
+        EncodingError, StyleError: as `lengthgen.paper_figs.style.looks`.
     """
     if len(predictions) > ROWS:
         raise LengthgenError(f"{len(predictions)} encodings are more than the {ROWS} that fit a picture: name fewer")

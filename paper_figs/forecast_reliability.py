@@ -5,11 +5,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from circuits.forecast.scores import scores
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing
-from paper_figs.sources import Sources
-from paper_figs.style import context
+from lengthgen.circuits.forecast.scores import scores
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.sources import Sources
+from lengthgen.paper_figs.style import context
 
 HEIGHT = 2.6
 """Height in inches."""
@@ -19,7 +19,7 @@ def drawing(answer: Mapping[str, Any], *, width: float) -> Drawing:
     """Draw the tenths of the forecast, with the number of runs of each.
 
     Args:
-        answer: `circuits.forecast.scores.scores()`.
+        answer: `lengthgen.circuits.forecast.scores.scores()`.
         width: width of the figure, in inches.
     """
     tenths = answer["calibration"]

@@ -10,14 +10,14 @@ from math import inf, isinf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from circuits.analysis import Analysis, analyse
-from circuits.encodings import HintNeeded, parse_encoding, relation_of
-from circuits.induced import induced_complexity
-from circuits.tasks import parse_task
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish, grid
-from paper_figs.style import context, glossary, line_style, look
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.encodings import HintNeeded, parse_encoding, relation_of
+from lengthgen.circuits.induced import induced_complexity
+from lengthgen.circuits.tasks import parse_task
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import finish, grid
+from lengthgen.paper_figs.style import context, glossary, line_style, look
 
 LARGEST = 8
 TASKS = ("copy", "shift", "parity", "addition[base=2]", "multiplication[base=4]", "division[base=4]")

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from circuits.analysis import Analysis
-from circuits.encodings import parse_encoding, relation_of
-from circuits.induced import induced_complexity
-from circuits.roles import step_roles
-from circuits.task import UNDEFINED, Task
-from circuits.trace import segments
-from theory.relation import Labels, Relation
+from lengthgen.circuits.analysis import Analysis
+from lengthgen.circuits.encodings import parse_encoding, relation_of
+from lengthgen.circuits.induced import induced_complexity
+from lengthgen.circuits.roles import step_roles
+from lengthgen.circuits.task import UNDEFINED, Task
+from lengthgen.circuits.trace import segments
+from lengthgen.theory.relation import Labels, Relation
 
 
 def operand_names(task: Task, scale: int) -> dict[int, tuple[str, int]]:
@@ -93,7 +93,7 @@ class Instance:
         return frozenset(step_roles(self.analysis.circuit, self.scale))
 
     def relation(self, encoding: str) -> Relation:
-        """Position relation of an encoding. Raises the errors of `circuits.encodings.relation_of`."""
+        """Position relation of an encoding. Raises the errors of `lengthgen.circuits.encodings.relation_of`."""
         return relation_of(parse_encoding(encoding), self.analysis.circuit)
 
     def labels(self, encoding: str) -> Labels:

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish, grid
-from paper_figs.style import context
-from theory.encodings import interpolation, rotary
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import finish, grid
+from lengthgen.paper_figs.style import context
+from lengthgen.theory.encodings import interpolation, rotary
 
 BASE = 10_000
 WIDTHS = (128, 2)

@@ -16,14 +16,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from circuits.analysis import Analysis
-from circuits.encodings import HintNeeded, NoRelation, parse_encoding
-from paper_figs import circuit_sketch
-from paper_figs.instance import Instance
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import matrix
-from paper_figs.style import MOST_SLOTS, PAGE_WIDTH, SMALLEST_TEXT, context, glossary, looks, slot_look
-from theory.relation import NO_LABEL
+from lengthgen.circuits.analysis import Analysis
+from lengthgen.circuits.encodings import HintNeeded, NoRelation, parse_encoding
+from lengthgen.paper_figs import circuit_sketch
+from lengthgen.paper_figs.instance import Instance
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import matrix
+from lengthgen.paper_figs.style import MOST_SLOTS, PAGE_WIDTH, SMALLEST_TEXT, context, glossary, looks, slot_look
+from lengthgen.theory.relation import NO_LABEL
 
 LONGEST = 11
 """Largest number of positions at which names and labels of two characters fit their cells in print."""
@@ -102,7 +102,7 @@ def drawing(
     Raises:
         ValueError: there is nothing to draw, or `unfit` gives a reason for a format.
         EncodingError, RelationError: as `unfit`.
-        StyleError: as `paper_figs.style.looks`.
+        StyleError: as `lengthgen.paper_figs.style.looks`.
     """
     instances = _instances(analyses, scale, encodings, step)
     return Drawing(

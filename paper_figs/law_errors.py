@@ -12,10 +12,10 @@ from zlib import crc32
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from paper_figs import saving
-from paper_figs.saving import Drawing
-from paper_figs.style import PAGE_WIDTH, context, slot_look
-from theory.system.errors import writable
+from lengthgen.infrastructure.errors import writable
+from lengthgen.paper_figs import saving
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.style import PAGE_WIDTH, context, slot_look
 
 LINES: Mapping[str, Any] = {"": "-", "module moved": (0, (4, 1.5)), "autocast": (0, (1, 1.2))}
 """Line of inputs of a dtype, of a module that was moved to it, and of autocast to it."""

@@ -16,18 +16,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from circuits.roles import ideal_relation
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore
-from paper_figs.declaration import Entry
-from paper_figs.records import RELATIONS
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import matrix
-from paper_figs.sources import Needs, Sources
-from paper_figs.style import SMALLEST_TEXT, context, look, shades
-from theory.relation import NO_LABEL, Labels
-from theory.system.files import write_sealed_json
-from theory.system.shapes import (
+from lengthgen.circuits.roles import ideal_relation
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.infrastructure.shapes import (
     COUNT,
     TEXT,
     Shape,
@@ -38,9 +31,16 @@ from theory.system.shapes import (
     record,
     row,
 )
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.records import RELATIONS
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import matrix
+from lengthgen.paper_figs.sources import Needs, Sources
+from lengthgen.paper_figs.style import SMALLEST_TEXT, context, look, shades
+from lengthgen.theory.relation import NO_LABEL, Labels
 
 if TYPE_CHECKING:  # the module needs torch, which a list of figures must not import
-    from empirical.encodings.learned_relation import Weights
+    from lengthgen.empirical.encodings.learned_relation import Weights
 
 RANKS = 3
 PROTOCOL = "fig4"
@@ -93,9 +93,9 @@ def read_learned_relation(run: Run, store: RunStore, scale: int, task: str) -> L
     """
     import torch
 
-    from empirical.encodings.lbpe import LBPE
-    from empirical.encodings.learned_relation import compare, open_queries, strongest_labels
-    from empirical.training.testing import load_trained
+    from lengthgen.empirical.encodings.lbpe import LBPE
+    from lengthgen.empirical.encodings.learned_relation import compare, open_queries, strongest_labels
+    from lengthgen.empirical.training.testing import load_trained
 
     setting, model = load_trained(run, store, [scale], "cpu")
     [encoding] = model.encoding.each()

@@ -6,14 +6,14 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish
-from paper_figs.style import Dashes, context
-from theory.dimension import cell_count
-from theory.growth import Growth, growth
-from theory.lrc import profile
-from theory.pattern import from_formula
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import finish
+from lengthgen.paper_figs.style import Dashes, context
+from lengthgen.theory.dimension import cell_count
+from lengthgen.theory.growth import Growth, growth
+from lengthgen.theory.lrc import profile
+from lengthgen.theory.pattern import from_formula
 
 LARGEST = 32
 FAMILIES: Mapping[str, tuple[str, str, str, Dashes]] = {

@@ -16,12 +16,12 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
-from paper_figs.pattern_study import Study
-from paper_figs.small_panels import matrix
-from paper_figs.style import DIVERGING, SMALLEST_TEXT, shades
-from theory.equality import is_rational
-from theory.pattern import Value
-from theory.relation import Labels
+from lengthgen.paper_figs.pattern_study import Study
+from lengthgen.paper_figs.small_panels import matrix
+from lengthgen.paper_figs.style import DIVERGING, SMALLEST_TEXT, shades
+from lengthgen.theory.equality import is_rational
+from lengthgen.theory.pattern import Value
+from lengthgen.theory.relation import Labels
 
 SIDE = 1.59
 """Side of every matrix, in inches."""
@@ -68,7 +68,7 @@ def number_texts(study: Study) -> Mapping[Value, str] | None:
     """Return the text of each number of the study, or None if one of them does not fit its cell.
 
     An entry of the pattern is written exactly if that fits; otherwise a number is rounded to two digits. Call it inside
-    `paper_figs.style.context`, which sets the font.
+    `lengthgen.paper_figs.style.context`, which sets the font.
     """
     texts: dict[Value, str] = {}
     entries = set(study.entries)

@@ -18,16 +18,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from paper_figs import saving
-from paper_figs.declaration import Entry
-from paper_figs.pattern_matrix import SIDE, Panel, draw_panel, label_texts, number_texts, training_line, width
-from paper_figs.pattern_study import Study, study
-from paper_figs.saving import Drawing
-from paper_figs.sources import Sources
-from paper_figs.style import DIVERGING, PAGE_WIDTH, context
-from theory.pattern import Pattern, Value, from_formula
-from theory.relation import Labels
-from theory.system.errors import writable
+from lengthgen.infrastructure.errors import writable
+from lengthgen.paper_figs import saving
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.pattern_matrix import SIDE, Panel, draw_panel, label_texts, number_texts, training_line, width
+from lengthgen.paper_figs.pattern_study import Study, study
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.sources import Sources
+from lengthgen.paper_figs.style import DIVERGING, PAGE_WIDTH, context
+from lengthgen.theory.pattern import Pattern, Value, from_formula
+from lengthgen.theory.relation import Labels
 
 PATTERNS = {
     "prefix-sum": "1",
@@ -57,7 +57,7 @@ def drawing(pattern: Pattern, *, train: int, test: int) -> Drawing:
     Args:
         pattern: the pattern.
         train: training uses the scales 1..train.
-        test: the scale that is drawn, at most `paper_figs.pattern_study.LARGEST`.
+        test: the scale that is drawn, at most `lengthgen.paper_figs.pattern_study.LARGEST`.
 
     Raises:
         PanelError: the test scale is too large to be read, or an entry is infinite.
@@ -162,7 +162,7 @@ def _caption(studied: Study, panels: Sequence[Panel]) -> str:
 
 
 def write(pattern: Pattern, folder: Path, *, train: int, test: int) -> list[str]:
-    """Draw the pattern and write its files with `paper_figs.saving.write`; return their paths. Raises as `drawing`.
+    """Draw the pattern and write its files with `saving.write`; return their paths. Raises as `drawing`.
 
     The file names contain the pattern and the scales, and a hash that tells patterns apart.
     """

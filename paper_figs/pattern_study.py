@@ -7,13 +7,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.generalization import JudgedRelation, judge_standard_encodings
-from theory.lattice import Cells
-from theory.lrc import LrcProfile, profile
-from theory.outcome import LearnedPattern, learn, levels_of
-from theory.pattern import Pattern, Value
-from theory.relation import Labels
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.generalization import JudgedRelation, judge_standard_encodings
+from lengthgen.theory.lattice import Cells
+from lengthgen.theory.lrc import LrcProfile, profile
+from lengthgen.theory.outcome import LearnedPattern, learn, levels_of
+from lengthgen.theory.pattern import Pattern, Value
+from lengthgen.theory.relation import Labels
 
 LARGEST = 40
 """Largest test scale at which a mark fits its cell in print."""

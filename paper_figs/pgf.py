@@ -15,7 +15,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 
-from proofs_checks import latex
+from lengthgen.proofs_checks import latex
 
 
 def as_pgf(figure: Figure) -> str:

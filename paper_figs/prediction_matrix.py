@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from empirical.trial.conjecture import FEWEST
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import page
-from paper_figs.style import SMALLEST_TEXT, context, glossary, looks
-from paper_figs.trial_cells import (
+from lengthgen.empirical.trial.conjecture import FEWEST
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import page
+from lengthgen.paper_figs.style import SMALLEST_TEXT, context, glossary, looks
+from lengthgen.paper_figs.trial_cells import (
     Setting,
     StoredCell,
     Trial,

@@ -10,12 +10,20 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from paper_figs.declaration import Entry
-from paper_figs.prism_runs import KINDS, PROTOCOL, SAMPLES, TokenPositions, over_runs, read_all, trained_tokens
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish, set_ticks
-from paper_figs.sources import Needs, Sources
-from paper_figs.style import PAGE_WIDTH, context, slot_look
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.prism_runs import (
+    KINDS,
+    PROTOCOL,
+    SAMPLES,
+    TokenPositions,
+    over_runs,
+    read_all,
+    trained_tokens,
+)
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import finish, set_ticks
+from lengthgen.paper_figs.sources import Needs, Sources
+from lengthgen.paper_figs.style import PAGE_WIDTH, context, slot_look
 
 _LOOKS = {kind: slot_look(number) for number, kind in enumerate(KINDS, start=1)}
 _TRAINED = "0.92"

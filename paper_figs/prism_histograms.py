@@ -10,12 +10,19 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from paper_figs.declaration import Entry
-from paper_figs.prism_runs import KINDS, PROTOCOL, TokenPositions, read_positions, runs_by_sharpening, trained_tokens
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import fix_layout, set_ticks
-from paper_figs.sources import Needs, Sources
-from paper_figs.style import PAGE_WIDTH, context
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.prism_runs import (
+    KINDS,
+    PROTOCOL,
+    TokenPositions,
+    read_positions,
+    runs_by_sharpening,
+    trained_tokens,
+)
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import fix_layout, set_ticks
+from lengthgen.paper_figs.sources import Needs, Sources
+from lengthgen.paper_figs.style import PAGE_WIDTH, context
 
 _LEAST = 1e-3
 """Least mass that is drawn."""

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.encodings import parse_encoding
-from empirical.runs.data import TEST
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore
-from paper_figs.sources import Sources
-from theory.encodings.prism import EXPONENTS
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.empirical.runs.data import TEST
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.paper_figs.sources import Sources
+from lengthgen.theory.encodings.prism import EXPONENTS
 
 Numbers = NDArray[np.float64]
 
@@ -68,8 +68,8 @@ def read_positions(run: Run, store: RunStore, scale: int) -> TokenPositions:
     """
     import torch
 
-    from empirical.encodings.prism import PRISM
-    from empirical.training.testing import load_trained
+    from lengthgen.empirical.encodings.prism import PRISM
+    from lengthgen.empirical.training.testing import load_trained
 
     setup, model = load_trained(run, store, [scale], "cpu")
     [encoding] = model.encoding.each()
@@ -114,7 +114,7 @@ def entropies(masses: Numbers) -> Numbers:
 
 def trained_tokens(sources: Sources, protocol: str) -> Mapping[str, int]:
     """Number of tokens that a model reads at the largest training scale, by title of the task."""
-    from empirical.model.setup import Setup
+    from lengthgen.empirical.model.setup import Setup
 
     largest = sources.protocol(protocol).train[-1]
     return {

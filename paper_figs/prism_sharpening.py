@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from paper_figs.declaration import Entry
-from paper_figs.names import count_text
-from paper_figs.prism_runs import PROTOCOL, SAMPLES, TokenPositions, over_runs, read_all, trained_tokens
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish, set_ticks
-from paper_figs.sources import Needs, Sources
-from paper_figs.style import PAGE_WIDTH, context, slot_look
-from theory.encodings.prism import EXPONENTS
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.names import count_text
+from lengthgen.paper_figs.prism_runs import PROTOCOL, SAMPLES, TokenPositions, over_runs, read_all, trained_tokens
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import finish, set_ticks
+from lengthgen.paper_figs.sources import Needs, Sources
+from lengthgen.paper_figs.style import PAGE_WIDTH, context, slot_look
+from lengthgen.theory.encodings.prism import EXPONENTS
 
 _LOOKS = {arm: slot_look(number) for number, arm in enumerate(EXPONENTS, start=1)}
 _APART = 0.16

@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish, grid
-from paper_figs.style import context
-from theory.dimension import cell_count, every_relation, union_volume
-from theory.pola import learned_matrix
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import finish, grid
+from lengthgen.paper_figs.style import context
+from lengthgen.theory.dimension import cell_count, every_relation, union_volume
+from lengthgen.theory.pola import learned_matrix
 
 CASES = ((1, 2, (1,)), (2, 3, (1, 2, 3)), (1, 3, (1,)))
 """Training scale, test scale, and entries of the training block column by column; D = 2, 3, 5."""

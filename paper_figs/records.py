@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from empirical.runs.protocol import Protocol
-from empirical.trial.frozen import stored_runs
-from theory.system.shapes import read_stored, record
+from lengthgen.empirical.runs.protocol import Protocol
+from lengthgen.empirical.trial.frozen import stored_runs
+from lengthgen.infrastructure.shapes import read_stored, record
 
 RECORDS = Path(__file__).resolve().parent.parent / "docs" / "results"
 """Folder of the records of this project; it does not exist where the package is installed from a wheel."""

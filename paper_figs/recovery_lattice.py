@@ -12,12 +12,12 @@ import networkx as nx
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from paper_figs import saving
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import page
-from paper_figs.sources import Sources
-from paper_figs.style import SMALLEST_TEXT, WIDTHS, context
+from lengthgen.paper_figs import saving
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import page
+from lengthgen.paper_figs.sources import Sources
+from lengthgen.paper_figs.style import SMALLEST_TEXT, WIDTHS, context
 
 MARKS: Mapping[str, tuple[str, Literal["full", "none", "left"], str, str]] = {
     # kind: marker, fill, colour, text of the legend
@@ -124,7 +124,7 @@ def write(graph: nx.MultiDiGraph, folder: pathlib.Path) -> list[str]:
 
 def _catalogue_figure(sources: Sources) -> Drawing:
     # Imported here because it imports every claim, which a list of figures does not need.
-    from proofs_checks.lattice import lattice
+    from lengthgen.proofs_checks.lattice import lattice
 
     return drawing(lattice(), width=sources.width)
 

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from statistics import fmean, median
 
-from empirical.runs.protocol import Protocol
-from empirical.runs.protocol import names as protocol_names
-from empirical.trial.outcomes import by_checkpoint
-from paper_figs.cells import interval
-from paper_figs.declaration import Entry, each_protocol
-from paper_figs.saving import Drawing, Printed, plain_table
-from paper_figs.sources import Needs, Sources, model_sizes
-from paper_figs.style import look
+from lengthgen.empirical.runs.protocol import Protocol
+from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.trial.outcomes import by_checkpoint
+from lengthgen.paper_figs.cells import interval
+from lengthgen.paper_figs.declaration import Entry, each_protocol
+from lengthgen.paper_figs.saving import Drawing, Printed, plain_table
+from lengthgen.paper_figs.sources import Needs, Sources, model_sizes
+from lengthgen.paper_figs.style import look
 
 
 def hyperparameters(protocols: Sequence[Protocol]) -> Drawing:

@@ -14,12 +14,12 @@ from textwrap import wrap
 
 from matplotlib.figure import Figure
 
-from paper_figs.names import file_name
-from paper_figs.pgf import as_pgf
-from paper_figs.style import PAGE_WIDTH, TALLEST, WIDEST_COLUMN, context
-from proofs_checks import latex
-from theory.system.errors import LengthgenError, one_line, writable
-from theory.system.files import write_bytes
+from lengthgen.infrastructure.errors import LengthgenError, one_line, writable
+from lengthgen.infrastructure.files import write_bytes
+from lengthgen.paper_figs.names import file_name
+from lengthgen.paper_figs.pgf import as_pgf
+from lengthgen.paper_figs.style import PAGE_WIDTH, TALLEST, WIDEST_COLUMN, context
+from lengthgen.proofs_checks import latex
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -122,7 +122,7 @@ def write(drawing: Drawing, folder: Path, name: str) -> tuple[Path, ...]:
     Args:
         drawing: the figure or table.
         folder: folder of the files; made if it does not exist.
-        name: file name without ending, as `paper_figs.names.file_name` makes it.
+        name: file name without ending, as `lengthgen.paper_figs.names.file_name` makes it.
 
     Raises:
         ValueError: file systems or LaTeX may not accept the name.

@@ -8,13 +8,13 @@ import sympy as sp
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish
-from paper_figs.style import Dashes, context
-from theory.encodings import hope, rotary, t5, wavelet
-from theory.lrc_within import bounds_within
-from theory.pattern import from_array
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import finish
+from lengthgen.paper_figs.style import Dashes, context
+from lengthgen.theory.encodings import hope, rotary, t5, wavelet
+from lengthgen.theory.lrc_within import bounds_within
+from lengthgen.theory.pattern import from_array
 
 SCALE = 64
 ERRORS = tuple(Fraction(numerator, 1000) for numerator in (1, 2, 3, 5, 8, 13, 20, 32, 50, 80, 125, 200, 320, 499))

@@ -15,14 +15,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import finish, grid
-from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context
-from theory import points
-from theory.encodings import hope, wavelet
-from theory.encodings.catalogue import with_formulas
-from theory.encodings.encoding import Encoding, Law
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import finish, grid
+from lengthgen.paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context
+from lengthgen.theory import points
+from lengthgen.theory.encodings import hope, wavelet
+from lengthgen.theory.encodings.catalogue import with_formulas
+from lengthgen.theory.encodings.encoding import Encoding, Law
 
 LARGEST = 24
 PEAK = 6

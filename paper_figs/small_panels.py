@@ -23,7 +23,7 @@ def shape(count: int, *, width: float, narrowest: float) -> tuple[int, int]:
 def grid(count: int, *, width: float, narrowest: float, height: float, **shared: Any) -> tuple[Figure, list[Axes]]:
     """Make a figure with `count` panels, in lines of equal length if possible.
 
-    Call it inside `paper_figs.style.context`.
+    Call it inside `lengthgen.paper_figs.style.context`.
 
     Args:
         count: number of panels.

@@ -1,6 +1,6 @@
 """Sources of figures: stored runs of protocols, their predictions and verdicts, the court, and the ledger of claims.
 
-What a folder of results lacks is read from a record, if there is one (`paper_figs.records`).
+What a folder of results lacks is read from a record, if there is one (`lengthgen.paper_figs.records`).
 """
 
 import shlex
@@ -10,28 +10,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from empirical.runs.measurement import Measurement
-from empirical.runs.profile import Model
-from empirical.runs.protocol import Cell as Condition
-from empirical.runs.protocol import Protocol, load_protocol
-from empirical.runs.run import Run
-from empirical.runs.sealed import digest
-from empirical.runs.store import RunStore
-from empirical.text.run import stored_results
-from empirical.trial.frozen import stored_runs
-from empirical.trial.outcomes import Checkpoint, outcome
-from empirical.verdict.frozen import CELLS, load_frozen
-from empirical.verdict.judgement import judge
-from empirical.verdict.preregistration import Preregistration, load_preregistration
-from empirical.verdict.runs import PIECES, RUNS, load_runs
-from paper_figs.cells import CellScores
-from paper_figs.names import distinct_names
-from paper_figs.records import find_record, scores_by_seed
-from paper_figs.stored import JUDGEMENT, read_claims, read_court, read_record, read_trial
-from theory.system.cache import UserCached
-from theory.system.digests import file_digest, source_digest
-from theory.system.errors import LengthgenError
-from theory.system.files import user_cache
+from lengthgen.empirical.runs.measurement import Measurement
+from lengthgen.empirical.runs.profile import Model
+from lengthgen.empirical.runs.protocol import Cell as Condition
+from lengthgen.empirical.runs.protocol import Protocol, load_protocol
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.sealed import digest
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.text.run import stored_results
+from lengthgen.empirical.trial.frozen import stored_runs
+from lengthgen.empirical.trial.outcomes import Checkpoint, outcome
+from lengthgen.empirical.verdict.frozen import CELLS, load_frozen
+from lengthgen.empirical.verdict.judgement import judge
+from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
+from lengthgen.empirical.verdict.runs import PIECES, RUNS, load_runs
+from lengthgen.infrastructure.cache import UserCached
+from lengthgen.infrastructure.digests import file_digest, source_digest
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import user_cache
+from lengthgen.paper_figs.cells import CellScores
+from lengthgen.paper_figs.names import distinct_names
+from lengthgen.paper_figs.records import find_record, scores_by_seed
+from lengthgen.paper_figs.stored import JUDGEMENT, read_claims, read_court, read_record, read_trial
 
 TRIAL = "conjecture.json"
 """File with the predictions, outcomes and verdicts of a protocol, in the folder of the protocol."""

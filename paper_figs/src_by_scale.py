@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from math import inf, isinf
 
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing, Printed
-from paper_figs.src_study import LARGEST, Complexity, complexities
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing, Printed
+from lengthgen.paper_figs.src_study import LARGEST, Complexity, complexities
 
 
 def table(results: Sequence[Complexity]) -> Drawing:

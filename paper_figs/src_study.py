@@ -1,13 +1,13 @@
-"""SRC by scale of every built-in task, for the table of `paper_figs.src_by_scale`."""
+"""SRC by scale of every built-in task, for the table of `lengthgen.paper_figs.src_by_scale`."""
 
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isinf
 
-from circuits.questions.right_outputs import choice_src
-from circuits.sat import SolverFailed
-from circuits.src import minimal_arity, src, traces_up_to
-from circuits.tasks import TASKS, TaskSpec
+from lengthgen.circuits.questions.right_outputs import choice_src
+from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.src import minimal_arity, src, traces_up_to
+from lengthgen.circuits.tasks import TASKS, TaskSpec
 
 LARGEST = 6
 """Largest scale at which SRC is computed."""
@@ -24,7 +24,7 @@ class Complexity:
         name: title of the task, with its base if that is not the default.
         arity: least arity that determines every step of the first half of the scales.
         bounds: map from scale to (lower, upper) bound.
-        status: status as in `circuits.src.SRCResult`.
+        status: status as in `lengthgen.circuits.src.SRCResult`.
     """
 
     name: str

@@ -8,8 +8,8 @@ command that makes it again.
 from pathlib import Path
 from typing import Any
 
-from theory.system.files import SEAL
-from theory.system.shapes import (
+from lengthgen.infrastructure.files import SEAL
+from lengthgen.infrastructure.shapes import (
     COUNT,
     FLAG,
     NUMBER,
@@ -29,7 +29,7 @@ from theory.system.shapes import (
 
 
 def read_trial(path: Path, again: str) -> dict[str, Any]:
-    """Read a conjecture.json, as `empirical.trial.trial.as_json` made it.
+    """Read a conjecture.json, as `lengthgen.empirical.trial.trial.as_json` made it.
 
     Args:
         path: the file.
@@ -59,13 +59,13 @@ def is_sealed(path: Path) -> bool:
 
 
 def read_claims(path: Path, again: str) -> list[dict[str, Any]]:
-    """Read the claims of a claims.json (`proofs_checks.report.as_json`). Arguments and errors as `read_trial`."""
+    """Read the claims of a claims.json (proofs_checks/report.py). Arguments and errors as `read_trial`."""
     claims: list[dict[str, Any]] = _read(path, _LEDGER, "claims", again)["answer"]["claims"]
     return claims
 
 
 def read_circuits(path: Path, again: str) -> dict[str, Any]:
-    """Read a circuits.json (`paper_figs.report.trial_circuits`). Arguments and errors as `read_trial`."""
+    """Read a circuits.json (`lengthgen.paper_figs.report.trial_circuits`). Arguments and errors as `read_trial`."""
     circuits: dict[str, Any] = _read(path, _CIRCUITS, "circuits", again)["answer"]
     return circuits
 
@@ -168,7 +168,7 @@ SHOWN_RUN = record(
     time=TEXT,
     environment=record(**dict.fromkeys(("device", "machine", "python", "revision"), TEXT), versions=mapping_to(TEXT)),
 )
-"""Shape of a run as `paper_figs.report.runs` keeps it."""
+"""Shape of a run as `lengthgen.paper_figs.report.runs` keeps it."""
 _SCORED = record(verdict=TEXT, answered=COUNT)
 _COURT_CELL = record(
     **dict.fromkeys(("name", "evidence", "task", "encoding"), TEXT),
@@ -226,7 +226,7 @@ def _explored(labels: Shape) -> Shape:
 
 
 def exploration(value: Any, where: str) -> None:
-    """Check an exploration, or the reason why there is none (`paper_figs.report.relations.explore`)."""
+    """Check an exploration, or the reason why there is none (`lengthgen.paper_figs.report.relations.explore`)."""
     record(**dict.fromkeys(("task", "format"), TEXT))(value, where)
     (_explored(list_of(COUNT)) if "encodings" in value else record(why=TEXT))(value, where)
 
@@ -272,4 +272,4 @@ JUDGEMENT = record(
     multiverse=list_of(record(threshold=NUMBER, fitting=COUNT, cells=COUNT, right=mapping_to(or_none(NUMBER)))),
     null_rate=or_none(record(rate=NUMBER, stated=NUMBER, simulations=COUNT)),
 )
-"""Shape of a judgement (`empirical.verdict.judgement.judge`)."""
+"""Shape of a judgement (`lengthgen.empirical.verdict.judgement.judge`)."""

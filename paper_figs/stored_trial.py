@@ -10,19 +10,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from empirical.runs.protocol import load_protocol
-from empirical.runs.protocol import names as protocol_names
-from empirical.trial.frozen import FILE as FROZEN
-from empirical.trial.frozen import frozen_protocol
-from empirical.trial.outcomes import Checkpoint
-from paper_figs import accuracy_grid, breaking_scales, disagreements, prediction_matrix, success_shares
-from paper_figs.cells import CellScores
-from paper_figs.names import short_task_names
-from paper_figs.saving import Drawing
-from paper_figs.stored import is_sealed, read_record
-from paper_figs.trial_cells import StoredCell, Trial, main_cells, main_rule
-from theory.system.errors import LengthgenError, in_any_case, nearest
-from theory.system.messages import tell
+from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.trial.frozen import FILE as FROZEN
+from lengthgen.empirical.trial.frozen import frozen_protocol
+from lengthgen.empirical.trial.outcomes import Checkpoint
+from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
+from lengthgen.infrastructure.messages import tell
+from lengthgen.paper_figs import accuracy_grid, breaking_scales, disagreements, prediction_matrix, success_shares
+from lengthgen.paper_figs.cells import CellScores
+from lengthgen.paper_figs.names import short_task_names
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.stored import is_sealed, read_record
+from lengthgen.paper_figs.trial_cells import StoredCell, Trial, main_cells, main_rule
 
 FILE = "conjecture.json"
 """File of a trial in the folder of its protocol or task."""
@@ -192,7 +192,7 @@ def _counted(cells: Sequence[StoredCell], main: str) -> dict[str, Any]:
 
 
 def _table(cells: Sequence[StoredCell], key: str) -> Mapping[str, int]:
-    """Count cells by prediction and observation, as `empirical.trial.association` does."""
+    """Count cells by prediction and observation, as `lengthgen.empirical.trial.association` does."""
     pairs = [(cell[key], cell["observed"]) for cell in cells]
     answers = (True, False)
     return {

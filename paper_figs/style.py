@@ -16,9 +16,9 @@ import matplotlib
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex, to_rgb
 
-from circuits.encodings import ENCODINGS, EncodingSpec, parse_encoding
-from theory.encodings.encoding import Encoding
-from theory.system.errors import LengthgenError, one_line, writable
+from lengthgen.circuits.encodings import ENCODINGS, EncodingSpec, parse_encoding
+from lengthgen.infrastructure.errors import LengthgenError, one_line, writable
+from lengthgen.theory.encodings.encoding import Encoding
 
 PAGE_WIDTH = 7.0
 """Width of a page in inches. Figures are made at their printed width, so that font sizes are exact in print."""

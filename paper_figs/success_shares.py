@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from paper_figs.cell_rows import CellRows
-from paper_figs.names import count_text
-from paper_figs.saving import Drawing
-from paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
-from paper_figs.trial_cells import (
+from lengthgen.paper_figs.cell_rows import CellRows
+from lengthgen.paper_figs.names import count_text
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
+from lengthgen.paper_figs.trial_cells import (
     Setting,
     StoredCell,
     Trial,

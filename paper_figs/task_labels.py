@@ -6,24 +6,24 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from circuits.analysis import Analysis, SearchStopped, analyse
-from circuits.clock import Clock
-from circuits.task import TaskError
-from circuits.tasks import TaskSpec, load
-from circuits.trace import trace
-from empirical.runs.protocol import Protocol
-from paper_figs import label_matrices
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing, Undrawable
-from paper_figs.sources import Needs, Sources
-from paper_figs.style import PAGE_WIDTH
-from theory.system.neighbours import own_files
-from theory.system.userfile import split_file
+from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import TaskSpec, load
+from lengthgen.circuits.trace import trace
+from lengthgen.empirical.runs.protocol import Protocol
+from lengthgen.infrastructure.neighbours import own_files
+from lengthgen.infrastructure.userfile import split_file
+from lengthgen.paper_figs import label_matrices
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing, Undrawable
+from lengthgen.paper_figs.sources import Needs, Sources
+from lengthgen.paper_figs.style import PAGE_WIDTH
 
 SCALES = (3, 2)
 """Scales in order of preference; the first one that is legible in print is drawn."""
 STEPS = 600_000_000
-"""Budget of counted steps (`circuits.clock`) for the search of each circuit."""
+"""Budget of counted steps (`lengthgen.circuits.clock`) for the search of each circuit."""
 ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
 """Encodings of Figure 1 by format."""
 

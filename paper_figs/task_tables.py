@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from circuits.analysis import analyse
-from circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
-from circuits.formats import in_format
-from circuits.task import Task
-from circuits.tasks import TASKS, load
-from paper_figs.declaration import Entry
-from paper_figs.saving import Drawing, plain_table
-from paper_figs.style import look
-from theory.relation import NO_LABEL
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
+from lengthgen.circuits.formats import in_format
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import TASKS, load
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.saving import Drawing, plain_table
+from lengthgen.paper_figs.style import look
+from lengthgen.theory.relation import NO_LABEL
 
 SHOWN_SCALE = 3
 """Scale of the instances that are shown."""

@@ -8,13 +8,13 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from empirical.text.run import tests_by_name
-from paper_figs.declaration import Entry
-from paper_figs.names import count_text
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import page
-from paper_figs.sources import Needs
-from paper_figs.style import DIVERGING, SMALLEST_TEXT, context, look
+from lengthgen.empirical.text.run import tests_by_name
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.names import count_text
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import page
+from lengthgen.paper_figs.sources import Needs
+from lengthgen.paper_figs.style import DIVERGING, SMALLEST_TEXT, context, look
 
 LARGEST = 1.0
 """Change of the loss, in nats per byte, from which on the colour stays the same."""

@@ -8,11 +8,11 @@ figure that every protocol has.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from paper_figs.declaration import Family, each_protocol
-from paper_figs.names import short_task_names
-from paper_figs.saving import Drawing
-from paper_figs.sources import Needs, Sources
-from paper_figs.style import look
+from lengthgen.paper_figs.declaration import Family, each_protocol
+from lengthgen.paper_figs.names import short_task_names
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.sources import Needs, Sources
+from lengthgen.paper_figs.style import look
 
 Trial = Mapping[str, Any]
 """Content of a conjecture.json."""
@@ -41,7 +41,7 @@ TrialDrawing = Callable[[Trial, Setting, float], Drawing]
 
 
 def trial_figure(kind: str, title: str, drawing: TrialDrawing, *, place: int, least_width: float = 0.0) -> Family:
-    """Declare a figure of the trial of every protocol. Arguments as in `paper_figs.declaration.each_protocol`."""
+    """Declare a figure of the trial of every protocol. Arguments as in `each_protocol`."""
 
     def make(sources: Sources, *, protocol: str) -> Drawing:
         return drawing(sources.trial(protocol), sources.protocol(protocol), sources.width)

@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from empirical.verdict.preregistration import Preregistration
-from paper_figs.names import count_text
-from paper_figs.saving import Drawing
-from paper_figs.style import context
-from paper_figs.verdict_evidence import SWAPPED_ARGUMENTS, Judgement, evidence, verdict_entry
+from lengthgen.empirical.verdict.preregistration import Preregistration
+from lengthgen.paper_figs.names import count_text
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.style import context
+from lengthgen.paper_figs.verdict_evidence import SWAPPED_ARGUMENTS, Judgement, evidence, verdict_entry
 
 RULES, SWAPPED_RULES = ("coverage", "distractors"), ("distractors", "distractors-with-token")
 """Two rules that predict a breaking scale, side by side: on random tasks, and where arguments are swapped."""

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from empirical.verdict.preregistration import Preregistration
-from paper_figs.declaration import Entry
-from paper_figs.names import count_text
-from paper_figs.saving import Drawing
-from paper_figs.sources import Needs, Sources
+from lengthgen.empirical.verdict.preregistration import Preregistration
+from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.names import count_text
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.sources import Needs, Sources
 
 Judgement = Mapping[str, Any]
-"""Judgement of a preregistration, as `empirical.verdict.judgement.judge` returns it."""
+"""Judgement of a preregistration, as `lengthgen.empirical.verdict.judgement.judge` returns it."""
 Draw = Callable[[Judgement, Preregistration, float], Drawing]
 """Function (judgement, its preregistration, width in inches) -> drawing."""
 RANDOM_TASKS, RANDOM_LANGUAGES, SWAPPED_ARGUMENTS = "random-tasks", "random-languages", "swapped-arguments"

@@ -8,12 +8,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from empirical.verdict.preregistration import Preregistration
-from paper_figs.names import count_text
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import columns_of, finish, grid
-from paper_figs.style import SMALLEST_TEXT, context, looks
-from paper_figs.verdict_evidence import Judgement, evidence, verdict_entry
+from lengthgen.empirical.verdict.preregistration import Preregistration
+from lengthgen.paper_figs.names import count_text
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import columns_of, finish, grid
+from lengthgen.paper_figs.style import SMALLEST_TEXT, context, looks
+from lengthgen.paper_figs.verdict_evidence import Judgement, evidence, verdict_entry
 
 _LINES: Mapping[str, Mapping[str, Any]] = {
     "aligned": {"color": "#B0651A", "linestyle": (0, (4, 1.5)), "linewidth": 1.3},

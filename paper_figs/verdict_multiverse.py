@@ -7,11 +7,11 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from empirical.verdict.preregistration import Preregistration
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import page
-from paper_figs.style import DIVERGING, SMALLEST_TEXT, context
-from paper_figs.verdict_evidence import Judgement, evidence, verdict_entry
+from lengthgen.empirical.verdict.preregistration import Preregistration
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import page
+from lengthgen.paper_figs.style import DIVERGING, SMALLEST_TEXT, context
+from lengthgen.paper_figs.verdict_evidence import Judgement, evidence, verdict_entry
 
 _LINE, _NAMES, _ABOVE, _BELOW = 0.17, 1.3, 0.4, 0.25
 """Inches: height of a line, and the space left of, above and below the cells."""

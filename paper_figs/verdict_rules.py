@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from empirical.verdict.population import HALVES
-from empirical.verdict.preregistration import Preregistration
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import columns_of, fix_layout, grid
-from paper_figs.style import SMALLEST_TEXT, context
-from paper_figs.verdict_evidence import Judgement, evidence, verdict_entry
+from lengthgen.empirical.verdict.population import HALVES
+from lengthgen.empirical.verdict.preregistration import Preregistration
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import columns_of, fix_layout, grid
+from lengthgen.paper_figs.style import SMALLEST_TEXT, context
+from lengthgen.paper_figs.verdict_evidence import Judgement, evidence, verdict_entry
 
 LOWEST, HIGHEST = -2, 8
 """Powers of ten between which the axis lies; below and above, nothing is decided that is not decided here."""

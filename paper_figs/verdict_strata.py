@@ -9,11 +9,11 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from empirical.verdict.preregistration import Preregistration
-from paper_figs.saving import Drawing
-from paper_figs.small_panels import columns_of, fix_layout, grid
-from paper_figs.style import SMALLEST_TEXT, context, looks
-from paper_figs.verdict_evidence import RANDOM_LANGUAGES, Judgement, evidence, verdict_entry
+from lengthgen.empirical.verdict.preregistration import Preregistration
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.small_panels import columns_of, fix_layout, grid
+from lengthgen.paper_figs.style import SMALLEST_TEXT, context, looks
+from lengthgen.paper_figs.verdict_evidence import RANDOM_LANGUAGES, Judgement, evidence, verdict_entry
 
 RULES = ("coverage", "distractors", "own-token")
 """Rules whose answers stand beside what was observed, if the preregistration has them."""

@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from theory.exact import Undecided
+from lengthgen.theory.exact import Undecided
 
 
 def decided(value: sp.Expr) -> sp.Expr:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
-from theory.system.brief import Brief, Listed
+from lengthgen.infrastructure.brief import Brief, Listed
 
 Parameters = Mapping[str, Any]
 TIME_LIMIT = 60.0
@@ -108,7 +108,7 @@ class Claim(Brief):
 
     @property
     def on_runs(self) -> bool:
-        """True if trained runs decide the claim: its check takes them as `runs`, a `proofs_checks.trained.Runs`."""
+        """True if trained runs decide the claim: its check takes them as `runs`, a `Runs` of trained.py."""
         return "runs" in self.holds
 
     def given(self, runs: Any) -> "Claim":

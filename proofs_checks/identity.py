@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 import sympy as sp
 from sympy.matrices import dotprodsimp
 
-from proofs_checks.claim import Refuted
-from theory import exact, twice
-from theory.written import written
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.theory import exact, twice
+from lengthgen.theory.written import written
 
 Value: TypeAlias = Any  # sp.Expr | sp.Matrix, for which there are no types
 Side: TypeAlias = Value | Callable[[], Value]
@@ -40,15 +40,15 @@ def product(left: sp.Matrix, right: sp.Matrix) -> sp.Matrix:
 def require_equal(what: str, left: Side, right: Side, *, squares: exact.Squares | None = None) -> str:
     """Return the fact that the two sides are identical, entry by entry.
 
-    Two engines decide each entry (`theory.twice`), except entries that are the same expression on both sides. The fact
-    says how many those are. It also names the parts that sympy evaluated (`theory.written`), because no engine decided
-    them.
+    Two engines decide each entry (`lengthgen.theory.twice`), except entries that are the same expression on both sides.
+    The fact says how many those are. It also names the parts that sympy evaluated (`lengthgen.theory.written`), because
+    no engine decided them.
 
     Args:
         what: name of the identity, for the fact and the messages.
         left: expression or matrix, or a function that builds it.
         right: the other side, with as many entries.
-        squares: symbol -> its square, for symbols that stand for square roots (see `theory.exact`).
+        squares: symbol -> its square, for symbols that stand for square roots (see `lengthgen.theory.exact`).
 
     Raises:
         Refuted: the sides differ; the message has the entry, the point and both values.

@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.claim import Refuted
 
 
 def empty_value(what: str, path: sp.Expr) -> sp.Expr:

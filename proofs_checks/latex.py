@@ -6,8 +6,8 @@ The document must load booktabs and graphicx; for the ledger also longtable, ams
 import re
 from collections.abc import Iterable, Sequence
 
-from proofs_checks.report import MARKS, by_paper
-from proofs_checks.result import Result
+from lengthgen.proofs_checks.report import MARKS, by_paper
+from lengthgen.proofs_checks.result import Result
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

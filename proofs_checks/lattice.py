@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from theory.encodings.catalogue import with_formulas
-from theory.encodings.encoding import Recovery
+from lengthgen.theory.encodings.catalogue import with_formulas
+from lengthgen.theory.encodings.encoding import Recovery
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -17,14 +17,14 @@ from urllib.parse import quote
 
 from pebble import ProcessExpired, ProcessPool
 
-from proofs_checks import reading, runner
-from proofs_checks.claim import TIME_LIMIT, Claim
-from proofs_checks.result import RESULT, Result, Verdict
-from proofs_checks.runner import run_claim
-from theory.system.cache import UserCached, can_keep
-from theory.system.errors import LengthgenError
-from theory.system.files import seal, sweep_partial
-from theory.system.processes import end_with_parent, interrupts_left
+from lengthgen.infrastructure.cache import UserCached, can_keep
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import seal, sweep_partial
+from lengthgen.infrastructure.processes import end_with_parent, interrupts_left
+from lengthgen.proofs_checks import reading, runner
+from lengthgen.proofs_checks.claim import TIME_LIMIT, Claim
+from lengthgen.proofs_checks.result import RESULT, Result, Verdict
+from lengthgen.proofs_checks.runner import run_claim
 
 
 class LedgerError(LengthgenError):

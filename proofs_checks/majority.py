@@ -1,8 +1,8 @@
 """Claims on what most runs do, cell by cell: shown, refuted or undecided, by exact tests ([F]).
 
 A cell counts as doing something if and only if more than half of all its fitting runs would
-(`empirical.trial.conjecture`). Given the number of fitting runs, the number of those that do is binomial, so an exact
-one-sided test against one half is made in each direction. A claim says that at least m of k cells do.
+(`lengthgen.empirical.trial.conjecture`). Given the number of fitting runs, the number of those that do is binomial, so
+an exact one-sided test against one half is made in each direction. A claim says that at least m of k cells do.
 
 - Shown: Fisher's combination of the k - m + 1 largest p-values of the cells is at most 0.05 (Benjamini and Heller,
   Biometrics, 2008). If all k cells are claimed, this is the largest p-value itself. Each cell is then tested at 0.05,
@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
-from empirical.statistics.shares import ALPHA, tail
-from proofs_checks.claim import Evidence, Refuted, Strength, Unsettled
-from proofs_checks.trained import Reading
+from lengthgen.empirical.statistics.shares import ALPHA, tail
+from lengthgen.proofs_checks.claim import Evidence, Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.trained import Reading
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
-from proofs_checks.claim import Source, Strength
-from proofs_checks.formal import recorded
-from proofs_checks.reading import decided_at
-from proofs_checks.report import LEGEND, MARKS, by_paper, coverage, mark, rejected
-from proofs_checks.result import Result, Verdict
-from theory.system.errors import writable
+from lengthgen.infrastructure.errors import writable
+from lengthgen.proofs_checks.claim import Source, Strength
+from lengthgen.proofs_checks.formal import recorded
+from lengthgen.proofs_checks.reading import decided_at
+from lengthgen.proofs_checks.report import LEGEND, MARKS, by_paper, coverage, mark, rejected
+from lengthgen.proofs_checks.result import Result, Verdict
 
 _HEADINGS = ("claim", "label", "verdict", "reach of the check", "falsifiers", "statement", "decided by", "in Coq")
 _LIMITED = (Strength.BOUNDED, Strength.EXHAUSTIVE, Strength.INTERVAL, Strength.NUMERIC)

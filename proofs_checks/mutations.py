@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import sympy as sp
 
-from theory.encodings import rotary
-from theory.encodings.encoding import LENGTH, Actions, Encoding, Normaliser, Parameter
+from lengthgen.theory.encodings import rotary
+from lengthgen.theory.encodings.encoding import LENGTH, Actions, Encoding, Normaliser, Parameter
 
 Formulas = Callable[[Encoding], Encoding]
 """Encoding of the catalogue -> the same encoding with other formulas."""

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from theory import domain, laws
-from theory.encodings.catalogue import named
-from theory.encodings.encoding import Encoding, EncodingError, Recovery
-from theory.laws import Ruling
-from theory.system.extras import how_to_install
-from theory.system.userfile import user_code
+from lengthgen.infrastructure.extras import how_to_install
+from lengthgen.infrastructure.userfile import user_code
+from lengthgen.theory import domain, laws
+from lengthgen.theory.encodings.catalogue import named
+from lengthgen.theory.encodings.encoding import Encoding, EncodingError, Recovery
+from lengthgen.theory.laws import Ruling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +44,8 @@ def _module_agrees(encoding: Encoding) -> Ruling:
     """Ruling: do the module's logits equal those of the encoding's formulas, in float64 at some positions?"""
     if not find_spec("torch"):
         return Ruling(holds=None, reason=f"PyTorch is not installed: {how_to_install('train')}")
-    from empirical.encodings import agreement
-    from empirical.encodings.catalogue import own_module
+    from lengthgen.empirical.encodings import agreement
+    from lengthgen.empirical.encodings.catalogue import own_module
 
     assert encoding.module is not None
     module = own_module(encoding.module, agreement.SIZES, encoding.name)

@@ -6,13 +6,13 @@ from functools import cache, partial, wraps
 from pathlib import Path
 from typing import Any
 
-from proofs_checks import registry
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
-from proofs_checks.ledger import Selection
-from proofs_checks.trained import Runs
-from theory.encodings.encoding import Encoding
-from theory.system.errors import LengthgenError, one_line
-from theory.system.userfile import require_name, run_file, shown, split_file, user_code
+from lengthgen.infrastructure.errors import LengthgenError, one_line
+from lengthgen.infrastructure.userfile import require_name, run_file, shown, split_file, user_code
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
+from lengthgen.proofs_checks.ledger import Selection
+from lengthgen.proofs_checks.trained import Runs
+from lengthgen.theory.encodings.encoding import Encoding
 
 LONGEST = 2000
 """Longest statement, reason or fact, in characters."""

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proofs_checks.formal import sources
-from proofs_checks.formal.lemma import Lemma
-from proofs_checks.formal.sources import LIBRARY, Theorem, refuse
-from proofs_checks.formal.terms import NotReal
-from proofs_checks.ledger import Steps
-from proofs_checks.result import Result
-from theory.system.errors import LengthgenError
-from theory.system.files import write_bytes, write_json
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import write_bytes, write_json
+from lengthgen.proofs_checks.formal import sources
+from lengthgen.proofs_checks.formal.lemma import Lemma
+from lengthgen.proofs_checks.formal.sources import LIBRARY, Theorem, refuse
+from lengthgen.proofs_checks.formal.terms import NotReal
+from lengthgen.proofs_checks.ledger import Steps
+from lengthgen.proofs_checks.result import Result
 
 INSTALL = "apt-get install --no-install-recommends coq libcoq-coquelicot"
 """Command that installs Coq on Debian."""

@@ -12,31 +12,32 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
-from proofs_checks.claim import Claim
-from theory.system.imports import imported_names
+from lengthgen.infrastructure.digests import HOME
+from lengthgen.infrastructure.imports import imported_names
+from lengthgen.proofs_checks.claim import Claim
 
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("theory", "circuits", "empirical", "proofs_checks")
-"""The project's packages that a claim may read."""
-FINDS_SIBLINGS = "theory.system.discovery.sibling_modules"
+PACKAGES = ("infrastructure", "theory", "circuits", "empirical", "proofs_checks")
+"""Packages in `lengthgen` that a claim may read."""
+FINDS_SIBLINGS = "lengthgen.infrastructure.discovery.sibling_modules"
 """A module that imports this function imports every module beside it."""
 
 
-def code_read(start: Path, root: Path = ROOT) -> tuple[Path, ...]:
+def code_read(start: Path, root: Path = HOME) -> tuple[Path, ...]:
     """Return the file and every project file that it imports, directly or not, in order of their paths.
 
-    A file outside the project's packages may import its neighbours as well.
+    Files of the project are below `root`, the folder of the package `lengthgen`, and are named as Python finds them
+    there.  A file outside the project's packages may import its neighbours as well.
     """
     return all_code_read([start], root)[start]
 
 
-def all_code_read(starts: Iterable[Path], root: Path = ROOT) -> dict[Path, tuple[Path, ...]]:
+def all_code_read(starts: Iterable[Path], root: Path = HOME) -> dict[Path, tuple[Path, ...]]:
     """Return start file -> the files of `code_read`; each file is read once for all of them."""
     imported_files = cache(_imported_files)
     return {start: _follow(start, root, imported_files) for start in starts}
 
 
-def digests(starts: Iterable[Path], root: Path = ROOT) -> dict[Path, str]:
+def digests(starts: Iterable[Path], root: Path = HOME) -> dict[Path, str]:
     """Return start file -> hash of the names and texts of all files that it reads, wherever the project is stored."""
     file_hash = cache(_named_hash)
     hashes = {}
@@ -46,12 +47,12 @@ def digests(starts: Iterable[Path], root: Path = ROOT) -> dict[Path, str]:
     return hashes
 
 
-def decided_at(claim: Claim, root: Path = ROOT) -> str:
+def decided_at(claim: Claim, root: Path = HOME) -> str:
     """Return the place of the claim's check, such as `proofs_checks/papers/yarn.py#ramp`; empty if it has no code."""
     code = getattr(inspect.unwrap(claim.check), "__code__", None)
     if code is None:
         return ""
-    path = Path(code.co_filename).resolve()
+    path = Path(code.co_filename)
     name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
     return f"{name}#{code.co_name}"
 
@@ -60,7 +61,7 @@ def _follow(
     start: Path, root: Path, imported_files: Callable[[Path, Path, Path | None], list[Path]]
 ) -> tuple[Path, ...]:
     """The file and all files that it imports, directly or not, in order of their paths."""
-    start = start.resolve()
+    start = start if _within(start, root) else start.resolve()
     neighbours = None if _within(start, root) else start.parent
     seen: set[Path] = set()
     waiting = [start]
@@ -74,14 +75,15 @@ def _follow(
 
 def _imported_files(path: Path, root: Path, neighbours: Path | None) -> list[Path]:
     """Files of the modules and packages that a file imports, if they belong to the project or are neighbours."""
-    package = ".".join(path.parent.relative_to(root).parts) if _within(path, root) else ""
+    package = ".".join(("lengthgen", *path.parent.relative_to(root).parts)) if _within(path, root) else ""
     files = []
     imported = imported_names(path.read_bytes(), package)
     for name in imported:
-        top, *inner = name.split(".")
-        folder = root if top in PACKAGES else neighbours
+        parts = name.split(".")
+        of_project = parts[0] == "lengthgen" and parts[1:2] != [] and parts[1] in PACKAGES
+        folder = root.parent if of_project else neighbours
         if folder:
-            module = os.path.join(folder, top, *inner)
+            module = os.path.join(folder, *parts)
             files += [file for file in (os.path.join(module, "__init__.py"), f"{module}.py") if os.path.isfile(file)]
     if FINDS_SIBLINGS in imported:
         files += map(str, sorted(path.parent.glob("*.py")))

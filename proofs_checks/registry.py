@@ -1,4 +1,4 @@
-"""The claims of `proofs_checks.papers`, and their selection by id, by family (`grape`) and by paper."""
+"""The claims of `lengthgen.proofs_checks.papers`, and their selection by id, by family (`grape`) and by paper."""
 
 import re
 from collections.abc import Iterable
@@ -8,14 +8,14 @@ from pathlib import Path
 from pkgutil import walk_packages
 from types import ModuleType
 
-import circuits.encodings  # noqa: F401  # registers those whose relation is that of a circuit
-from proofs_checks import papers
-from proofs_checks.claim import Claim, Claims, Source, Strength
-from proofs_checks.ledger import Selection
-from proofs_checks.titles import title
-from proofs_checks.trained import NONE, Runs
-from theory.encodings.catalogue import ENCODINGS, called
-from theory.system.errors import LengthgenError, nearest
+import lengthgen.circuits.encodings  # noqa: F401  # registers those whose relation is that of a circuit
+from lengthgen.infrastructure.errors import LengthgenError, nearest
+from lengthgen.proofs_checks import papers
+from lengthgen.proofs_checks.claim import Claim, Claims, Source, Strength
+from lengthgen.proofs_checks.ledger import Selection
+from lengthgen.proofs_checks.titles import title
+from lengthgen.proofs_checks.trained import NONE, Runs
+from lengthgen.theory.encodings.catalogue import ENCODINGS, called
 
 
 class Unknown(LengthgenError):

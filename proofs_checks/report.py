@@ -10,9 +10,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from proofs_checks.claim import Source, Strength
-from proofs_checks.result import Result, Verdict
-from theory.system.files import write_json
+from lengthgen.infrastructure.files import write_json
+from lengthgen.proofs_checks.claim import Source, Strength
+from lengthgen.proofs_checks.result import Result, Verdict
 
 _COLOURS = {
     Verdict.VERIFIED: "green",

@@ -7,12 +7,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from proofs_checks.certificates import Certificates
-from proofs_checks.claim import Claim, Evidence, Strength
-from proofs_checks.formal import recorded
-from proofs_checks.formal.lemma import Lemma, certificate_shape
-from theory.system.brief import Brief, Listed
-from theory.system.shapes import FLAG, NUMBER, TEXT, list_of, made_into, one_of, or_none, record
+from lengthgen.infrastructure.brief import Brief, Listed
+from lengthgen.infrastructure.shapes import FLAG, NUMBER, TEXT, list_of, made_into, one_of, or_none, record
+from lengthgen.proofs_checks.certificates import Certificates
+from lengthgen.proofs_checks.claim import Claim, Evidence, Strength
+from lengthgen.proofs_checks.formal import recorded
+from lengthgen.proofs_checks.formal.lemma import Lemma, certificate_shape
 
 
 class Verdict(StrEnum):

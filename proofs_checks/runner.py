@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from proofs_checks.certificates import certified
-from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength, Unsettled
-from proofs_checks.result import FalsifierResult, Result, Results, Verdict
-from theory import twice
+from lengthgen.proofs_checks.certificates import certified
+from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.result import FalsifierResult, Result, Results, Verdict
+from lengthgen.theory import twice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class _Outcome:
 def run(claims: Iterable[Claim]) -> Results:
     """Run the claims one after the other in this process.
 
-    `proofs_checks.ledger` runs them in parallel, with a time limit.
+    `lengthgen.proofs_checks.ledger` runs them in parallel, with a time limit.
     """
     return Results(run_claim(claim) for claim in claims)
 

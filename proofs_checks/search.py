@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 
-from proofs_checks.claim import Claim
-from proofs_checks.registry import CLAIMS, Unknown, arxiv_id, belongs, is_about
-from proofs_checks.titles import title
-from theory.encodings.catalogue import ENCODINGS
-from theory.encodings.encoding import Encoding
-from theory.system.errors import LONGEST_COMPARED, one_line
+from lengthgen.infrastructure.errors import LONGEST_COMPARED, one_line
+from lengthgen.proofs_checks.claim import Claim
+from lengthgen.proofs_checks.registry import CLAIMS, Unknown, arxiv_id, belongs, is_about
+from lengthgen.proofs_checks.titles import title
+from lengthgen.theory.encodings.catalogue import ENCODINGS
+from lengthgen.theory.encodings.encoding import Encoding
 
 _ENDINGS = ("ization", "ations", "ation", "ates", "ate", "ions", "ion", "ing", "ize", "ies", "es", "ed", "s", "e", "y")
 _SHORTEST_STEM = 4

@@ -7,8 +7,8 @@ decide nothing: coarse measurements such as accuracies coincide by chance.
 from collections.abc import Sequence
 from typing import Literal
 
-from empirical.statistics.shares import ALPHA
-from proofs_checks.claim import Evidence, Refuted, Strength, Unsettled
+from lengthgen.empirical.statistics.shares import ALPHA
+from lengthgen.proofs_checks.claim import Evidence, Refuted, Strength, Unsettled
 
 Side = Literal["below", "above"]
 

@@ -2,8 +2,8 @@
 
 import sympy as sp
 
-from theory import equality
-from theory.exact import Undecided
+from lengthgen.theory import equality
+from lengthgen.theory.exact import Undecided
 
 
 def is_zero(value: sp.Expr) -> bool:

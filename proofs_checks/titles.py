@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from proofs_checks.claim import Source
+from lengthgen.proofs_checks.claim import Source
 
 TITLES: Mapping[str, str] = {
     "1803.02155": "Self-Attention with Relative Position Representations",

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from empirical.runs.protocol import Cell, Protocol, load_protocol
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore, StoreError
-from empirical.trial.frozen import stored_runs
-from empirical.trial.outcomes import History
-from proofs_checks.claim import Unsettled
+from lengthgen.empirical.runs.protocol import Cell, Protocol, load_protocol
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore, StoreError
+from lengthgen.empirical.trial.frozen import stored_runs
+from lengthgen.empirical.trial.outcomes import History
+from lengthgen.proofs_checks.claim import Unsettled
 
 
 @dataclass(frozen=True, kw_only=True)

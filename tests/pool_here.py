@@ -19,5 +19,5 @@ class _Here:
 
 
 def pool_here(count: int) -> AbstractContextManager[_Here]:
-    """Stand-in for `theory.system.processes.pool`."""
+    """Stand-in for `lengthgen.infrastructure.processes.pool`."""
     return nullcontext(_Here())

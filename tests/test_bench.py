@@ -8,8 +8,8 @@ import pytest
 
 from bench import complexity, data, wirings
 from bench.measure import TimingComparison, compare
-from circuits.formats import FORMATS
-from circuits.tasks import TASKS
+from lengthgen.circuits.formats import FORMATS
+from lengthgen.circuits.tasks import TASKS
 
 QUICK = (
     complexity.certificate_against_search,

@@ -25,7 +25,7 @@ def add_task(catalogue: str, recipe: str) -> str:
     """The catalogue of tasks with the two lines of the recipe."""
     [lines] = re.findall(r"```diff\n(.*?)```", recipe, flags=re.DOTALL)
     imported, entry = (line.removeprefix("+") for line in lines.splitlines())
-    start = catalogue.index("from circuits.tasks.")
+    start = catalogue.index("from lengthgen.circuits.tasks.")
     return (catalogue[:start] + f"{imported}\n" + catalogue[start:]).replace("Task]] = {\n", f"Task]] = {{\n{entry}\n")
 
 
@@ -34,7 +34,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the packages in which every recipe was followed."""
     root = tmp_path_factory.mktemp("copy")
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, root / package)
+        shutil.copytree(ROOT / package, root / package, symlinks=True)
     for recipe in RECIPES.values():
         for name, text in files(recipe).items():
             path = root / name
@@ -73,7 +73,7 @@ RUN = """
 import json, sys
 import pytest
 from lengthgen.cli import main
-from empirical.runs.protocol import load_protocol
+from lengthgen.empirical.runs.protocol import load_protocol
 
 _, commands, *tests = sys.argv
 statuses = {}

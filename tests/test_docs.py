@@ -24,11 +24,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from scipy.stats import fisher_exact
 
-from circuits.forecast.record import recorded_cells
-from circuits.formats import filled
-from circuits.tasks import TaskSpec
-from empirical.statistics.e_values import Estimand, e_bh
-from empirical.verdict.tables import read_rows
+from lengthgen.circuits.forecast.record import recorded_cells
+from lengthgen.circuits.formats import filled
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.statistics.e_values import Estimand, e_bh
+from lengthgen.empirical.verdict.tables import read_rows
 from tools.notebooks import NOTEBOOKS, executed
 
 ROOT = Path(__file__).parents[1]

@@ -1,6 +1,7 @@
 """Rules of the project: imports point one way, and all that needs no torch, or no exact solver, runs without it."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -8,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import lengthgen
-from theory.system.extras import how_to_install
+from lengthgen.infrastructure.extras import how_to_install
 
 ROOT = Path(__file__).parents[1]
+ROOMS = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
+"""Folders at the root: packages of lengthgen."""
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -21,6 +23,36 @@ def test_imports_point_one_way():
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert checked.returncode == 0, checked.stdout
+
+
+BARE = re.compile(rf"(?:^|[\"'`;]|\\n)\s*(?:from|import) (?:{'|'.join(ROOMS)})(?:\.\w| import\b|\s*$)", re.MULTILINE)
+"""Import of a module under a name without `lengthgen`."""
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_module_under_a_bare_name_is_noticed(room: str, tmp_path: Path) -> None:
+    """It would be another module than the one in lengthgen, with classes of its own."""
+    for code in (f"import {room}\n", f"from {room}.part import one\n", f"code = 'from {room}.part import one'\n"):
+        assert BARE.search(code), code
+    assert not BARE.search(f"from lengthgen import {room}\nfrom lengthgen.{room} import part  # from {room}\n")
+    ruff = Path(sys.executable).parent / "ruff"
+    if not ruff.exists():
+        pytest.skip("ruff is not installed")
+    (tmp_path / "bare.py").write_text(f"import {room}.part\nfrom {room} import one\n")
+    command = [ruff, "check", "--no-cache", "--select", "TID251", "--config", ROOT / "pyproject.toml", tmp_path]
+    done = subprocess.run([*command, "--output-format", "concise"], capture_output=True, text=True, check=False)
+    assert done.stdout.count(f"import lengthgen.{room}") == 2, done.stdout + done.stderr
+
+
+def test_no_module_is_imported_under_a_bare_name() -> None:
+    folders = (*ROOMS, "lengthgen", "tests", "bench", "tools", "docs")
+    files = [
+        path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".ipynb")
+    ]
+    files += ROOT.glob("*.md")
+    assert len(files) > 1000
+    bare = [str(path) for path in files if path != Path(__file__) and BARE.search(path.read_text(encoding="utf-8"))]
+    assert bare == []
 
 
 RUN = """
@@ -53,13 +85,13 @@ HEAVY = ("matplotlib", "networkx", "pandas", "scipy", "sympy", "torch")
 
 
 SETTLE_HERE = """
-from proofs_checks import ledger
+from lengthgen.proofs_checks import ledger
 from tests.lengthgen.settled_here import settled_here
 ledger._run_in_parallel = settled_here
 """
 """Claims are settled in the process that lacks packages, as a worker would not."""
 TRAIN_HERE = """
-from empirical.training import sweep
+from lengthgen.empirical.training import sweep
 from tests.pool_here import pool_here
 sweep.pool = pool_here
 """
@@ -111,7 +143,7 @@ def test_an_extra_is_installed_from_the_clone_as_the_project_is_on_no_index(extr
 
 
 def test_no_message_names_the_project_as_if_an_index_had_it():
-    sources = [path for name in (*lengthgen.PACKAGES, "lengthgen") for path in (ROOT / name).rglob("*.py")]
+    sources = [path for name in (*ROOMS, "lengthgen") for path in (ROOT / name).rglob("*.py")]
     assert [path for path in sources if "lengthgen[" in path.read_text(encoding="utf-8")] == []
 
 
@@ -138,7 +170,7 @@ def test_training_runs_without_the_exact_solvers_and_imports_neither_the_compile
     ended = run_in_one_process(commands, SOLVERS, before=TRAIN_HERE)
     for command, (code, errors, imported) in zip(commands, ended, strict=True):
         assert code == 0, (command, errors)
-        assert not {"torch._dynamo", "torch._inductor", "pandas"} & {*imported}
+        assert not {"torch._dynamo", "torch._inductor", "pandas", *ROOMS} & {*imported}
 
 
 def test_a_command_imports_no_heavy_package_that_it_does_not_need():
@@ -150,7 +182,11 @@ def test_a_command_imports_no_heavy_package_that_it_does_not_need():
     assert dict(zip(expected, heavy, strict=True)) == expected
     help_modules = ended[0][-1]
     assert "lengthgen.menu" in help_modules
-    commands = [name for name in help_modules if name.startswith(("lengthgen.commands", "circuits", "proofs_checks"))]
+    commands = [
+        name
+        for name in help_modules
+        if name.startswith(("lengthgen.commands", "lengthgen.circuits", "lengthgen.proofs_checks"))
+    ]
     assert not commands, "help imports no command: it is there in a fifth of a second"
 
 
@@ -159,5 +195,4 @@ def test_lrc_imports_sympy_and_nothing_else_that_takes_long():
     [(code, _, imported)] = run_in_one_process([["lrc", "0.5**(j-i)"]])
     assert code == 0
     assert [name for name in HEAVY if name in imported] == ["sympy"]
-    packages = {name.partition(".")[0] for name in imported}
-    assert not {"circuits", "paper_figs", "automata", "pysat", "pebble"} & packages
+    assert not {"lengthgen.circuits", "lengthgen.paper_figs", "automata", "pysat", "pebble"} & {*imported}

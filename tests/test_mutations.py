@@ -11,7 +11,7 @@ import pytest
 
 from bench import mutations, noticers
 from bench.mutants import PLACES, ROOT, Mutant, modules, mutants, mutants_of_file
-from proofs_checks import registry
+from lengthgen.proofs_checks import registry
 
 COUNT = 60
 

@@ -125,4 +125,4 @@ def test_a_figure_of_the_gallery_has_its_picture_and_the_commands_that_make_it(
 def test_every_public_name_is_listed_with_its_home() -> None:
     listed = dict(re.findall(r"^- `(\w+)`: \{py:obj\}`([\w.]+)`$", public_names(), flags=re.MULTILINE))
     assert sorted(listed) == dir(lengthgen)
-    assert listed["load_task"] == "circuits.tasks.load"
+    assert listed["load_task"] == "lengthgen.circuits.tasks.load"

@@ -1,6 +1,6 @@
 """Symbolic theory of position encodings: position relations, patterns and their LRC, and laws of encodings."""
 
-from theory.relation import (
+from lengthgen.theory.relation import (
     Relation,
     absolute,
     clipped_relative,

@@ -23,10 +23,10 @@ import numpy as np
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from theory import laws
-from theory.domain import assumed
-from theory.encodings.encoding import LENGTH, Encoding, Family, Law
-from theory.rational import rank
+from lengthgen.theory import laws
+from lengthgen.theory.domain import assumed
+from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Family, Law
+from lengthgen.theory.rational import rank
 
 _KEY = sp.Symbol("i", integer=True, nonnegative=True)
 _DISTANCE = sp.Symbol("D", integer=True, positive=True)

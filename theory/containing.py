@@ -2,7 +2,7 @@
 
 LRC is about encodings that learn one value for each label. An encoding whose scores follow one law, such as ALiBi, has
 no free labels: its law gives the scores of all distances at once. A function that it contains is found by comparing
-the two formulas, and then both engines prove that they are one (`theory.laws.decide_recovery`).
+the two formulas, and then both engines prove that they are one (`lengthgen.theory.laws.decide_recovery`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from theory.encodings.catalogue import with_formulas
-from theory.encodings.encoding import Encoding, Family, Recovery
-from theory.formula import Formula, FormulaError
-from theory.formula.exact import evaluate
-from theory.formula.structure import simplify_choices
-from theory.law_sides import DISTANCE
-from theory.laws import assigned, decide_recovery
+from lengthgen.theory.encodings.catalogue import with_formulas
+from lengthgen.theory.encodings.encoding import Encoding, Family, Recovery
+from lengthgen.theory.formula import Formula, FormulaError
+from lengthgen.theory.formula.exact import evaluate
+from lengthgen.theory.formula.structure import simplify_choices
+from lengthgen.theory.law_sides import DISTANCE
+from lengthgen.theory.laws import assigned, decide_recovery
 
 QUERY = sp.Symbol("j", integer=True, positive=True)
 MOST_OPERATIONS = 60

@@ -2,9 +2,9 @@
 
 The answer is a proof, a refutation with the first pair without a value, or "open".
 
-The conditions under which an operation has no value (theory.formula.domain) are formulas themselves. So they are
-decided by the same means: signs, linear inequalities, periodic parts. Conditions that stay open are tested at finitely
-many cells. All of it is [F].
+The conditions under which an operation has no value (lengthgen.theory.formula.domain) are formulas themselves. So they
+are decided by the same means: signs, linear inequalities, periodic parts. Conditions that stay open are tested at
+finitely many cells. All of it is [F].
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,13 +14,13 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.formula import Formula, FormulaError, NoValue, exact, numbering
-from theory.formula.domain import never_holds, violations
-from theory.formula.inequalities import cases_of, points
-from theory.formula.periods import PATH_OF, repeats
-from theory.formula.progressions import follow_path
-from theory.formula.structure import dependence
-from theory.formula.syntax import Node, may_be_irrational, names
+from lengthgen.theory.formula import Formula, FormulaError, NoValue, exact, numbering
+from lengthgen.theory.formula.domain import never_holds, violations
+from lengthgen.theory.formula.inequalities import cases_of, points
+from lengthgen.theory.formula.periods import PATH_OF, repeats
+from lengthgen.theory.formula.progressions import follow_path
+from lengthgen.theory.formula.structure import dependence
+from lengthgen.theory.formula.syntax import Node, may_be_irrational, names
 
 Cell = tuple[int, ...]
 

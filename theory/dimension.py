@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.relation import NO_LABEL, Labels
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.relation import NO_LABEL, Labels
 
 
 def cell_count(size: int) -> int:

@@ -4,7 +4,7 @@ Position patterns repeat along diagonals. So an entry that equals the one a key 
 tile is skipped if its minimum and maximum lie in a run of consecutive integers that are all known. Other entries are
 looked up in a hash table, tile by tile, with vector operations. If the table would outgrow its memory, most entries are
 distinct values. Then the range of values is cut into parts that fit, and each part is sorted. Threads share the work,
-since numpy releases the interpreter lock in the slow operations (theory.tiling).
+since numpy releases the interpreter lock in the slow operations (lengthgen.theory.tiling).
 """
 
 import math
@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from theory import tiling
-from theory.tiling import (
+from lengthgen.theory import tiling
+from lengthgen.theory.tiling import (
     Keys,
     Matrix,
     Places,

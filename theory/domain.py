@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from theory.encodings.encoding import Encoding, Parameter
-from theory.laws import Ruling
+from lengthgen.theory.encodings.encoding import Encoding, Parameter
+from lengthgen.theory.laws import Ruling
 
 Assignment = Mapping[sp.Basic | type[sp.Function], sp.Expr]
 

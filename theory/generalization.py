@@ -1,8 +1,8 @@
 """Which relations let position-only linear attention generalize a pattern? Which cells prevent it for the others?
 
-A pattern enters through its level-set relation `values` (`theory.lrc.level_sets` makes one): label 0 where it is zero,
-and 1, 2, ... for its distinct non-zero values, with the scale hint if the pattern depends on the scale. Training meets
-the cells of scales 1..train, the test those of 1..test (`theory.lattice.Cells`).
+A pattern enters through its level-set relation `values` (`lengthgen.theory.lrc.level_sets` makes one): label 0 where it
+is zero, and 1, 2, ... for its distinct non-zero values, with the scale hint if the pattern depends on the scale.
+Training meets the cells of scales 1..train, the test those of 1..test (`lengthgen.theory.lattice.Cells`).
 
 The learner has one free parameter per label and starts from zero (gradient descent, min-norm least squares). It learns
 the pattern up to `test` iff the pattern is constant on every class of the relation and zero on every class that
@@ -19,8 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.lattice import Cell, Cells, cells_for
-from theory.relation import (
+from lengthgen.infrastructure.brief import Brief, Listed
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.lattice import Cell, Cells, cells_for
+from lengthgen.theory.relation import (
     Labels,
     Relation,
     absolute,
@@ -29,8 +31,6 @@ from theory.relation import (
     relative,
     t5_buckets,
 )
-from theory.system.brief import Brief, Listed
-from theory.system.errors import LengthgenError
 
 
 class TrainTestScalesError(LengthgenError):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -1,9 +1,10 @@
 """Growth of LRC of a formula with the scale, over all scales, with the reason.
 
-If all parts of a formula are periodic (theory.formula.periods), finitely many scales show every value, which is a
-proof. Else the formula must have a value at every pair (theory.definedness). Then it is followed along paths of pairs
-until no case distinction is left (theory.formula.progressions). If on one of these paths an expression takes infinitely
-many values, LRC is unbounded. Else a finite set that holds all values bounds LRC. All of it is [F].
+If all parts of a formula are periodic (lengthgen.theory.formula.periods), finitely many scales show every value, which
+is a proof. Else the formula must have a value at every pair (lengthgen.theory.definedness). Then it is followed along
+paths of pairs until no case distinction is left (lengthgen.theory.formula.progressions). If on one of these paths an
+expression takes infinitely many values, LRC is unbounded. Else a finite set that holds all values bounds LRC. All of it
+is [F].
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,16 +15,16 @@ from typing import Any
 
 import sympy as sp
 
-from theory.definedness import Definedness, definedness
-from theory.formula import Formula, FormulaError, NoValue
-from theory.formula.periods import Repeats, repeats
-from theory.formula.progressions import Path, Piece, follow_path, takes_infinitely_many_values
-from theory.formula.ranges import MOST, finite_range
-from theory.formula.structure import Structure, structure
-from theory.formula.syntax import names
-from theory.lrc import LrcProfile, profile
-from theory.pattern import Pattern
-from theory.system.brief import Brief
+from lengthgen.infrastructure.brief import Brief
+from lengthgen.theory.definedness import Definedness, definedness
+from lengthgen.theory.formula import Formula, FormulaError, NoValue
+from lengthgen.theory.formula.periods import Repeats, repeats
+from lengthgen.theory.formula.progressions import Path, Piece, follow_path, takes_infinitely_many_values
+from lengthgen.theory.formula.ranges import MOST, finite_range
+from lengthgen.theory.formula.structure import Structure, structure
+from lengthgen.theory.formula.syntax import names
+from lengthgen.theory.lrc import LrcProfile, profile
+from lengthgen.theory.pattern import Pattern
 
 LOOKED_AT = 40
 """Scale up to which values are counted if no proof tells a better one; half of it for a family."""

@@ -14,19 +14,19 @@ from math import ceil, isinf
 
 import sympy as sp
 
-from theory.definedness import definedness
-from theory.formula import Formula, FormulaError
-from theory.formula.exact import plain
-from theory.formula.leading_terms import limit
-from theory.formula.monotone import Expression, S, direction
-from theory.formula.progressions import PATHS, Course, Piece, follow_path
-from theory.formula.ranges import bounds
-from theory.formula.structure import structure
-from theory.formula.syntax import names
-from theory.growth import RAYS, Growth, GrowthKind, growth
-from theory.lrc import entries_by_first_scale
-from theory.lrc_within import Enclosure, bounds_within, enclosed, fewest_intervals, require_numbers
-from theory.pattern import Pattern, PatternError
+from lengthgen.theory.definedness import definedness
+from lengthgen.theory.formula import Formula, FormulaError
+from lengthgen.theory.formula.exact import plain
+from lengthgen.theory.formula.leading_terms import limit
+from lengthgen.theory.formula.monotone import Expression, S, direction
+from lengthgen.theory.formula.progressions import PATHS, Course, Piece, follow_path
+from lengthgen.theory.formula.ranges import bounds
+from lengthgen.theory.formula.structure import structure
+from lengthgen.theory.formula.syntax import names
+from lengthgen.theory.growth import RAYS, Growth, GrowthKind, growth
+from lengthgen.theory.lrc import entries_by_first_scale
+from lengthgen.theory.lrc_within import Enclosure, bounds_within, enclosed, fewest_intervals, require_numbers
+from lengthgen.theory.pattern import Pattern, PatternError
 
 LAST_STEP = 8_192
 """Largest scale whose entries are listed, to reach tails that are short."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theory.relation import Labels, Relation, RelationError, from_labels
+from lengthgen.theory.relation import Labels, Relation, RelationError, from_labels
 
 Cell = tuple[int, ...]
 """A cell (i, j), or (i, j, n) with scale hint."""

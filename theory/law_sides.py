@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 import sympy as sp
 
-from theory.encodings.encoding import KEY, LENGTH, QUERY, Encoding, Family, Law, Normaliser
+from lengthgen.theory.encodings.encoding import KEY, LENGTH, QUERY, Encoding, Family, Law, Normaliser
 
 Side = Callable[[], sp.Expr]
 """Builder of one side of an identity, called with sympy's evaluation on or off."""

@@ -11,9 +11,9 @@ from functools import cache
 
 import sympy as sp
 
-from theory import exact, points, second_engine, twice
-from theory.encodings.encoding import KEY, LENGTH, Encoding, Law, Normaliser, Recovery
-from theory.law_sides import (
+from lengthgen.theory import exact, points, second_engine, twice
+from lengthgen.theory.encodings.encoding import KEY, LENGTH, Encoding, Law, Normaliser, Recovery
+from lengthgen.theory.law_sides import (
     DISTANCE,
     KEY_POSITION,
     OTHER_DISTANCE,
@@ -26,7 +26,7 @@ from theory.law_sides import (
     relative_sides,
     score_at,
 )
-from theory.written import written
+from lengthgen.theory.written import written
 
 _DIGITS = 30
 _VISIBLE = sp.Rational(1, 10**9)

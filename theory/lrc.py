@@ -13,12 +13,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory import distinct
-from theory.formula.progressions import PATHS, all_distinct, follow_path
-from theory.formula.structure import Structure, structure
-from theory.pattern import Pattern, Value, from_array
-from theory.relation import Relation, from_labels
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory import distinct
+from lengthgen.theory.formula.progressions import PATHS, all_distinct, follow_path
+from lengthgen.theory.formula.structure import Structure, structure
+from lengthgen.theory.pattern import Pattern, Value, from_array
+from lengthgen.theory.relation import Relation, from_labels
 
 Integers = NDArray[np.int64]
 Cells = tuple[Integers, Integers, Integers | None]
@@ -97,7 +97,7 @@ def profile(pattern: Pattern | ArrayLike, scale: int | None = None) -> LrcProfil
     """LRC at all scales 1..scale, in one pass over the pairs.
 
     Args:
-        pattern: a pattern, or a matrix as `theory.pattern.as_matrix` reads it.
+        pattern: a pattern, or a matrix as `lengthgen.theory.pattern.as_matrix` reads it.
         scale: the largest scale; for a matrix its size if left out.
 
     Raises:
@@ -154,7 +154,7 @@ def lrc(pattern: Pattern | ArrayLike, scale: int | None = None) -> int:
     """LRC at one scale: the number of distinct non-zero entries A_ij with i <= j <= scale [F].
 
     Args:
-        pattern: a pattern, or a matrix [n, n] (or [n, n, d, e]) as `theory.pattern.as_matrix` reads it.
+        pattern: a pattern, or a matrix [n, n] (or [n, n, d, e]) as `lengthgen.theory.pattern.as_matrix` reads it.
         scale: the scale; the whole matrix if left out.
 
     Raises:
@@ -230,7 +230,7 @@ def _classes(values: list[Value]) -> tuple[list[int], tuple[tuple[int, int], ...
     if _all_rational(values):
         zero = _zero(values)
         return [0 if value == zero else place for place, value in enumerate(values, start=1)], ()
-    from theory.equality import group
+    from lengthgen.theory.equality import group
 
     groups = group(values)
     return list(groups.labels), groups.undecided

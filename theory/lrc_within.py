@@ -4,7 +4,8 @@ Under a relation phi, entry A_ij is within eps of its parameter iff |A_ij - thet
 a set of entries iff they lie in an interval of length 2 eps. So the fewest non-zero parameters over all relations are
 the fewest such intervals that cover the entries farther than eps from zero [F]. The greedy cover is the smallest: the
 interval that begins at the least uncovered entry covers whatever another interval with this entry covers beyond it. No
-interval holds entries of both signs that are farther than eps from zero. At eps = 0 the number is LRC (theory.lrc).
+interval holds entries of both signs that are farther than eps from zero. At eps = 0 the number is LRC
+(lengthgen.theory.lrc).
 """
 
 from bisect import bisect_right
@@ -17,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.lrc import UndecidedLrc, entries_by_first_scale, profile
-from theory.pattern import Pattern, PatternError, Value, from_array
-from theory.relation import Relation, from_labels
+from lengthgen.theory.lrc import UndecidedLrc, entries_by_first_scale, profile
+from lengthgen.theory.pattern import Pattern, PatternError, Value, from_array
+from lengthgen.theory.relation import Relation, from_labels
 
 _BITS = (192, 1536)
 """Precisions, in bits, at which irrational entries are enclosed, one after the other."""
@@ -36,7 +37,7 @@ def lrc_within(pattern: Pattern | ArrayLike, epsilon: Fraction, scale: int | Non
     """LRC within epsilon at one scale [F].
 
     Args:
-        pattern: a pattern of numbers, or a matrix [n, n] as `theory.pattern.as_matrix` reads it.
+        pattern: a pattern of numbers, or a matrix [n, n] as `lengthgen.theory.pattern.as_matrix` reads it.
         epsilon: largest error of an entry, at least 0.
         scale: the scale; the whole matrix if left out.
 
@@ -203,10 +204,10 @@ def levels_within(pattern: Pattern, epsilon: Fraction, scale: int) -> tuple[Rela
     parameter of a label is infinite if its entries are.
 
     Raises as `lrc_within` does, `PatternError` for a pattern that depends on the scale, and `ValueError` if epsilon is
-    0: `theory.lrc.level_sets` gives the labels then.
+    0: `lengthgen.theory.lrc.level_sets` gives the labels then.
     """
     if not epsilon:
-        raise ValueError("epsilon must be above 0: take theory.lrc.level_sets")
+        raise ValueError("epsilon must be above 0: take lengthgen.theory.lrc.level_sets")
     if pattern.scale_hint:
         raise PatternError(f"pattern '{pattern.name:.60}' depends on the scale: labels within eps are for A(i, j)")
     lrc_within(pattern, epsilon, scale)
@@ -244,7 +245,7 @@ def enclosed(value: Value, bits: int) -> Enclosure | float:
         return Enclosure(Fraction(value), Fraction(value))
     if value.free_symbols:
         raise PatternError(f"entry {value} has free parameters: LRC within eps needs numbers")
-    from theory.enclosure import enclose
+    from lengthgen.theory.enclosure import enclose
 
     ball = enclose(value, bits=bits)
     if ball is None:

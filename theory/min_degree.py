@@ -1,8 +1,8 @@
 """Generalised relative encodings in PLAA: what gradient descent learns under them, and the min-degree interpolator.
 
 A generalised relative encoding is A = sum_k p_k U_k with independent upper triangular U_k [P of arXiv 2410.08898].
-Training sees the inputs with n(x) <= N0 (`theory.plaa`). They span a space of low dimension and involve only the first
-N0 columns of A.
+Training sees the inputs with n(x) <= N0 (`lengthgen.theory.plaa`). They span a space of low dimension and involve only
+the first N0 columns of A.
 
 Min-degree interpolator w.r.t. the functions b_k = f_{U_k} [F; only its name could be read]: among all coefficients that
 fit the training set, those with the least degree profile. The profile is (sum of p_k^2 over the b_k of degree d),
@@ -19,9 +19,9 @@ import numpy as np
 from flint import fmpq_mat
 from numpy.typing import ArrayLike, NDArray
 
-from theory.label_classes import upper_pairs
-from theory.plaa import Numbers, PlaaError, degree, exact_pattern, exact_patterns
-from theory.rational import NoSolution, diagonal, exact_matrix, fractions, null_space, rank, rows_of, solve
+from lengthgen.theory.label_classes import upper_pairs
+from lengthgen.theory.plaa import Numbers, PlaaError, degree, exact_pattern, exact_patterns
+from lengthgen.theory.rational import NoSolution, diagonal, exact_matrix, fractions, null_space, rank, rows_of, solve
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -4,7 +4,8 @@ The learner is gradient descent from zero, or min-norm least squares, on noise-f
 training scales have equal weight. Each label met in training ends at the mean of its class, every other label stays at
 zero (docs/theory/definitions.md, "What a learner learns") [F]. Cells may be triples, so families A(i, j, n) and
 relations with scale hint are learned as well. Means are exact, so an entry is wrong iff it differs at all.
-`theory.pola.learned_matrix` computes the same for pairs in floats, and `theory.learners` has other learners.
+`lengthgen.theory.pola.learned_matrix` computes the same for pairs in floats, and `lengthgen.theory.learners` has other
+learners.
 """
 
 from collections.abc import Sequence
@@ -15,12 +16,12 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.generalization import TrainTestScalesError
-from theory.lattice import Cell, Cells, cells_for
-from theory.lrc import level_sets
-from theory.pattern import Pattern, PatternError, Value
-from theory.relation import Labels, Relation
-from theory.system.brief import Brief
+from lengthgen.infrastructure.brief import Brief
+from lengthgen.theory.generalization import TrainTestScalesError
+from lengthgen.theory.lattice import Cell, Cells, cells_for
+from lengthgen.theory.lrc import level_sets
+from lengthgen.theory.pattern import Pattern, PatternError, Value
+from lengthgen.theory.relation import Labels, Relation
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -150,7 +151,7 @@ def _mean(values: Sequence[Value], counts: Sequence[int]) -> Value:
         return int(mean) if mean.denominator == 1 else mean
     import sympy as sp
 
-    from theory.equality import to_sympy
+    from lengthgen.theory.equality import to_sympy
 
     return sp.Add(*(to_sympy(value) * count for value, count in zip(values, counts, strict=True))) / sum(counts)
 
@@ -159,7 +160,7 @@ def _same(mean: Value, entries: Sequence[Value]) -> list[bool]:
     """Flags of the entries that are proved to equal the mean."""
     if all(isinstance(part, int | Fraction) for value in (mean, *entries) for part in _parts(value)):
         return [entry == mean for entry in entries]
-    from theory.equality import group
+    from lengthgen.theory.equality import group
 
     label, *others = group([mean, *entries]).labels
     return [entry_label == label for entry_label in others]

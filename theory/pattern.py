@@ -1,9 +1,9 @@
 """Attention patterns A(i, j) or A(i, j, n): from a formula, a function, an array, or a relation with parameters.
 
-Entries stay exact: ints, Fractions, real sympy expressions (theory.equality decides when two are equal), and floats
-converted to the Fractions that they are. If the entry is a matrix (vector tokens), it is a tuple of such numbers, row
-by row. A pattern that depends on the scale n is a family: its cells are the triples (i, j, n), and only a relation with
-scale hint can represent it [F].
+Entries stay exact: ints, Fractions, real sympy expressions (lengthgen.theory.equality decides when two are equal), and
+floats converted to the Fractions that they are. If the entry is a matrix (vector tokens), it is a tuple of such
+numbers, row by row. A pattern that depends on the scale n is a family: its cells are the triples (i, j, n), and only a
+relation with scale hint can represent it [F].
 """
 
 import math
@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.formula import Formula, parse
-from theory.formula.syntax import MAX_BITS
-from theory.relation import Relation
-from theory.system.brief import Brief
-from theory.system.errors import LengthgenError
-from theory.system.userfile import user_code
+from lengthgen.infrastructure.brief import Brief
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.userfile import user_code
+from lengthgen.theory.formula import Formula, parse
+from lengthgen.theory.formula.syntax import MAX_BITS
+from lengthgen.theory.relation import Relation
 
 Integers = NDArray[np.int64]
 Value = Any
@@ -110,7 +110,7 @@ class Pattern(Brief):
 
 
 def from_formula(formula: str | Formula, *, parameters: Iterable[str] = ()) -> Pattern:
-    """Pattern of a formula; raises the errors of `theory.formula.parse`."""
+    """Pattern of a formula; raises the errors of `lengthgen.theory.formula.parse`."""
     parsed = formula if isinstance(formula, Formula) else parse(formula, parameters)
     return Pattern(
         name=parsed.text,
@@ -235,7 +235,7 @@ def as_matrix(matrix: ArrayLike) -> NDArray[Any]:
         raise PatternError(f"a matrix has at most {LONGEST:,} positions, not {len(pattern):,}: give a part of it")
     if pattern.dtype == object:
         return _exact_objects(pattern)
-    from theory.tiling import check_upper_triangular
+    from lengthgen.theory.tiling import check_upper_triangular
 
     if pattern.dtype.kind not in "iufb":
         raise PatternError(f"a pattern must hold real numbers, not {pattern.dtype}")

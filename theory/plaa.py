@@ -3,7 +3,7 @@
 For x in {+1, -1}^N the advice n(x) is the last index with x_i = -1, and f_A(x) = x^T A e_n(x) with A upper triangular.
 On the all-ones input, which has no advice, f_A is 0 [P]. So f_A(x) is the output of POLA at the query n(x).
 
-`theory.min_degree` has the encodings and what gradient descent learns under them.
+`lengthgen.theory.min_degree` has the encodings and what gradient descent learns under them.
 """
 
 from fractions import Fraction
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
 
 Signs = NDArray[np.int64]
 Numbers = NDArray[Any]

@@ -2,13 +2,13 @@
 
 POLA computes f_A(x)_j = sum over i <= j of A_ij x_i, with A_ij = theta_phi(i,j) under a relation phi ([F] of arXiv
 2510.04130, Def. 2). In theta it is a linear model. Its features are Z_(s,j),k = sum of x_i over the keys i <= j of
-query j in sample s with phi(i, j) = k. So the squared loss is a `theory.learners.QuadraticProblem`, whose parameters
-are numbered as in `theory.label_classes`. Here the data are noise-free and of whole populations; `theory.samples`
-treats finite samples.
+query j in sample s with phi(i, j) = k. So the squared loss is a `lengthgen.theory.learners.QuadraticProblem`, whose
+parameters are numbered as in `lengthgen.theory.label_classes`. Here the data are noise-free and of whole populations;
+`lengthgen.theory.samples` treats finite samples.
 
 On noise-free data with unit second moments the loss decouples over labels. Gradient descent ends with every label met
 in training at the mean of A over its class, and with every other label at its start ([F], "POLA and LRC" in
-docs/theory/definitions.md; arXiv 2510.04130 Thm. 2 could not be read; `theory.flow` derives it).
+docs/theory/definitions.md; arXiv 2510.04130 Thm. 2 could not be read; `lengthgen.theory.flow` derives it).
 
 Vector tokens: A_ij is a matrix W_ij, [d, e], that maps tokens of size e to outputs of size d, and theta_k is [d, e].
 Relations with scale hint are not supported here.
@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.label_classes import label_classes
-from theory.learners import QuadraticProblem, gradient_flow_limit
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.label_classes import label_classes
+from lengthgen.theory.learners import QuadraticProblem, gradient_flow_limit
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]

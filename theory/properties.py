@@ -1,9 +1,9 @@
-"""Property table of encodings: laws, boundedness and far keys (`theory.far`), computed from their formulas."""
+"""Property table of encodings: laws, boundedness and far keys (theory/far/), computed from their formulas."""
 
 import sympy as sp
 
-from theory import far, laws
-from theory.encodings.encoding import Encoding, Law, Parameter
+from lengthgen.theory import far, laws
+from lengthgen.theory.encodings.encoding import Encoding, Law, Parameter
 
 
 def domains(encoding: Encoding) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import ArrayLike, NDArray
 
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
 
 
 class NoSolution(LengthgenError):

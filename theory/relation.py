@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.label_classes import upper_pairs
-from theory.system.brief import Brief
-from theory.system.errors import LengthgenError
-from theory.system.once import once
-from theory.system.userfile import Guarded, shown
+from lengthgen.infrastructure.brief import Brief
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.once import once
+from lengthgen.infrastructure.userfile import Guarded, shown
+from lengthgen.theory.label_classes import upper_pairs
 
 Labels = NDArray[np.int64]
 Law = Callable[[Labels, Labels, int | None], Labels]

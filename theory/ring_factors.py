@@ -8,7 +8,7 @@ from typing import Any
 
 import flint
 
-from theory.ring import (
+from lengthgen.theory.ring import (
     MINUS,
     ONE,
     ZERO,
@@ -23,7 +23,7 @@ from theory.ring import (
     scaled,
     spelled,
 )
-from theory.ring_signs import (
+from lengthgen.theory.ring_signs import (
     is_nonnegative,
 )
 

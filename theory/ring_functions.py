@@ -1,4 +1,4 @@
-"""Powers, exponentials, logarithms, absolute values and floors of the elements of theory.ring.
+"""Powers, exponentials, logarithms, absolute values and floors of the elements of lengthgen.theory.ring.
 
 Each equals the operation wherever that has a value. So a radicand is assumed to be non-negative, the argument of a
 logarithm positive, and a divisor non-zero.
@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import floor as floor_of
 from typing import Any
 
-from theory.ring import (
+from lengthgen.theory.ring import (
     DISTANCE,
     MINUS,
     ONE,
@@ -29,8 +29,8 @@ from theory.ring import (
     scaled,
     term_parity,
 )
-from theory.ring_factors import Factors, content, factored, primes, primitive, without_divisors
-from theory.ring_signs import (
+from lengthgen.theory.ring_factors import Factors, content, factored, primes, primitive, without_divisors
+from lengthgen.theory.ring_signs import (
     is_negative,
     is_nonnegative,
     is_positive,

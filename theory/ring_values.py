@@ -1,15 +1,15 @@
-"""Conversion of real sympy expressions to elements of theory.ring."""
+"""Conversion of real sympy expressions to elements of lengthgen.theory.ring."""
 
 from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
-from theory import ring_functions as functions
-from theory.enclosure import enclose
-from theory.ring import PI, Element, Ring, TooLong, constant, of_base, plus
-from theory.ring import E as EULER
-from theory.ring_signs import is_positive
+from lengthgen.theory import ring_functions as functions
+from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.ring import PI, Element, Ring, TooLong, constant, of_base, plus
+from lengthgen.theory.ring import E as EULER
+from lengthgen.theory.ring_signs import is_positive
 
 MOST_STEPS = 400
 """Largest number of products of two terms for one value; a pattern may have many hundreds of values."""

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.relation import Labels, Relation
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.relation import Labels, Relation
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]

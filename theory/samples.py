@@ -1,14 +1,14 @@
 """Squared-error problem of position-only linear attention on finite, possibly noisy samples.
 
-`theory.pola.population` is its limit for noise-free data with identity second moments.
+`lengthgen.theory.pola.population` is its limit for noise-free data with identity second moments.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.label_classes import label_classes
-from theory.learners import QuadraticProblem
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.label_classes import label_classes
+from lengthgen.theory.learners import QuadraticProblem
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]

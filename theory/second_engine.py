@@ -1,4 +1,4 @@
-"""Second exact engine, on python-flint's polynomials: is an expression identically zero? Independent of `theory.exact`.
+"""Second exact engine, on python-flint's polynomials: is an expression identically zero? Independent of exact.py.
 
 The fragment is the same: rational functions over Q(i) of symbols, and of exp, trigonometric and hyperbolic functions of
 polynomials without constant term over Q(i); symbols may be bound as square roots of polynomials over Q.  The code is

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
 
 Matrix = NDArray[Any]
 Keys = NDArray[np.uint64]

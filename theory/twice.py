@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import sympy as sp
 
-from theory import exact, second_engine
+from lengthgen.theory import exact, second_engine
 
 Answer = TypeVar("Answer")
 
@@ -48,7 +48,7 @@ class OneExpression(Exception):
 def decide(
     left: sp.Expr, right: sp.Expr, *, squares: exact.Squares | None = None
 ) -> tuple[exact.Decision, second_engine.SecondEngineDecision]:
-    """Decide whether both sides are identical, by `theory.exact` and by `theory.second_engine`; both answers are equal.
+    """Decide whether both sides are identical, by exact.py and by second_engine.py; both answers are equal.
 
     Each engine evaluates each side itself, so a side should be passed unevaluated: the engines do not see what sympy
     has evaluated before.

@@ -16,25 +16,25 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from circuits.analysis import SearchStopped, analyse, digest_of
-from circuits.clock import Clock
-from circuits.encodings import EncodingError, parse_encoding
-from circuits.forecast.features import IDEAL_RELATIONS, OwnToken, features_of, first_break, own_token_decides
-from circuits.forecast.record import ANSWERED, REGISTERED, RecordedCell, write_cells
-from circuits.other_circuits import SeveralCircuits
-from circuits.prediction import MORE_PROMPTS, predict
-from circuits.prediction_record import PREDICTION, Prediction, VariantPrediction
-from circuits.src import traces_up_to
-from circuits.tasks import TaskSpec, parse_task
-from circuits.theories.scaled import MAX_STEPS
-from circuits.theories.scaled import MORE_PROMPTS as FEW_PROMPTS
-from empirical.runs.protocol import load_protocol
-from empirical.verdict.population import half_of
-from empirical.verdict.tables import read_rows
-from theory.system.cache import Cached
-from theory.system.digests import source_digest
-from theory.system.files import read_json
-from theory.system.shapes import COUNT, TEXT, mapping_to, one_of, record
+from lengthgen.circuits.analysis import SearchStopped, analyse, digest_of
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.encodings import EncodingError, parse_encoding
+from lengthgen.circuits.forecast.features import IDEAL_RELATIONS, OwnToken, features_of, first_break, own_token_decides
+from lengthgen.circuits.forecast.record import ANSWERED, REGISTERED, RecordedCell, write_cells
+from lengthgen.circuits.other_circuits import SeveralCircuits
+from lengthgen.circuits.prediction import MORE_PROMPTS, predict
+from lengthgen.circuits.prediction_record import PREDICTION, Prediction, VariantPrediction
+from lengthgen.circuits.src import traces_up_to
+from lengthgen.circuits.tasks import TaskSpec, parse_task
+from lengthgen.circuits.theories.scaled import MAX_STEPS
+from lengthgen.circuits.theories.scaled import MORE_PROMPTS as FEW_PROMPTS
+from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.verdict.population import half_of
+from lengthgen.empirical.verdict.tables import read_rows
+from lengthgen.infrastructure.cache import Cached
+from lengthgen.infrastructure.digests import source_digest
+from lengthgen.infrastructure.files import read_json
+from lengthgen.infrastructure.shapes import COUNT, TEXT, mapping_to, one_of, record
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"

@@ -9,15 +9,15 @@ import shutil
 import sys
 from pathlib import Path
 
-from empirical.runs.protocol import load_protocol
-from empirical.runs.store import RunStore
-from empirical.trial.frozen import FILE, frozen_cells, stored_runs
-from paper_figs.learned_labels import ENCODINGS, first_relations, write_relations
-from paper_figs.records import RELATIONS, RUNS
-from paper_figs.sources import Sources
-from paper_figs.style import PAGE_WIDTH
-from theory.system.errors import LengthgenError
-from theory.system.files import read_sealed_json, write_json
+from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.trial.frozen import FILE, frozen_cells, stored_runs
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import read_sealed_json, write_json
+from lengthgen.paper_figs.learned_labels import ENCODINGS, first_relations, write_relations
+from lengthgen.paper_figs.records import RELATIONS, RUNS
+from lengthgen.paper_figs.sources import Sources
+from lengthgen.paper_figs.style import PAGE_WIDTH
 
 COPIED = ("predictions.json", FILE, "conjecture.json")
 """Files that are copied."""

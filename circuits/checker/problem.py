@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from circuits.checker.shape import CertificateError, fits, need
+from lengthgen.circuits.checker.shape import CertificateError, fits, need
 
 MAX_EFFORT = 300_000_000
 """Largest number of elementary operations for one certificate: a minute or so."""

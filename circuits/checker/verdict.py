@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from circuits.checker.lower import check_lower
-from circuits.checker.problem import GuardedTask
-from circuits.checker.shape import SHAPES, fits, need
-from circuits.checker.upper import check_upper
+from lengthgen.circuits.checker.lower import check_lower
+from lengthgen.circuits.checker.problem import GuardedTask
+from lengthgen.circuits.checker.shape import SHAPES, fits, need
+from lengthgen.circuits.checker.upper import check_upper
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class CertificateVerdict:
 
     Attributes:
         statement: the bounds in one line, including what is not proved.
-        status: "exact", "reference", "sampled" or "bounds", with the meaning of `circuits.src`.
+        status: "exact", "reference", "sampled" or "bounds", with the meaning of `lengthgen.circuits.src`.
         proved: True if all bounds are proved; else the upper bound was tried on random prompts only.
         lower: lower bound; inf if there is no circuit.
         upper: upper bound; None if none is claimed.

@@ -5,16 +5,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from circuits.analysis import Analysis, digest_of
-from circuits.encodings import EncodingSpec
-from circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
-from circuits.forecast.record import OnRecord, on_record, version
-from circuits.forecast.table import Table, fitted_table, middle
-from circuits.other_circuits import SeveralCircuits
-from circuits.prediction import predict
-from circuits.prediction_record import Counted, Forecast, Prediction
-from circuits.task import TaskError
-from circuits.tasks import TaskSpec
+from lengthgen.circuits.analysis import Analysis, digest_of
+from lengthgen.circuits.encodings import EncodingSpec
+from lengthgen.circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
+from lengthgen.circuits.forecast.record import OnRecord, on_record, version
+from lengthgen.circuits.forecast.table import Table, fitted_table, middle
+from lengthgen.circuits.other_circuits import SeveralCircuits
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.prediction_record import Counted, Forecast, Prediction
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import TaskSpec
 
 CONFIDENCE = 0.95
 """Probability of the interval of a share."""
@@ -43,7 +43,7 @@ def forecasts(
 
     Raises:
         TaskError: some scale was not analysed, or no test scale lies beyond the training scales.
-        HintNeeded, NoRelation, EncodingError: as `circuits.prediction.predict`.
+        HintNeeded, NoRelation, EncodingError: as `lengthgen.circuits.prediction.predict`.
     """
     require_beyond(train, test)
     several = SeveralCircuits(analysis, train, test)
@@ -61,7 +61,7 @@ def with_forecast(
     Args:
         several: circuits of the task.
         spec: the encoding.
-        prediction: its prediction, as `circuits.prediction.predict` makes it.
+        prediction: its prediction, as `lengthgen.circuits.prediction.predict` makes it.
         task: the task, if it is one of the project, which has its record by name; any other has it by its sequences.
 
     Raises:

@@ -6,14 +6,14 @@ from enum import StrEnum
 
 import numpy as np
 
-from circuits.encodings import EncodingSpec, NoRelation, relation_of
-from circuits.prediction_record import Prediction, VariantPrediction
-from circuits.trace import Trace
-from theory.relation import NO_LABEL, Relation
+from lengthgen.circuits.encodings import EncodingSpec, NoRelation, relation_of
+from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
+from lengthgen.circuits.trace import Trace
+from lengthgen.theory.relation import NO_LABEL, Relation
 
 
 class Shown(StrEnum):
-    """Reasons: what training shows of the test, by the rules of `circuits.prediction`; each value is in words."""
+    """Reasons: what training shows of the test, by the rules of circuits/prediction.py; each value is in words."""
 
     ALL = "training shows all that the test needs"
     FREE = "the query's own token decides each step"
@@ -54,7 +54,7 @@ class Features:
     Attributes:
         shown: what training shows of the test.
         labels: kind of labels.
-        operands: format of the task, one of `circuits.formats.FORMATS`.
+        operands: format of the task, one of `lengthgen.circuits.formats.FORMATS`.
     """
 
     shown: Shown
@@ -63,7 +63,7 @@ class Features:
 
 
 IDEAL_RELATIONS = ("ideal", "ideal with scale hint")
-"""Names of the relations of `circuits.roles`."""
+"""Names of the relations of `lengthgen.circuits.roles`."""
 
 
 def features_of(

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from circuits.forecast.features import Features, Labels, Shown
-from circuits.prediction_record import RULES, Counted
+from lengthgen.circuits.forecast.features import Features, Labels, Shown
+from lengthgen.circuits.prediction_record import RULES, Counted
 
 FILE = Path(__file__).with_name("cells.csv")
 FITTED, JUDGED = "amendment", "judgement"
@@ -41,7 +41,7 @@ class RecordedCell:
         task, base: name of the task, and its base if one was chosen.
         encoding: text of the encoding.
         train, test: largest scales of training and of the test; the smallest are 1.
-        digest: `circuits.analysis.digest_of` the task up to `test`; "" where only the name is compared.
+        digest: `lengthgen.circuits.analysis.digest_of` the task up to `test`; "" where only the name is compared.
         features: what a forecast compares.
         first_break: first scale beyond training at which a rule expects a failure; None if none does.
         answers: name of a rule -> answer; None for an abstention.
@@ -159,7 +159,7 @@ def on_record(
     Args:
         task: the task's name.
         base: its base, if one was chosen.
-        digest: `circuits.analysis.digest_of` its analysis.
+        digest: `lengthgen.circuits.analysis.digest_of` its analysis.
         operands: its format.
         encoding: text of the encoding.
         train: largest scale of training; only cells with the same one count.

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from circuits.forecast.record import ANSWERED, JUDGED, REGISTERED, RecordedCell, recorded_cells, version
-from circuits.forecast.table import Key, fitted_table
-from circuits.theories.theory import SURE
+from lengthgen.circuits.forecast.record import ANSWERED, JUDGED, REGISTERED, RecordedCell, recorded_cells, version
+from lengthgen.circuits.forecast.table import Key, fitted_table
+from lengthgen.circuits.theories.theory import SURE
 
 JUDGED_PARTS = dict(zip(("random tasks", "languages", "swapped"), REGISTERED, strict=True))
 """Name of each part of the other half -> its record."""

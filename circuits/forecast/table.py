@@ -8,9 +8,9 @@ from statistics import median
 
 import numpy as np
 
-from circuits.forecast.features import Features
-from circuits.forecast.record import RecordedCell, recorded_cells
-from circuits.prediction_record import Counted
+from lengthgen.circuits.forecast.features import Features
+from lengthgen.circuits.forecast.record import RecordedCell, recorded_cells
+from lengthgen.circuits.prediction_record import Counted
 
 PRIOR = 10
 """Number of runs that a coarser row counts for in a finer one."""

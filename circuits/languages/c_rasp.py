@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import networkx as nx
 from flint import fmpq, fmpq_mat
 
-from circuits.languages.regular import Automaton
-from theory.rational import null_space
+from lengthgen.circuits.languages.regular import Automaton
+from lengthgen.theory.rational import null_space
 
 MAX_STATES = 48
 """Largest number of states of a component for which the decision is made; the linear system grows with its edges."""

@@ -20,8 +20,8 @@ from collections.abc import Iterable, Mapping
 
 import networkx as nx
 
-from circuits.languages.c_rasp import MAX_STATES, Decision, Label, decide, final_potentials
-from circuits.languages.regular import Automaton
+from lengthgen.circuits.languages.c_rasp import MAX_STATES, Decision, Label, decide, final_potentials
+from lengthgen.circuits.languages.regular import Automaton
 
 WINDOWS = range(4)
 """Numbers of symbols before a position that a rewritten symbol tells."""

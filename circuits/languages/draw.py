@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from automata.fa.dfa import DFA
 
-from circuits.languages.regular import Automaton, canonical
+from lengthgen.circuits.languages.regular import Automaton, canonical
 
 MISSING = 0.25
 """Probability that a transition is missing, so that languages with and without forbidden continuations are drawn."""

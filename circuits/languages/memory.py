@@ -1,6 +1,6 @@
 """Memory of an automaton: how much of a word its state depends on, the last letters or the last one alone."""
 
-from circuits.languages.regular import Automaton
+from lengthgen.circuits.languages.regular import Automaton
 
 
 def definiteness(automaton: Automaton) -> int | None:

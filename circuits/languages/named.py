@@ -4,8 +4,8 @@ import re
 from functools import cache
 from itertools import islice
 
-from circuits.languages.draw import draw_languages
-from circuits.languages.regular import Automaton, LanguageError
+from lengthgen.circuits.languages.draw import draw_languages
+from lengthgen.circuits.languages.regular import Automaton, LanguageError
 
 MAX_STATES, MAX_SYMBOLS = 8, 4
 """Largest numbers of states and of symbols in a name."""

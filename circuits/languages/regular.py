@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
-from theory.system.brief import Brief
-from theory.system.errors import LengthgenError
-from theory.system.once import once
+from lengthgen.infrastructure.brief import Brief
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.once import once
 
 LONGEST = 60
 """Largest number of characters of an expression; a longer one may need millions of states."""

@@ -1,8 +1,8 @@
 """SRC at all scales of a finite-state transducer, by a local circuit that is proved right at all of them ([F]).
 
 SRC does not decrease in the scale, so its value r at one scale bounds it from below at all later scales. A local
-circuit of r operators (`circuits.questions.local_circuit`) bounds it from above, and both together are its value. Rules
-are searched for here: for each, the table of every wiring over all configurations that can be reached.
+circuit of r operators (`lengthgen.circuits.questions.local_circuit`) bounds it from above, and both together are its
+value. Rules are searched for here: for each, the table of every wiring over all configurations that can be reached.
 
 No output depends on later inputs. So a slot that reads one can read x_t as well, and rules for the last outputs alone
 would save no operator.
@@ -13,8 +13,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from circuits.clock import Clock, OutOfTime
-from circuits.questions.local_circuit import (
+from lengthgen.circuits.clock import Clock, OutOfTime
+from lengthgen.circuits.questions.local_circuit import (
     Configuration,
     Key,
     LocalCircuit,
@@ -25,9 +25,9 @@ from circuits.questions.local_circuit import (
     check_proof,
     configurations,
 )
-from circuits.src import MAX_ARITY, minimal_arity, src, traces_up_to
-from circuits.task import TaskError
-from circuits.transducer import EQUALS, Transducer
+from lengthgen.circuits.src import MAX_ARITY, minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.transducer import EQUALS, Transducer
 
 WINDOW = 3
 """Largest number of steps back from which a circuit that is searched for reads; fewer at large arity."""
@@ -69,9 +69,10 @@ def src_for_all_scales(
 ) -> AllScales:
     """Return SRC of a machine's task, proved for all scales if a local circuit attains the value at the last one.
 
-    The lower bound is that of `circuits.src` at scale `searched`, or at the last scale before the clock's limit. The
-    upper bound is a local circuit that `check_proof` accepts. Its rules are searched for apart from the circuit that
-    `circuits.src` gives, because minimum circuits are not unique, and that one need not be local.
+    The lower bound is that of `lengthgen.circuits.src` at scale `searched`, or at the last scale before the clock's
+    limit. The upper bound is a local circuit that `check_proof` accepts. Its rules are searched for apart from the
+    circuit that `lengthgen.circuits.src` gives, because minimum circuits are not unique, and that one need not be
+    local.
 
     Args:
         machine: the machine.
@@ -81,9 +82,9 @@ def src_for_all_scales(
 
     Raises:
         ValueError: the arity is not positive.
-        TaskError: the scale is below 1, no arity is given and more than circuits.src.MAX_ARITY slots are needed, or
-            operators of this arity have too many entries.
-        Interrupted: Ctrl-C in the search (`circuits.src`).
+        TaskError: the scale is below 1, no arity is given and more than lengthgen.circuits.src.MAX_ARITY slots are
+            needed, or operators of this arity have too many entries.
+        Interrupted: Ctrl-C in the search (`lengthgen.circuits.src`).
     """
     task, clock = machine.task(), clock or Clock()
     traces = traces_up_to(task, searched, clock)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import takewhile
 
-from circuits.task import Task, TaskError
+from lengthgen.circuits.task import Task, TaskError
 
 Symbols = tuple[str, ...]
 

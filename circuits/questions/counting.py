@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from circuits.clock import Clock
-from circuits.modes import all_wirings
-from circuits.partition import Compatibility, plain
-from circuits.src import SRCResult
-from circuits.tables import Table
-from circuits.task import Task, TaskError
-from circuits.templates import Place
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.modes import all_wirings
+from lengthgen.circuits.partition import Compatibility, plain
+from lengthgen.circuits.src import SRCResult
+from lengthgen.circuits.tables import Table
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.templates import Place
 
 MAX_STATES = 20_000
 """Largest number of multisets of tables after one step."""
@@ -52,7 +52,7 @@ def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) 
 
     Args:
         task: the task.
-        result: result of `circuits.src.src`; every prompt was tried, and SRC is known and finite.
+        result: result of `lengthgen.circuits.src.src`; every prompt was tried, and SRC is known and finite.
         clock: time limit.
 
     Raises:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from circuits.circuit import Circuit, CircuitError, Wiring
-from circuits.task import UNDEFINED, Task
-from circuits.transducer import END, EQUALS, State, Transducer
+from lengthgen.circuits.circuit import Circuit, CircuitError, Wiring
+from lengthgen.circuits.task import UNDEFINED, Task
+from lengthgen.circuits.transducer import END, EQUALS, State, Transducer
 
 MAX_CONFIGURATIONS = 200_000
 """Largest number of configurations of a proof."""

@@ -12,10 +12,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from circuits.clock import Clock
-from circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
-from circuits.task import Task, TaskError
-from circuits.trace import Trace, of_prompts
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.trace import Trace, of_prompts
 
 MAX_CHOICES = 1_000
 """Largest number of choices that are all tried."""
@@ -38,7 +38,7 @@ def choice_src(
         task: the task; `right` gives its right outputs.
         scale: the last scale.
         arity: number of slots of every operator; None for the least with which some choice has a circuit.
-        mode: one of circuits.modes.Mode.
+        mode: one of lengthgen.circuits.modes.Mode.
         clock: time limit; once it has passed, no more choices are tried.
 
     Raises:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from circuits import sat
-from circuits.clock import Clock
-from circuits.src import traces_up_to
-from circuits.task import UNDEFINED, Task, TaskError
-from circuits.trace import Trace
+from lengthgen.circuits import sat
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.src import traces_up_to
+from lengthgen.circuits.task import UNDEFINED, Task, TaskError
+from lengthgen.circuits.trace import Trace
 
 MAX_SCRATCHPAD = 12
 """Largest number of scratchpad tokens, and of symbols for them, that is tried."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from circuits.clock import Clock
-from circuits.guesses import Guesses
-from circuits.search.problem import Problem
-from circuits.search.serving import Attempt, Served, filled
-from circuits.templates import HOLE, Combination, Place, choose_wirings
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.guesses import Guesses
+from lengthgen.circuits.search.problem import Problem
+from lengthgen.circuits.search.serving import Attempt, Served, filled
+from lengthgen.circuits.templates import HOLE, Combination, Place, choose_wirings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,15 +8,15 @@ the first step that they cannot serve joins the steps of the lower bound, and th
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from circuits.clock import Clock
-from circuits.modes import as_array
-from circuits.partition import Partition, fewest_operators, minimal_tables
-from circuits.search.candidates import Candidates
-from circuits.search.problem import Problem
-from circuits.search.serving import Attempt, Served
-from circuits.tables import Table
-from circuits.templates import Combination, Place
-from circuits.wirings import Alternatives
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.modes import as_array
+from lengthgen.circuits.partition import Partition, fewest_operators, minimal_tables
+from lengthgen.circuits.search.candidates import Candidates
+from lengthgen.circuits.search.problem import Problem
+from lengthgen.circuits.search.serving import Attempt, Served
+from lengthgen.circuits.tables import Table
+from lengthgen.circuits.templates import Combination, Place
+from lengthgen.circuits.wirings import Alternatives
 
 
 @dataclass(frozen=True, kw_only=True)

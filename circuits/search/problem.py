@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from circuits.clock import Clock
-from circuits.modes import all_wirings
-from circuits.operators import StepEntries, entries_of_step
-from circuits.task import Task
-from circuits.templates import Place
-from circuits.trace import Trace
-from circuits.wirings import Alternatives
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.modes import all_wirings
+from lengthgen.circuits.operators import StepEntries, entries_of_step
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.templates import Place
+from lengthgen.circuits.trace import Trace
+from lengthgen.circuits.wirings import Alternatives
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Problem:
         task: the task.
         traces: scale -> its trace, ascending.
         arity: number of slots of every operator; in mode "typed" the largest number.
-        mode: one of circuits.modes.Mode.
+        mode: one of lengthgen.circuits.modes.Mode.
     """
 
     task: Task

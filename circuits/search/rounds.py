@@ -6,18 +6,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from circuits.circuit import Circuit
-from circuits.clock import Clock
-from circuits.determining import determines
-from circuits.operators import Operators
-from circuits.reference import reference_complexity
-from circuits.search.candidates import declared
-from circuits.search.problem import Problem
-from circuits.search.simplest import circuit_of
-from circuits.search.stages import Searched, search
-from circuits.task import UNDEFINED
-from circuits.templates import Place
-from circuits.trace import Trace, extended, of_prompts
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.determining import determines
+from lengthgen.circuits.operators import Operators
+from lengthgen.circuits.reference import reference_complexity
+from lengthgen.circuits.search.candidates import declared
+from lengthgen.circuits.search.problem import Problem
+from lengthgen.circuits.search.simplest import circuit_of
+from lengthgen.circuits.search.stages import Searched, search
+from lengthgen.circuits.task import UNDEFINED
+from lengthgen.circuits.templates import Place
+from lengthgen.circuits.trace import Trace, extended, of_prompts
 
 CHECKED = 4_096
 """Number of fresh prompts at each scale on which a circuit found on a sample is checked."""

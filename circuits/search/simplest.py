@@ -4,11 +4,11 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from circuits.circuit import Circuit, Wiring
-from circuits.operators import Operators, missing
-from circuits.search.problem import Problem
-from circuits.search.serving import Served
-from circuits.templates import HOLE, Combination, Place, combinations_for, is_wiring, located_wiring, pace_of
+from lengthgen.circuits.circuit import Circuit, Wiring
+from lengthgen.circuits.operators import Operators, missing
+from lengthgen.circuits.search.problem import Problem
+from lengthgen.circuits.search.serving import Served
+from lengthgen.circuits.templates import HOLE, Combination, Place, combinations_for, is_wiring, located_wiring, pace_of
 
 
 def circuit_of(

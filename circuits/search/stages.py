@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from circuits.circuit import Circuit
-from circuits.clock import Clock, OutOfTime
-from circuits.sat import SolverError, SolverFailed
-from circuits.search.candidates import Candidates, Feasible, candidates, feasible
-from circuits.search.narrowing import BoundSteps, Narrowed, narrowed
-from circuits.search.problem import Problem
-from circuits.search.serving import Served
-from circuits.search.simplest import circuit_of
-from circuits.templates import Combination, Place
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.clock import Clock, OutOfTime
+from lengthgen.circuits.sat import SolverError, SolverFailed
+from lengthgen.circuits.search.candidates import Candidates, Feasible, candidates, feasible
+from lengthgen.circuits.search.narrowing import BoundSteps, Narrowed, narrowed
+from lengthgen.circuits.search.problem import Problem
+from lengthgen.circuits.search.serving import Served
+from lengthgen.circuits.search.simplest import circuit_of
+from lengthgen.circuits.templates import Combination, Place
 
 INTERRUPTED = "interrupted"
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from circuits.task import Reference, Task
-from circuits.tasks.digits import Numbers, digit_task, digits_of
-from circuits.two_scales import TwoScaleTask
+from lengthgen.circuits.task import Reference, Task
+from lengthgen.circuits.tasks.digits import Numbers, digit_task, digits_of
+from lengthgen.circuits.two_scales import TwoScaleTask
 
 
 def addition(base: int = 10) -> Task:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import Task, Tokens
+from lengthgen.circuits.task import Task, Tokens
 
 VERBS = ("walk", "run", "jump", "look")
 ADVERBS = ("once", "twice", "thrice")

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from circuits.task import Reference, Task
-from circuits.tasks.digits import Integers, Numbers, digit_task
+from lengthgen.circuits.task import Reference, Task
+from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
 
 
 def copy(base: int = 2) -> Task:

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from circuits.task import Reference, Task
-from circuits.tasks.digits import digit_task
+from lengthgen.circuits.task import Reference, Task
+from lengthgen.circuits.tasks.digits import digit_task
 
 
 def counter(base: int = 5) -> Task:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.answers import MAX_SYMBOLS
-from circuits.task import Reference, Task, TaskError, Tokens
+from lengthgen.circuits.answers import MAX_SYMBOLS
+from lengthgen.circuits.task import Reference, Task, TaskError, Tokens
 
 Numbers = NDArray[np.uint16]
 """Digits of many inputs, [positions, inputs].

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from circuits.task import Task, TaskError
-from circuits.tasks.published.catalogue import SUBJECTS
-from circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
-from circuits.tasks.random_circuits import random_circuit
-from theory.system.errors import nearest
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
+from lengthgen.circuits.tasks.random_circuits import random_circuit
+from lengthgen.infrastructure.errors import nearest
 
 if TYPE_CHECKING:
-    from circuits.languages.regular import Automaton
+    from lengthgen.circuits.languages.regular import Automaton
 
 RANDOM, RANDOM_LANGUAGE, PUBLISHED = "random-", "random-language-", "published-"
 """Beginnings of the names of random circuits, random languages, and tasks of published experiments."""
@@ -69,8 +69,10 @@ def task_of_family(name: str, base: int | None = None) -> Task:
 
 def _automaton(name: str) -> "Automaton":
     """Return the automaton of a random language; raise TaskError if the name stands for none."""
-    from circuits.languages.named import random_language  # imports automata-lib, which most commands do not need
-    from circuits.languages.regular import LanguageError
+    from lengthgen.circuits.languages.named import (
+        random_language,  # imports automata-lib, which most commands do not need
+    )
+    from lengthgen.circuits.languages.regular import LanguageError
 
     try:
         return random_language(name.removesuffix(WITH_STATES))

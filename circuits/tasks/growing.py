@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from circuits.task import Reference, Task
-from circuits.tasks.digits import Numbers, digit_task
+from lengthgen.circuits.task import Reference, Task
+from lengthgen.circuits.tasks.digits import Numbers, digit_task
 
 
 def permutation(base: int = 5) -> Task:

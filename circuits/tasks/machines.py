@@ -1,8 +1,8 @@
-"""Named tasks as finite-state transducers, for proofs at all scales (`circuits.questions.all_scales`)."""
+"""Named tasks as finite-state transducers, for proofs at all scales (`lengthgen.circuits.questions.all_scales`)."""
 
 from collections.abc import Callable
 
-from circuits.transducer import State, Transducer
+from lengthgen.circuits.transducer import State, Transducer
 
 
 def counter(base: int = 5) -> Transducer:

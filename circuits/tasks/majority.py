@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from circuits.task import Reference, Task, TaskError
-from circuits.tasks.digits import digit_task
+from lengthgen.circuits.task import Reference, Task, TaskError
+from lengthgen.circuits.tasks.digits import digit_task
 
 
 def majority_count(base: int = 21) -> Task:

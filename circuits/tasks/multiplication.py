@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from circuits.task import Reference, Task
-from circuits.tasks.digits import Integers, Numbers, digit_task
+from lengthgen.circuits.task import Reference, Task
+from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
 
 
 def multiplication(base: int = 10) -> Task:

@@ -15,8 +15,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import Reference, Task, TaskError
-from circuits.tasks.digits import Integers, Numbers, digit_task
+from lengthgen.circuits.task import Reference, Task, TaskError
+from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
 
 WIRINGS: dict[str, Callable[[int, int], int]] = {
     "local": lambda t, n: t,

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from circuits.task import Reference, Task
-from circuits.tasks.digits import digit_task
+from lengthgen.circuits.task import Reference, Task
+from lengthgen.circuits.tasks.digits import digit_task
 
 
 def select_first(base: int = 10) -> Task:

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from circuits.formats import FORMATS, in_format
-from circuits.task import Task, TaskError
-from circuits.tasks.catalogue import TASKS, TWO_SCALE_TASKS
-from circuits.tasks.families import PUBLISHED_TASKS, has_base, is_of_family, require_family, task_of_family
-from circuits.tasks.machines import MACHINES
-from circuits.transducer import Transducer
-from circuits.two_scales import TwoScaleTask
-from theory.system.errors import in_any_case, nearest
-from theory.system.userfile import load_object, split_file
+from lengthgen.circuits.formats import FORMATS, in_format
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks.catalogue import TASKS, TWO_SCALE_TASKS
+from lengthgen.circuits.tasks.families import PUBLISHED_TASKS, has_base, is_of_family, require_family, task_of_family
+from lengthgen.circuits.tasks.machines import MACHINES
+from lengthgen.circuits.transducer import Transducer
+from lengthgen.circuits.two_scales import TwoScaleTask
+from lengthgen.infrastructure.errors import in_any_case, nearest
+from lengthgen.infrastructure.userfile import load_object, split_file
 
 NAMED = (*TASKS, *PUBLISHED_TASKS)
 """Names of all tasks of one scale that `lengthgen tasks` lists."""
@@ -34,11 +34,11 @@ class TaskSpec:
     Names are read in any case.
 
     Attributes:
-        name: one of circuits.tasks.TASKS, path/to/file.py:name, or the name of a random circuit or published task
-            (`circuits.tasks.families`).
+        name: one of lengthgen.circuits.tasks.TASKS, path/to/file.py:name, or the name of a random circuit or published
+            task (`lengthgen.circuits.tasks.families`).
         base: number of digits if chosen; None for the task's default. A chosen base that equals the default is kept
             distinct from None, so that results stored under its identifier stay valid.
-        format: one of circuits.formats.FORMATS.
+        format: one of lengthgen.circuits.formats.FORMATS.
 
     Raises:
         TaskError: no task has this name, the task has no base to choose, or the base or format does not exist.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import Task, Tokens
+from lengthgen.circuits.task import Task, Tokens
 
 _PUSHES = ("+0", "+1")
 _POP = "-"

@@ -1,10 +1,10 @@
 """Theory of arXiv 2410.02140: a task generalizes iff a C-RASP program for it exists."""
 
-from circuits.languages.c_rasp import decide
-from circuits.languages.c_rasp_positions import decide_with_positions
-from circuits.theories.cited import classification
-from circuits.theories.kinds import LEARNED_ABSOLUTE, NONE, encoding_name
-from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
+from lengthgen.circuits.languages.c_rasp import decide
+from lengthgen.circuits.languages.c_rasp_positions import decide_with_positions
+from lengthgen.circuits.theories.cited import classification
+from lengthgen.circuits.theories.kinds import LEARNED_ABSOLUTE, NONE, encoding_name
+from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 
 NAME = "c-rasp"
 
@@ -13,8 +13,8 @@ def guess(question: Question) -> Guess:
     """Return the answer of C-RASP to a question.
 
     Regular languages are decided: for NoPE as arXiv 2608.13433 proves (Lemma 84), for learned absolute codes by our own
-    two proofs ([F], `circuits.languages.c_rasp_positions`). The models name the symbols that may follow, which is read
-    as following the states of the automaton ([F]). Other tasks are answered as the authors classify them.
+    two proofs ([F], `lengthgen.circuits.languages.c_rasp_positions`). The models name the symbols that may follow,
+    which is read as following the states of the automaton ([F]). Other tasks are answered as the authors classify them.
     """
     encoding, subject = encoding_name(question.encoding), question.subject
     if encoding in NONE:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from circuits.theories import c_rasp, depth, encodings_order, k_sparse, min_degree, rasp_l
-from circuits.theories.counts import COUNTS
-from circuits.theories.src_rules import SRC_THEORIES
-from circuits.theories.theory import Guess, Question, Theory, TheoryError, no, yes
-from theory.system.errors import in_any_case, nearest
-from theory.system.userfile import Guarded, load_object, shown, split_file
+from lengthgen.circuits.theories import c_rasp, depth, encodings_order, k_sparse, min_degree, rasp_l
+from lengthgen.circuits.theories.counts import COUNTS
+from lengthgen.circuits.theories.src_rules import SRC_THEORIES
+from lengthgen.circuits.theories.theory import Guess, Question, Theory, TheoryError, no, yes
+from lengthgen.infrastructure.errors import in_any_case, nearest
+from lengthgen.infrastructure.userfile import Guarded, load_object, shown, split_file
 
 RIVALS: tuple[Theory, ...] = tuple(
     module.THEORY for module in (c_rasp, k_sparse, encodings_order, rasp_l, depth, min_degree)

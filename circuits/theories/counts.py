@@ -6,9 +6,9 @@ often each token occurs among all keys, next to the last tokens if the encoding 
 token whose affine function of the counts is largest.  Averages of attention give such functions, because the sum over
 all counts is the length.
 
-The functions are found by a linear program over the prompts of circuits.theories.scaled, rounded to whole numbers and
-then checked exactly.  That none exist is what the program of the linear solver says, unless two prompts with equal
-counts and different outputs prove it.
+The functions are found by a linear program over the prompts of lengthgen.circuits.theories.scaled, rounded to whole
+numbers and then checked exactly.  That none exist is what the program of the linear solver says, unless two prompts
+with equal counts and different outputs prove it.
 """
 
 from collections.abc import Sequence
@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.analysis import Analysis
-from circuits.encodings import NoRelation, parse_encoding, relation_of
-from circuits.theories.scaled import Unanswered, analysis_of, scales_of
-from circuits.theories.src_rules import DOMAIN, coverage
-from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
-from circuits.trace import Trace
-from theory.relation import Relation
+from lengthgen.circuits.analysis import Analysis
+from lengthgen.circuits.encodings import NoRelation, parse_encoding, relation_of
+from lengthgen.circuits.theories.scaled import Unanswered, analysis_of, scales_of
+from lengthgen.circuits.theories.src_rules import DOMAIN, coverage
+from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
+from lengthgen.circuits.trace import Trace
+from lengthgen.theory.relation import Relation
 
 WINDOW = 2
 """Number of last positions whose tokens select an operator, if the encoding tells them apart from all others."""

@@ -5,9 +5,9 @@ of its words are in L_k takes C-RASP programs of depth k - 2, and no less, for k
 its proof in appendix C.4].
 """
 
-from circuits.languages.regular import Automaton
-from circuits.theories.kinds import NONE, encoding_name
-from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
+from lengthgen.circuits.languages.regular import Automaton
+from lengthgen.circuits.theories.kinds import NONE, encoding_name
+from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 
 LAYERS = 4
 """Largest number of layers of the published models: those of arXiv 2410.02140 were chosen among 1, 2 and 4 layers. A

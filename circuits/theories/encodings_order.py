@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from circuits.theories.kinds import ABSOLUTE, encoding_name
-from circuits.theories.theory import Guess, Question, Theory, abstain
+from lengthgen.circuits.theories.kinds import ABSOLUTE, encoding_name
+from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain
 
 ORDER: tuple[frozenset[str], ...] = (frozenset({"nope"}), frozenset({"t5"}), frozenset({"alibi"}), ABSOLUTE | {"rope"})
 """Encodings from best to worst; those of one set are equal. NoPE and T5 may also be equal according to the paper."""

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from circuits.clock import Clock, OutOfTime
-from circuits.determining import determining_sets
-from circuits.src import MAX_ARITY
-from circuits.task import Task, TaskError
-from circuits.theories.kinds import COUPLED, encoding_name
-from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
-from circuits.trace import Trace, trace
+from lengthgen.circuits.clock import Clock, OutOfTime
+from lengthgen.circuits.determining import determining_sets
+from lengthgen.circuits.src import MAX_ARITY
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.theories.kinds import COUPLED, encoding_name
+from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
+from lengthgen.circuits.trace import Trace, trace
 
 TRAIN, TEST = 5, 10
 """Scales that stand for those of training and test ([F])."""

@@ -1,6 +1,6 @@
 """Kinds of position encodings that theories speak about, by the names of encodings."""
 
-from theory.encodings.catalogue import called
+from lengthgen.theory.encodings.catalogue import called
 
 NONE = frozenset({"nope"})
 """No position encoding."""

@@ -1,12 +1,12 @@
 """Min-degree interpolator of arXiv 2410.08898: what gradient descent learns in position-only linear attention."""
 
-from circuits.encodings import NoRelation, parse_encoding, relation_of
-from circuits.tasks.published.subject import Subject
-from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
-from theory.encodings.encoding import EncodingError
-from theory.min_degree import min_degree_interpolator, relation_basis
-from theory.pattern import from_formula
-from theory.plaa import PlaaError
+from lengthgen.circuits.encodings import NoRelation, parse_encoding, relation_of
+from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
+from lengthgen.theory.encodings.encoding import EncodingError
+from lengthgen.theory.min_degree import min_degree_interpolator, relation_basis
+from lengthgen.theory.pattern import from_formula
+from lengthgen.theory.plaa import PlaaError
 
 PREFIX = "pattern "
 """Beginning of the name of a subject that asks for an attention pattern; its formula follows."""
@@ -18,7 +18,7 @@ def pattern_subject(formula: str) -> Subject:
     """Return the task of position-only linear attention whose target is an attention pattern A(i, j).
 
     Raises:
-        LengthgenError: the text is no formula (`theory.pattern.from_formula`).
+        LengthgenError: the text is no formula (`lengthgen.theory.pattern.from_formula`).
     """
     pattern = from_formula(formula)
     return Subject(

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from functools import cache
 
-from circuits.task import Task, TaskError
-from circuits.theories.cited import classification
-from circuits.theories.rasp_l_programs import HEADS, TESTS, examples, features, program
-from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.theories.cited import classification
+from lengthgen.circuits.theories.rasp_l_programs import HEADS, TESTS, examples, features, program
+from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 
 NAME = "rasp-l"
 

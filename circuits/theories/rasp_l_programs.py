@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import UNDEFINED, Task, TaskError
-from circuits.trace import trace
+from lengthgen.circuits.task import UNDEFINED, Task, TaskError
+from lengthgen.circuits.trace import trace
 
 HEADS = 2
 """Largest number of features of a program."""

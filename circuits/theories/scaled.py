@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
-from circuits.analysis import Analysis, SearchStopped, analyse
-from circuits.clock import Clock
-from circuits.encodings import NoRelation, parse_encoding
-from circuits.modes import Mode
-from circuits.prediction import predict
-from circuits.prediction_record import Prediction
-from circuits.task import Task
-from circuits.theories.theory import Question
-from theory.system.errors import LengthgenError
+from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.encodings import NoRelation, parse_encoding
+from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.theories.theory import Question
+from lengthgen.infrastructure.errors import LengthgenError
 
 EXACT = 20
 """Largest tested scale that is not scaled down."""
 LARGEST = 10
-"""Tested scale of small copies; above circuits.src.MAX_ARITY, so that a step that reads all digits has no arity."""
+"""Tested scale of small copies; above `circuits.src.MAX_ARITY`, so that a step that reads all digits has no arity."""
 MORE_PROMPTS = (1 << 14,)
 """Number of prompts of a sampled training scale that are tried before an operator entry counts as unseen."""
 MAX_STEPS = 2_000_000_000
@@ -79,7 +79,7 @@ def analysis_of(question: Question, *, with_states: bool = False) -> Analysis:
 
 
 def prediction_of(question: Question, *, with_states: bool = False) -> Prediction:
-    """Return the prediction of circuits.prediction for the small copy of a question.
+    """Return the prediction of lengthgen.circuits.prediction for the small copy of a question.
 
     Raises:
         Unanswered: as `analysis_of`, or the encoding has no relation.

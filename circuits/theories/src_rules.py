@@ -1,14 +1,14 @@
 """Theories of Sequential Representation Complexity (SRC): the conjecture of arXiv 2510.04130 and its amendments.
 
-All are computed by circuits.prediction at the scales of circuits.theories.scaled.  The amendment that reads counts is
-in circuits.theories.counts.
+All are computed by lengthgen.circuits.prediction at the scales of lengthgen.circuits.theories.scaled.  The amendment
+that reads counts is in lengthgen.circuits.theories.counts.
 """
 
 from collections.abc import Callable
 
-from circuits.prediction_record import Prediction, VariantPrediction
-from circuits.theories.scaled import Unanswered, prediction_of, scales_of
-from circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
+from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
+from lengthgen.circuits.theories.scaled import Unanswered, prediction_of, scales_of
+from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 
 DOMAIN = "every task that is expressible, with every encoding that has a relation of positions"
 """Domain of the theories that are computed from a circuit."""

@@ -8,8 +8,8 @@ cells, whoever measured them.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from circuits.tasks.published.subject import Subject
-from theory.system.errors import LengthgenError
+from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.infrastructure.errors import LengthgenError
 
 SURE = 0.9
 """Probability that stands for the "yes" of a theory that says only yes or no; 1 - SURE stands for its "no" ([F])."""
@@ -25,7 +25,7 @@ class Question:
 
     Attributes:
         subject: the task, as its source writes it.
-        encoding: text of an encoding (`circuits.encodings.parse_encoding`).
+        encoding: text of an encoding (`lengthgen.circuits.encodings.parse_encoding`).
         train: largest length of training.
         test: largest length of the test, above `train`.
     """

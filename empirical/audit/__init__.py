@@ -1,7 +1,7 @@
 """Audit of position encodings and whole models.  Entry points: `report.audit`, `models.audit`, `assert_lawful`."""
 
-from empirical.audit.lawful import assert_lawful
-from empirical.audit.report import audit
-from empirical.audit.subject import AuditError, Kind, Subject
+from lengthgen.empirical.audit.lawful import assert_lawful
+from lengthgen.empirical.audit.report import audit
+from lengthgen.empirical.audit.subject import AuditError, Kind, Subject
 
 __all__ = ["AuditError", "Kind", "Subject", "assert_lawful", "audit"]

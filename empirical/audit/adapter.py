@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from empirical.audit.grid import windows
-from empirical.audit.subject import AuditError, Subject
-from theory.system.userfile import user_code
+from lengthgen.empirical.audit.grid import windows
+from lengthgen.empirical.audit.subject import AuditError, Subject
+from lengthgen.infrastructure.userfile import user_code
 
 U64 = 2.0**-53
 """Unit roundoff of float64."""

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from empirical.audit.adapter import Adapter
-from empirical.audit.grid import spread
-from empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.adapter import Adapter
+from lengthgen.empirical.audit.grid import spread
+from lengthgen.empirical.audit.subject import AuditError
 
 TOKENS = 24
 """Tokens of the test sequence."""

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from empirical.audit.adapter import Adapter, RefusedPosition
-from empirical.audit.embedding import EmbedAdapter
-from empirical.audit.rotation import RotateAdapter
-from empirical.audit.subject import AuditError
-from theory.system.userfile import user_code
+from lengthgen.empirical.audit.adapter import Adapter, RefusedPosition
+from lengthgen.empirical.audit.embedding import EmbedAdapter
+from lengthgen.empirical.audit.rotation import RotateAdapter
+from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.infrastructure.userfile import user_code
 
 NEAR = torch.tensor([1, 3, 17])
 """Positions at which maps are compared; small, so that angles in float32 are still exact to 1e-5."""

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from empirical.audit.adapter import Adapter
-from empirical.audit.grid import windows
+from lengthgen.empirical.audit.adapter import Adapter
+from lengthgen.empirical.audit.grid import windows
 
 ROUNDINGS = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 """Low-precision dtypes to which positions may have been rounded."""

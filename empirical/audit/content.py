@@ -5,8 +5,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from empirical.audit.adapter import Adapter
-from empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.adapter import Adapter
+from lengthgen.empirical.audit.subject import AuditError
 
 LONGEST = 1024
 """Longest sequence: its logits form a square matrix."""

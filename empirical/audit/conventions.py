@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from empirical.audit.adapter import has_real_values
-from empirical.audit.subject import AuditError, Kind
-from theory.system.userfile import user_code
+from lengthgen.empirical.audit.adapter import has_real_values
+from lengthgen.empirical.audit.subject import AuditError, Kind
+from lengthgen.infrastructure.userfile import user_code
 
 LONGEST = 1024
 """Longest sequence for encodings that take lengths or whole sequences."""

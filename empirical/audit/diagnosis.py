@@ -7,15 +7,15 @@ from typing import Any
 
 import torch
 
-from empirical.audit.adapter import MOVED
-from empirical.audit.agreement import Agreement
-from empirical.audit.codes import Codes
-from empirical.audit.independence import Independence
-from empirical.audit.law import LawViolation, RelativeLawErrors
-from empirical.audit.rounded import rounded_to
-from empirical.audit.rules import RULES, Severity
-from empirical.audit.slope import Slope
-from empirical.audit.subject import Kind, Subject
+from lengthgen.empirical.audit.adapter import MOVED
+from lengthgen.empirical.audit.agreement import Agreement
+from lengthgen.empirical.audit.codes import Codes
+from lengthgen.empirical.audit.independence import Independence
+from lengthgen.empirical.audit.law import LawViolation, RelativeLawErrors
+from lengthgen.empirical.audit.rounded import rounded_to
+from lengthgen.empirical.audit.rules import RULES, Severity
+from lengthgen.empirical.audit.slope import Slope
+from lengthgen.empirical.audit.subject import Kind, Subject
 
 EPS = {"float32": 2.0**-23, "float16 or TF32": 2.0**-10, "bfloat16": 2.0**-7}
 """Machine epsilon (one unit in the last place of 1) of each dtype, the finest first."""

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from empirical.audit.adapter import Adapter
-from empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.adapter import Adapter
+from lengthgen.empirical.audit.subject import AuditError
 
 LONGEST = 256
 """Longest sequence of an encoding that reads earlier tokens: it is computed step by step."""

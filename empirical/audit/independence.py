@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from empirical.audit.adapter import Adapter, Setting
-from empirical.audit.codes import bitwise_equal
-from empirical.audit.grid import spread
-from empirical.audit.kinds import adapter_for
-from empirical.audit.subject import Subject
+from lengthgen.empirical.audit.adapter import Adapter, Setting
+from lengthgen.empirical.audit.codes import bitwise_equal
+from lengthgen.empirical.audit.grid import spread
+from lengthgen.empirical.audit.kinds import adapter_for
+from lengthgen.empirical.audit.subject import Subject
 
 SHORT, LONG = 64, 512
 LENGTHS = (SHORT, 1024, 4096, 16384, 65536, 262144)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from empirical.audit.adapter import Adapter, Setting
-from empirical.audit.content import ContentAdapter
-from empirical.audit.embedding import EmbedAdapter
-from empirical.audit.pairs import BiasAdapter, ScoresAdapter
-from empirical.audit.rotation import RotateAdapter
-from empirical.audit.subject import Kind, Subject
+from lengthgen.empirical.audit.adapter import Adapter, Setting
+from lengthgen.empirical.audit.content import ContentAdapter
+from lengthgen.empirical.audit.embedding import EmbedAdapter
+from lengthgen.empirical.audit.pairs import BiasAdapter, ScoresAdapter
+from lengthgen.empirical.audit.rotation import RotateAdapter
+from lengthgen.empirical.audit.subject import Kind, Subject
 
 ADAPTERS: Mapping[Kind, type[Adapter]] = {
     Kind.ROTATE: RotateAdapter,

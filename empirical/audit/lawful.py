@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from empirical.audit.loading import subjects
-from empirical.audit.models.audit import audit_model
-from empirical.audit.models.own import own_model
-from empirical.audit.report import audit
-from empirical.audit.rules import ORDER, RULES, Severity
-from empirical.audit.subject import AuditError
-from theory.system.errors import nearest
+from lengthgen.empirical.audit.loading import subjects
+from lengthgen.empirical.audit.models.audit import audit_model
+from lengthgen.empirical.audit.models.own import own_model
+from lengthgen.empirical.audit.report import audit
+from lengthgen.empirical.audit.rules import ORDER, RULES, Severity
+from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.infrastructure.errors import nearest
 
 
 def assert_lawful(

@@ -1,7 +1,7 @@
 """Loading of subjects: an encoding of this project by name, or an object that a user's file defines.
 
 The object is one of
-    a record, `theory.encodings.encoding.Encoding`, that has a module;
+    a record, `lengthgen.theory.encodings.encoding.Encoding`, that has a module;
     a function or a module that follows one of `conventions.CONVENTIONS`;
     a PositionEncoding;
     a factory of one of these: a class, or a function whose parameters all have defaults or are sizes (SIZES, SYNONYMS).
@@ -20,16 +20,16 @@ import sympy as sp
 import torch
 from torch import Tensor, nn
 
-from circuits.encodings import parse_encoding
-from empirical.audit.conventions import Convention, bound, by_positions, in_sequences, recognise
-from empirical.audit.subject import CLAIMS, USUAL_CLAIMS, AuditError, Kind, Subject
-from empirical.encodings.base import Content, PositionEncoding, overrides
-from empirical.encodings.catalogue import MODULES, named
-from empirical.encodings.graph_alibi import path_distances
-from theory.encodings.encoding import Encoding, Law
-from theory.encodings.own import is_file
-from theory.relation import Relation, relative
-from theory.system.userfile import load_object, user_code
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.empirical.audit.conventions import Convention, bound, by_positions, in_sequences, recognise
+from lengthgen.empirical.audit.subject import CLAIMS, USUAL_CLAIMS, AuditError, Kind, Subject
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, overrides
+from lengthgen.empirical.encodings.catalogue import MODULES, named
+from lengthgen.empirical.encodings.graph_alibi import path_distances
+from lengthgen.infrastructure.userfile import load_object, user_code
+from lengthgen.theory.encodings.encoding import Encoding, Law
+from lengthgen.theory.encodings.own import is_file
+from lengthgen.theory.relation import Relation, relative
 
 HEADS, HEAD_DIM, LENGTH = 4, 64, 2048
 SIZES = ("heads", "head_dim", "width", "layers", "length", "trained_length")
@@ -79,7 +79,7 @@ def load(spec: str, **options: Any) -> list[Subject]:
     """Return the subjects of NAME or path/to/file.py:OBJECT. The file is executed: it is the user's own code.
 
     Args:
-        spec: a name of `empirical.encodings.catalogue`, or a file and an object that it defines.
+        spec: a name of `lengthgen.empirical.encodings.catalogue`, or a file and an object that it defines.
         **options: options of `subjects`.
 
     Raises:

@@ -14,8 +14,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from empirical.audit.adapter import U64, Adapter, RefusedPosition
-from empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.adapter import U64, Adapter, RefusedPosition
+from lengthgen.empirical.audit.subject import AuditError
 
 BLOCK = 32
 """Most pairs (j, i), (j+1, i+1), ... passed to one call, which also computes all pairs among them."""

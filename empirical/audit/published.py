@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from math import ceil, cos, floor, isclose, log, log2, pi, sin, sqrt
 from typing import Any
 
-from empirical.audit.subject import AuditError
-from empirical.runs.limits import FLOAT32, Range
-from theory.system.userfile import shown
+from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.empirical.runs.limits import FLOAT32, Range
+from lengthgen.infrastructure.userfile import shown
 
 ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
 """Types of rotary frequencies that are known here."""

@@ -6,13 +6,13 @@ from typing import Any
 
 import torch
 
-from empirical.audit import causes, sinusoids
-from empirical.audit.adapter import Adapter, RefusedPosition
-from empirical.audit.diagnosis import Defect
-from empirical.audit.embedding import EmbedAdapter
-from empirical.audit.grid import first_positions
-from empirical.audit.pairs import BiasAdapter
-from empirical.audit.published import (
+from lengthgen.empirical.audit import causes, sinusoids
+from lengthgen.empirical.audit.adapter import Adapter, RefusedPosition
+from lengthgen.empirical.audit.diagnosis import Defect
+from lengthgen.empirical.audit.embedding import EmbedAdapter
+from lengthgen.empirical.audit.grid import first_positions
+from lengthgen.empirical.audit.pairs import BiasAdapter
+from lengthgen.empirical.audit.published import (
     BY_LENGTH,
     POSITIVE,
     USUAL_BASE,
@@ -25,11 +25,11 @@ from empirical.audit.published import (
     t5_buckets,
     text_slopes,
 )
-from empirical.audit.rotation import RotateAdapter
-from empirical.audit.rules import RULES
-from empirical.audit.slope import Slope, first_unlike_t5, runs_of
-from empirical.audit.subject import AuditError, Subject
-from empirical.runs.limits import Range
+from lengthgen.empirical.audit.rotation import RotateAdapter
+from lengthgen.empirical.audit.rules import RULES
+from lengthgen.empirical.audit.slope import Slope, first_unlike_t5, runs_of
+from lengthgen.empirical.audit.subject import AuditError, Subject
+from lengthgen.empirical.runs.limits import Range
 
 ACCURACY = 1e-4
 """Relative accuracy of a frequency that is computed in float32 and read from a map; mistakes exceed it."""

@@ -6,15 +6,15 @@ from typing import Any
 import torch
 from torch import nn
 
-from empirical.audit import agreement, causes, codes, independence, law, recognition, slope
-from empirical.audit.adapter import Adapter, RefusedPosition, Setting
-from empirical.audit.diagnosis import Defect, SettingMeasures, findings
-from empirical.audit.kinds import adapter_for
-from empirical.audit.pairs import BiasAdapter
-from empirical.audit.reproduction import add_reproductions
-from empirical.audit.rotation import RotateAdapter
-from empirical.audit.rules import Severity
-from empirical.audit.subject import AuditError, Kind, Subject
+from lengthgen.empirical.audit import agreement, causes, codes, independence, law, recognition, slope
+from lengthgen.empirical.audit.adapter import Adapter, RefusedPosition, Setting
+from lengthgen.empirical.audit.diagnosis import Defect, SettingMeasures, findings
+from lengthgen.empirical.audit.kinds import adapter_for
+from lengthgen.empirical.audit.pairs import BiasAdapter
+from lengthgen.empirical.audit.reproduction import add_reproductions
+from lengthgen.empirical.audit.rotation import RotateAdapter
+from lengthgen.empirical.audit.rules import Severity
+from lengthgen.empirical.audit.subject import AuditError, Kind, Subject
 
 DTYPES = {
     "float64": torch.float64,

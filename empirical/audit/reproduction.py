@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from empirical.audit.diagnosis import Defect
-from empirical.audit.subject import AuditError, Kind, Subject
-from theory.system.userfile import user_code
+from lengthgen.empirical.audit.diagnosis import Defect
+from lengthgen.empirical.audit.subject import AuditError, Kind, Subject
+from lengthgen.infrastructure.userfile import user_code
 
 LAW = frozenset(
     {

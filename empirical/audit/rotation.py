@@ -14,8 +14,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from empirical.audit.adapter import U64, Adapter
-from empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.adapter import U64, Adapter
+from lengthgen.empirical.audit.subject import AuditError
 
 OFFSETS_OF_MAGNITUDE = torch.tensor([0, 1, 2, 7, 64])
 """Small offsets at which S is measured."""

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from empirical.audit.codes import ROUNDINGS
+from lengthgen.empirical.audit.codes import ROUNDINGS
 
 ENOUGH = 4
 """Least count of numbers that are not powers of two (powers of two are exact in every dtype).

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from empirical.audit.embedding import EmbedAdapter
-from empirical.audit.published import sinusoids
+from lengthgen.empirical.audit.embedding import EmbedAdapter
+from lengthgen.empirical.audit.published import sinusoids
 
 SPAN = 512
 """Positions that are read."""

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from empirical.audit.adapter import RefusedPosition
-from empirical.audit.codes import distinct
-from empirical.audit.grid import WINDOW, first_positions
-from empirical.audit.pairs import BiasAdapter
-from empirical.audit.published import code_slopes, is_meant_as_alibi, t5_buckets, text_slopes
+from lengthgen.empirical.audit.adapter import RefusedPosition
+from lengthgen.empirical.audit.codes import distinct
+from lengthgen.empirical.audit.grid import WINDOW, first_positions
+from lengthgen.empirical.audit.pairs import BiasAdapter
+from lengthgen.empirical.audit.published import code_slopes, is_meant_as_alibi, t5_buckets, text_slopes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from theory.system.userfile import split_file
+from lengthgen.infrastructure.userfile import split_file
 
 
 def source_of(thing: Any, spec: str = "") -> dict[str, Any] | None:

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from theory.system.errors import LengthgenError
-from theory.system.userfile import user_code
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.userfile import user_code
 
 
 class AuditError(LengthgenError):

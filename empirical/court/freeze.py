@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from circuits.theories.theory import Guess, Question, Theory
-from theory.system.shapes import COUNT, NUMBER, TEXT, both, made_into, or_none, reads
+from lengthgen.circuits.theories.theory import Guess, Question, Theory
+from lengthgen.infrastructure.shapes import COUNT, NUMBER, TEXT, both, made_into, or_none, reads
 
 Questions = Mapping[str, Question]
 """Cell name -> question."""

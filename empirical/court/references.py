@@ -6,8 +6,8 @@ task, which sees its other cells.  Controls show that the court can tell right f
 
 from collections.abc import Callable, Sequence
 
-from circuits.theories.theory import SURE
-from empirical.court.outcomes import Outcome
+from lengthgen.circuits.theories.theory import SURE
+from lengthgen.empirical.court.outcomes import Outcome
 
 BASE_RATE = "base-rate"
 """Reference that verdicts compare a theory with."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from empirical.court.outcomes import Outcome
+from lengthgen.empirical.court.outcomes import Outcome
 
 ABSTAINED = 0.5
 """Probability by which an abstention is scored."""

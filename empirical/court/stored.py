@@ -2,14 +2,14 @@
 
 from functools import cache, partial
 
-from circuits.formats import in_format
-from circuits.task import Task
-from circuits.tasks import TaskSpec
-from circuits.tasks.published.subject import Subject
-from circuits.theories.theory import Question
-from empirical.court.cell import Cell, MeasuredRun
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore, StoreError
+from lengthgen.circuits.formats import in_format
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.theories.theory import Question
+from lengthgen.empirical.court.cell import Cell, MeasuredRun
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore, StoreError
 
 EVIDENCE = "runs"
 """Name of this data set."""

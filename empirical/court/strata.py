@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass, field
 from time import process_time
 from typing import Any
 
-from circuits.tasks import parse_task
-from circuits.tasks.families import WITH_STATES
-from circuits.tasks.published.subject import Subject
-from circuits.tasks.random_circuits import drawn_name
-from circuits.theories.theory import Guess, Question, Theory
-from empirical.court.freeze import Frozen, guess_as_json
-from empirical.statistics.shares import share
+from lengthgen.circuits.tasks import parse_task
+from lengthgen.circuits.tasks.families import WITH_STATES
+from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.tasks.random_circuits import drawn_name
+from lengthgen.circuits.theories.theory import Guess, Question, Theory
+from lengthgen.empirical.court.freeze import Frozen, guess_as_json
+from lengthgen.empirical.statistics.shares import share
 
 TRAIN, TEST = 4, 9
 """Largest scales of training and test of every question."""
@@ -57,7 +57,7 @@ class Stratum:
 def questions(seed: int) -> Iterator[Question]:
     """Yield random questions, endless; half are about circuits, half about languages, at once or with states.
 
-    The name of a subject is that of its task (`circuits.tasks.parse_task`), so that it can be loaded again.
+    The name of a subject is that of its task (`lengthgen.circuits.tasks.parse_task`), so that it can be loaded again.
     """
     source = random.Random(seed)
     while True:
@@ -73,7 +73,7 @@ def _circuit(source: random.Random) -> Subject:
 
 def _language(source: random.Random) -> Subject:
     """Return the task of a random language, at once or with states."""
-    from circuits.languages.named import random_language
+    from lengthgen.circuits.languages.named import random_language
 
     states, seed, index = source.randint(2, MAX_STATES), source.randrange(10**6), source.randrange(LANGUAGES)
     language = f"random-language-{states}-{SYMBOLS}-{seed}-{index}"

@@ -5,12 +5,12 @@ from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
-from circuits.theories.theory import Theory
-from empirical.court.cell import Cell
-from empirical.court.freeze import Frozen, guess_as_json
-from empirical.court.outcomes import MAIN_THRESHOLD, THRESHOLDS, Outcome, measures_training, outcome_of
-from empirical.court.references import BASE_RATE, CONTROLS, REFERENCES, base_rates, controls
-from empirical.court.scores import Probabilities, Score, brier_scores, difference, score
+from lengthgen.circuits.theories.theory import Theory
+from lengthgen.empirical.court.cell import Cell
+from lengthgen.empirical.court.freeze import Frozen, guess_as_json
+from lengthgen.empirical.court.outcomes import MAIN_THRESHOLD, THRESHOLDS, Outcome, measures_training, outcome_of
+from lengthgen.empirical.court.references import BASE_RATE, CONTROLS, REFERENCES, base_rates, controls
+from lengthgen.empirical.court.scores import Probabilities, Score, brier_scores, difference, score
 
 LITERAL = "src"
 """Name of the theory whose opposite is a control."""

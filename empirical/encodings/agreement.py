@@ -9,9 +9,9 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.graph_alibi import path_distances
-from theory.encodings.encoding import KEY, QUERY, Encoding, EncodingError, Normaliser
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.encodings.graph_alibi import path_distances
+from lengthgen.theory.encodings.encoding import KEY, QUERY, Encoding, EncodingError, Normaliser
 
 HEADS, HEAD_DIM = 2, 4
 POSITIONS = (0, 1, 2, 5, 31, 32, 1000)

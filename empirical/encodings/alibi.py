@@ -6,8 +6,8 @@ Source: Press, Smith, Lewis, arXiv 2108.12409.  Symbolic twin: theory/encodings/
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import PairBias
-from theory.encodings import alibi
+from lengthgen.empirical.encodings.base import PairBias
+from lengthgen.theory.encodings import alibi
 
 
 class ALiBi(PairBias):

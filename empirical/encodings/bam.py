@@ -9,9 +9,9 @@ SSMax multiplies the prior as well as the content, as here.  Symbolic twins: the
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.alibi import ALiBi
-from empirical.encodings.base import Content, PairBias, require_integers
-from theory.encodings import bam
+from lengthgen.empirical.encodings.alibi import ALiBi
+from lengthgen.empirical.encodings.base import Content, PairBias, require_integers
+from lengthgen.theory.encodings import bam
 
 
 class BAM(PairBias):

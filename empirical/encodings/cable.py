@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content
-from empirical.encodings.path_sums import PathBias, project, require_sizes
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.empirical.encodings.path_sums import PathBias, project, require_sizes
 
 
 def _drawn_weight(*, layers: int, heads: int, width: int) -> nn.Parameter:

@@ -4,14 +4,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from circuits.circuit import Circuit
-from circuits.encodings import EncodingError, EncodingSpec, parse_encoding, relation_of
-from empirical.encodings.base import PositionEncoding
-from empirical.encodings.guarded import guard
-from empirical.encodings.relational import Relational
-from theory.relation import Relation
-from theory.system.discovery import sibling_modules
-from theory.system.userfile import shown, user_code
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.encodings import EncodingError, EncodingSpec, parse_encoding, relation_of
+from lengthgen.empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.encodings.guarded import guard
+from lengthgen.empirical.encodings.relational import Relational
+from lengthgen.infrastructure.discovery import sibling_modules
+from lengthgen.infrastructure.userfile import shown, user_code
+from lengthgen.theory.relation import Relation
 
 MODULES: dict[str, Callable[..., PositionEncoding]] = {
     name: make for module in sibling_modules(__name__) for name, make in getattr(module, "MODULES", {}).items()
@@ -69,7 +69,7 @@ def label_relation(spec: EncodingSpec, circuit: Circuit | None) -> Relation | No
     """Relation whose labels the module reads, for a circuit; None if the module reads no labels.
 
     Raises:
-        EncodingError, RelationError: see `circuits.encodings.relation_of`.
+        EncodingError, RelationError: see `lengthgen.circuits.encodings.relation_of`.
     """
     origin = spec.record.drawn_from
     if origin:

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from empirical.encodings.base import require_integers
+from lengthgen.empirical.encodings.base import require_integers
 
 _DIRECT = 16
 """Largest side of a block of interleaved queries and keys that is computed pair by pair."""

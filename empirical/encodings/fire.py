@@ -9,9 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from empirical.encodings.blocks import block_by_block
-from theory.encodings.fire import HIDDEN
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.blocks import block_by_block
+from lengthgen.theory.encodings.fire import HIDDEN
 
 
 class FIRE(PositionEncoding):

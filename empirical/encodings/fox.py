@@ -11,9 +11,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from empirical.encodings.path_sums import PathBias, project, require_sizes
-from theory.encodings import fox
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.path_sums import PathBias, project, require_sizes
+from lengthgen.theory.encodings import fox
 
 
 class FoX(PathBias):

@@ -6,7 +6,7 @@ Source: GRAPE, arXiv 2512.07805, multiplicative part.  Symbolic twin: theory/enc
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
 
 SMALL = 1e-7
 """Bound of z^2 below which two terms of the series of sin z/z and (1 - cos z)/z^2 are exact in float64.

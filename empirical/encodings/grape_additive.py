@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import PairBias
-from theory.encodings import alibi
+from lengthgen.empirical.encodings.base import PairBias
+from lengthgen.theory.encodings import alibi
 
 
 class GrapeAdditive(PairBias):

@@ -6,8 +6,8 @@ Source: GRAPE, arXiv 2512.07805, commuting multi-subspace mode.  Symbolic twin: 
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from empirical.encodings.rotary import apply_rotary
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.rotary import apply_rotary
 
 BASE = 10000.0
 

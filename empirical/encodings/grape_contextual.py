@@ -6,11 +6,11 @@ Source: GRAPE, arXiv 2512.07805, contextual multiplicative form.  Symbolic twin:
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from empirical.encodings.grape_additive import unit_softplus
-from empirical.encodings.grape_commuting import rope_frequencies
-from empirical.encodings.ordering import order_by_position
-from empirical.encodings.rotary import apply_rotary
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.grape_additive import unit_softplus
+from lengthgen.empirical.encodings.grape_commuting import rope_frequencies
+from lengthgen.empirical.encodings.ordering import order_by_position
+from lengthgen.empirical.encodings.rotary import apply_rotary
 
 
 class GrapeContextual(PositionEncoding):

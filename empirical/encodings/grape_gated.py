@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from empirical.encodings.grape_additive import alibi_slopes, learned_slopes
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.grape_additive import alibi_slopes, learned_slopes
 
 
 class GrapeGated(PositionEncoding):

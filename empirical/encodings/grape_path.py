@@ -7,12 +7,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from empirical.encodings.grape_additive import alibi_slopes
-from empirical.encodings.ordering import order_by_position
-from empirical.encodings.path_sums import running_sums
-from empirical.encodings.rotary import apply_rotary
-from theory.encodings.grape_path import PROBE_DIM
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.grape_additive import alibi_slopes
+from lengthgen.empirical.encodings.ordering import order_by_position
+from lengthgen.empirical.encodings.path_sums import running_sums
+from lengthgen.empirical.encodings.rotary import apply_rotary
+from lengthgen.theory.encodings.grape_path import PROBE_DIM
 
 _ROWS = 256
 """Queries processed at a time."""

@@ -7,8 +7,8 @@ Source: GRAPE, arXiv 2512.07805, non-commuting mode.  In its own basis every ske
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from empirical.encodings.grape_commuting import rope_frequencies, skew
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.grape_commuting import rope_frequencies, skew
 
 
 class GrapeThin(PositionEncoding):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from theory.encodings import alibi
-from theory.graph_distances import shortest_distances
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.theory.encodings import alibi
+from lengthgen.theory.graph_distances import shortest_distances
 
 if TYPE_CHECKING:
     import networkx as nx

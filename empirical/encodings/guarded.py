@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import Content, PositionEncoding, overrides
-from theory.encodings.encoding import EncodingError
-from theory.system.userfile import shown, user_code
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, overrides
+from lengthgen.infrastructure.userfile import shown, user_code
+from lengthgen.theory.encodings.encoding import EncodingError
 
 
 class HookError(EncodingError, RuntimeError):

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.decay import decayed_scores
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.encodings.decay import decayed_scores
 
 
 class HoPE(PositionEncoding):

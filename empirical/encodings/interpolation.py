@@ -7,7 +7,7 @@ import math
 
 from torch import Tensor
 
-from empirical.encodings.rotary import Layout, Rotary
+from lengthgen.empirical.encodings.rotary import Layout, Rotary
 
 
 class PositionInterpolation(Rotary):

@@ -7,7 +7,7 @@ released classes.  Symbolic twins: theory/encodings/kerple.py.
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PairBias
+from lengthgen.empirical.encodings.base import Content, PairBias
 
 SMALLEST, LARGEST_EXPONENT = 1e-2, 2.0
 

@@ -9,8 +9,8 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from empirical.encodings.blocks import block_by_block
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.blocks import block_by_block
 
 PLAIN = ((1, 0, 0), (0, 1, 0), (-1, 1, 0), (2, -1, 0))
 """Features i, j, j - i, 2i - j, as coefficients of (i, j, n)."""

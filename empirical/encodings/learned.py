@@ -6,7 +6,7 @@ Source: Gehring et al., arXiv 1705.03122, Section 3.1.  Symbolic twin: theory/en
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import PositionEncoding, require_integers
+from lengthgen.empirical.encodings.base import PositionEncoding, require_integers
 
 
 class LearnedAbsolute(PositionEncoding):

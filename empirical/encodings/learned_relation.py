@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.analysis import Analysis
-from theory.relation import NO_LABEL, Labels, Relation
-from theory.system.errors import LengthgenError
+from lengthgen.circuits.analysis import Analysis
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.relation import NO_LABEL, Labels, Relation
 
 Weights = NDArray[np.floating]
 

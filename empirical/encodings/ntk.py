@@ -9,9 +9,9 @@ import math
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import Content
-from empirical.encodings.interpolation import require_scale, require_trained_length
-from empirical.encodings.rotary import Layout, Rotary
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.empirical.encodings.interpolation import require_scale, require_trained_length
+from lengthgen.empirical.encodings.rotary import Layout, Rotary
 
 
 class NTKAware(Rotary):

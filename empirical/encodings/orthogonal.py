@@ -10,8 +10,8 @@ from typing import get_args
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import PositionEncoding, require_integers
-from theory.encodings.orthogonal import Beyond
+from lengthgen.empirical.encodings.base import PositionEncoding, require_integers
+from lengthgen.theory.encodings.orthogonal import Beyond
 
 
 class FixedCode(PositionEncoding):

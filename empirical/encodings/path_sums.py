@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
 
 _ROWS = 32
 """Number R of tokens in a chunk."""

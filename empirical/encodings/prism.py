@@ -11,9 +11,9 @@ import math
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import PositionEncoding, require_integers
-from empirical.encodings.sinusoidal import Sinusoidal
-from theory.encodings.prism import EXPONENTS, GATE_WIDTH, MOVES
+from lengthgen.empirical.encodings.base import PositionEncoding, require_integers
+from lengthgen.empirical.encodings.sinusoidal import Sinusoidal
+from lengthgen.theory.encodings.prism import EXPONENTS, GATE_WIDTH, MOVES
 
 
 class PRISM(PositionEncoding):

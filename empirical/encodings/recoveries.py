@@ -6,27 +6,27 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from empirical.encodings.alibi import ALiBi
-from empirical.encodings.bam import BAM
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
-from empirical.encodings.fire import FIRE
-from empirical.encodings.fox import BiasOnlyFoX, FoX
-from empirical.encodings.grape import Grape
-from empirical.encodings.grape_additive import GrapeAdditive
-from empirical.encodings.grape_commuting import GrapeCommuting
-from empirical.encodings.grape_contextual import GrapeContextual
-from empirical.encodings.grape_path import GrapePath
-from empirical.encodings.graph_alibi import GraphALiBi, path_distances
-from empirical.encodings.interpolation import PositionInterpolation
-from empirical.encodings.kerple import SMALLEST, KerplePower
-from empirical.encodings.ntk import DynamicNTK, NTKAware
-from empirical.encodings.rotary import Rotary
-from empirical.encodings.seqpe import SeqPEBias
-from empirical.encodings.t5 import T5
-from empirical.encodings.xpos import XPos
-from empirical.encodings.yarn import YaRN
-from theory.encodings.catalogue import named
+from lengthgen.empirical.encodings.alibi import ALiBi
+from lengthgen.empirical.encodings.bam import BAM
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
+from lengthgen.empirical.encodings.fire import FIRE
+from lengthgen.empirical.encodings.fox import BiasOnlyFoX, FoX
+from lengthgen.empirical.encodings.grape import Grape
+from lengthgen.empirical.encodings.grape_additive import GrapeAdditive
+from lengthgen.empirical.encodings.grape_commuting import GrapeCommuting
+from lengthgen.empirical.encodings.grape_contextual import GrapeContextual
+from lengthgen.empirical.encodings.grape_path import GrapePath
+from lengthgen.empirical.encodings.graph_alibi import GraphALiBi, path_distances
+from lengthgen.empirical.encodings.interpolation import PositionInterpolation
+from lengthgen.empirical.encodings.kerple import SMALLEST, KerplePower
+from lengthgen.empirical.encodings.ntk import DynamicNTK, NTKAware
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.seqpe import SeqPEBias
+from lengthgen.empirical.encodings.t5 import T5
+from lengthgen.empirical.encodings.xpos import XPos
+from lengthgen.empirical.encodings.yarn import YaRN
+from lengthgen.theory.encodings.catalogue import named
 
 HEADS, HEAD_DIM, WIDTH = 4, 6, 24
 POSITIONS = (0, 1, 2, 5, 31, 32, 1000, 10**5)

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.blocks import block_by_block
-from empirical.encodings.one_hot import MANY, one_hot, takes_products
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.encodings.blocks import block_by_block
+from lengthgen.empirical.encodings.one_hot import MANY, one_hot, takes_products
 
 
 class Relational(PositionEncoding):

@@ -8,8 +8,8 @@ import math
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from theory.encodings import rotary
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.theory.encodings import rotary
 
 Layout = rotary.Layout
 

@@ -6,7 +6,7 @@ Source: arXiv 2410.08898.  Symbolic twin: theory/rpe_square.py.  S distances, fr
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
 
 
 class RPESquare(PositionEncoding):

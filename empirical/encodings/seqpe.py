@@ -15,8 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from theory.encodings.seqpe import BASE, MOST_DIGITS, Injection
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.theory.encodings.seqpe import BASE, MOST_DIGITS, Injection
 
 LAYERS = 2
 DEVIATION = 0.02

@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import PositionEncoding, require_integers
+from lengthgen.empirical.encodings.base import PositionEncoding, require_integers
 
 
 class Sinusoidal(PositionEncoding):

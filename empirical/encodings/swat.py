@@ -6,10 +6,10 @@ Source: Fu et al., arXiv 2502.18845.  Symbolic twin: theory/encodings/swat.py.
 import torch
 from torch import Tensor
 
-from empirical.encodings.alibi import linear_bias
-from empirical.encodings.base import Content, require_integers
-from empirical.encodings.rotary import Rotary
-from theory.encodings import swat
+from lengthgen.empirical.encodings.alibi import linear_bias
+from lengthgen.empirical.encodings.base import Content, require_integers
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.theory.encodings import swat
 
 
 class SWAT(Rotary):

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PairBias, require_integers
-from theory.encodings.t5 import BUCKETS, LONGEST
-from theory.relation import t5_buckets
+from lengthgen.empirical.encodings.base import Content, PairBias, require_integers
+from lengthgen.theory.encodings.t5 import BUCKETS, LONGEST
+from lengthgen.theory.relation import t5_buckets
 
 
 class T5(PairBias):

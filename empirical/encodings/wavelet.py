@@ -8,8 +8,8 @@ from typing import get_args
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import Content, PositionEncoding, require_integers
-from theory.encodings.wavelet import Name, grid
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.theory.encodings.wavelet import Name, grid
 
 
 class Wavelet(PositionEncoding):

@@ -8,10 +8,10 @@ import math
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import Content
-from empirical.encodings.decay import decayed_scores
-from empirical.encodings.rotary import Layout, Rotary
-from theory.encodings import xpos
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.empirical.encodings.decay import decayed_scores
+from lengthgen.empirical.encodings.rotary import Layout, Rotary
+from lengthgen.theory.encodings import xpos
 
 
 class XPos(Rotary):

@@ -10,8 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from empirical.encodings.interpolation import require_scale, require_trained_length
-from empirical.encodings.rotary import Layout, Rotary
+from lengthgen.empirical.encodings.interpolation import require_scale, require_trained_length
+from lengthgen.empirical.encodings.rotary import Layout, Rotary
 
 Ramp = Literal["paper", "code"]
 """Variable in which gamma is linear: the turns of a plane (paper), or the index of a plane (released code)."""

@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
 
 if TYPE_CHECKING:
-    from empirical.model.decoder import Decoder
+    from lengthgen.empirical.model.decoder import Decoder
 
 DEVICES = ("cpu", "cuda")
 

@@ -11,9 +11,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.model.layers import Embedding, LayerNorm, Linear
-from empirical.model.mapped import MappedEncoding
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.model.layers import Embedding, LayerNorm, Linear
+from lengthgen.empirical.model.mapped import MappedEncoding
 
 SHORT = 48
 """Largest number of keys for which a CPU computes attention faster step by step than in PyTorch's fused kernel."""

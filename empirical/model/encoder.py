@@ -11,11 +11,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.graph_alibi import path_distances
-from empirical.model.decoder import attention
-from empirical.model.layers import Embedding, LayerNorm, Linear
-from empirical.model.mapped import MappedEncoding
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.encodings.graph_alibi import path_distances
+from lengthgen.empirical.model.decoder import attention
+from lengthgen.empirical.model.layers import Embedding, LayerNorm, Linear
+from lengthgen.empirical.model.mapped import MappedEncoding
 
 
 class Dropout:

@@ -16,15 +16,15 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from empirical.model.backend import Backend
-from empirical.model.decoder import Decoder
-from empirical.model.geometry import Geometry
-from empirical.model.mapped import MappedEncoding, stack_models
-from empirical.model.optimizer import ModelwiseAdamW
-from empirical.model.setup import Setup
-from empirical.runs.data import TRAIN, Examples
-from empirical.runs.filler import left_out
-from empirical.runs.run import Run
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.geometry import Geometry
+from lengthgen.empirical.model.mapped import MappedEncoding, stack_models
+from lengthgen.empirical.model.optimizer import ModelwiseAdamW
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TRAIN, Examples
+from lengthgen.empirical.runs.filler import left_out
+from lengthgen.empirical.runs.run import Run
 
 
 class Ensemble:

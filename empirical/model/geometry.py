@@ -13,9 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from empirical.encodings.randomized import sample_positions
-from empirical.runs.buildable import require_positions
-from theory.relation import NO_LABEL, Relation
+from lengthgen.empirical.encodings.randomized import sample_positions
+from lengthgen.empirical.runs.buildable import require_positions
+from lengthgen.theory.relation import NO_LABEL, Relation
 
 
 class Geometry:

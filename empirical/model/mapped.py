@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
-from empirical.encodings.base import Content, PositionEncoding, overrides
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, overrides
 
 PAIRS = ("labels_BJI", "distances_BJI")
 """Content given on pairs of tokens, which examples may share."""

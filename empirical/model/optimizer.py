@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.adamw import adamw
 
-from empirical.runs.profile import Training
+from lengthgen.empirical.runs.profile import Training
 
 
 class ModelwiseAdamW:

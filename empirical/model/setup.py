@@ -7,19 +7,19 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.analysis import Analysis, analyse
-from circuits.coverage import seen_entries, steps_seen
-from circuits.encodings import EncodingError, EncodingSpec, parse_encoding
-from circuits.formats import FilledTask
-from circuits.task import Task, TaskError
-from circuits.tasks import TaskSpec
-from empirical.encodings.base import PositionEncoding
-from empirical.encodings.catalogue import label_relation, module_of
-from empirical.model.geometry import Geometry
-from empirical.runs.buildable import training_refusal
-from empirical.runs.data import TRAIN, Examples, examples
-from empirical.runs.filler import with_prompts_as_filler
-from empirical.runs.run import Run
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.coverage import seen_entries, steps_seen
+from lengthgen.circuits.encodings import EncodingError, EncodingSpec, parse_encoding
+from lengthgen.circuits.formats import FilledTask
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.encodings.catalogue import label_relation, module_of
+from lengthgen.empirical.model.geometry import Geometry
+from lengthgen.empirical.runs.buildable import training_refusal
+from lengthgen.empirical.runs.data import TRAIN, Examples, examples
+from lengthgen.empirical.runs.filler import with_prompts_as_filler
+from lengthgen.empirical.runs.run import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class Setup:
         return module
 
     def examples(self, scales: Sequence[int], count: int, *, split: int, seed: int) -> Examples:
-        """Draw instances of the task (`empirical.runs.data.examples`), those for training with filler as the run says.
+        """Draw instances of the task (empirical/runs/data.py), those for training with filler as the run says.
 
         Raises:
             TaskError: outputs end early, and one is longer than all those of the analysis.

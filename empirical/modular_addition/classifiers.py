@@ -14,19 +14,19 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from circuits.encodings import parse_encoding
-from empirical.encodings.catalogue import module_of
-from empirical.model.backend import Backend
-from empirical.model.encoder import Encoder
-from empirical.model.mapped import stack_models
-from empirical.model.optimizer import ModelwiseAdamW
-from empirical.modular_addition.conditions import Condition, Consistency, Readout
-from empirical.modular_addition.draws import Data, Kind
-from empirical.modular_addition.profile import ModularProfile
-from empirical.modular_addition.texts import Inputs, Integers
-from empirical.modular_addition.tokens import PAD, SYMBOLS
-from empirical.runs.data import TRAIN
-from theory.system.errors import LengthgenError
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.empirical.encodings.catalogue import module_of
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.model.encoder import Encoder
+from lengthgen.empirical.model.mapped import stack_models
+from lengthgen.empirical.model.optimizer import ModelwiseAdamW
+from lengthgen.empirical.modular_addition.conditions import Condition, Consistency, Readout
+from lengthgen.empirical.modular_addition.draws import Data, Kind
+from lengthgen.empirical.modular_addition.profile import ModularProfile
+from lengthgen.empirical.modular_addition.texts import Inputs, Integers
+from lengthgen.empirical.modular_addition.tokens import PAD, SYMBOLS
+from lengthgen.empirical.runs.data import TRAIN
+from lengthgen.infrastructure.errors import LengthgenError
 
 TOKENS = 1 << 14
 """Largest number of tokens computed at once in a test, over all models; at least one input is."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from theory.system.errors import LengthgenError, in_any_case, nearest
+from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
 
 
 class ConditionError(LengthgenError):
@@ -43,7 +43,7 @@ class Condition:
 
     Attributes:
         title: what it is, for people.
-        encoding: position encoding, as `circuits.encodings.parse_encoding` reads it.
+        encoding: position encoding, as `lengthgen.circuits.encodings.parse_encoding` reads it.
         masked: True if padding is hidden from attention.
         anchors: how markers are read.
         shifted: True if training puts filler of random lengths before the expression, longer from stage to stage.

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from empirical.modular_addition.conditions import Condition, Readout
-from empirical.modular_addition.draws import Data, Kind
-from empirical.modular_addition.encodings import KINDS, Labels, bidirectional, labels_of_offsets
-from empirical.modular_addition.profile import ModularProfile
-from empirical.modular_addition.texts import HELD_OUT, OPERATORS, TRAINED, Plan, filler_support
-from empirical.modular_addition.tokens import PAD, SYMBOLS, name
+from lengthgen.empirical.modular_addition.conditions import Condition, Readout
+from lengthgen.empirical.modular_addition.draws import Data, Kind
+from lengthgen.empirical.modular_addition.encodings import KINDS, Labels, bidirectional, labels_of_offsets
+from lengthgen.empirical.modular_addition.profile import ModularProfile
+from lengthgen.empirical.modular_addition.texts import HELD_OUT, OPERATORS, TRAINED, Plan, filler_support
+from lengthgen.empirical.modular_addition.tokens import PAD, SYMBOLS, name
 
 Support = NDArray[np.bool_]
 """True for (row, token) that occurs: bool [L, V]."""

@@ -7,11 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from empirical.modular_addition.conditions import Condition
-from empirical.modular_addition.pairs import all_pairs, by_unordered_pair, label, ordered_split
-from empirical.modular_addition.profile import ModularProfile
-from empirical.modular_addition.texts import HELD_OUT, OPERATORS, TRAINED, Inputs, Integers, Plan, Texts, pair_indices
-from empirical.runs.data import TEST, TRAIN, stream
+from lengthgen.empirical.modular_addition.conditions import Condition
+from lengthgen.empirical.modular_addition.pairs import all_pairs, by_unordered_pair, label, ordered_split
+from lengthgen.empirical.modular_addition.profile import ModularProfile
+from lengthgen.empirical.modular_addition.texts import (
+    HELD_OUT,
+    OPERATORS,
+    TRAINED,
+    Inputs,
+    Integers,
+    Plan,
+    Texts,
+    pair_indices,
+)
+from lengthgen.empirical.runs.data import TEST, TRAIN, stream
 
 SHARES = (0.4, 0.4, 0.2)
 """Shares of the inputs with filler alone, with words alone, and with both, in a condition with words.  [P]"""

@@ -9,9 +9,9 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.encodings import EncodingSpec, parse_encoding
-from empirical.modular_addition.conditions import ConditionError
-from theory.relation import t5_buckets
+from lengthgen.circuits.encodings import EncodingSpec, parse_encoding
+from lengthgen.empirical.modular_addition.conditions import ConditionError
+from lengthgen.theory.relation import t5_buckets
 
 
 class Labels(StrEnum):

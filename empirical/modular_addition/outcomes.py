@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from empirical.modular_addition.draws import Data
-from empirical.modular_addition.encodings import KINDS, Labels, bidirectional
-from empirical.modular_addition.pairs import all_pairs, bag, counts_by_view, most_right
-from empirical.modular_addition.run import ModularRun
+from lengthgen.empirical.modular_addition.draws import Data
+from lengthgen.empirical.modular_addition.encodings import KINDS, Labels, bidirectional
+from lengthgen.empirical.modular_addition.pairs import all_pairs, bag, counts_by_view, most_right
+from lengthgen.empirical.modular_addition.run import ModularRun
 
 FIT = 0.9
 """Share of the best possible accuracy on training pairs from which on models count as fitted.  [F]"""

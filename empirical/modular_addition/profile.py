@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from empirical.modular_addition.texts import longest_row
-from empirical.runs.limits import FLOAT32, SEED, TEST_SAMPLES, Entries, Range
-from empirical.runs.profile import POSITIVE, Model, ProfileError, Training, load
+from lengthgen.empirical.modular_addition.texts import longest_row
+from lengthgen.empirical.runs.limits import FLOAT32, SEED, TEST_SAMPLES, Entries, Range
+from lengthgen.empirical.runs.profile import POSITIVE, Model, ProfileError, Training, load
 
 FOLDER = Path(__file__).parent
 MOST_ROWS = 1_000

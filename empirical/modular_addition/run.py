@@ -10,16 +10,16 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from empirical.modular_addition import conditions
-from empirical.modular_addition.conditions import Condition
-from empirical.modular_addition.coverage import Prediction, predict, shift_invariance
-from empirical.modular_addition.draws import Data
-from empirical.modular_addition.encodings import bidirectional
-from empirical.modular_addition.profile import ModularProfile
-from empirical.runs.buildable import require_sizes
-from empirical.runs.sealed import MEND, SealedRun
-from theory.system.files import write_sealed_json
-from theory.system.shapes import (
+from lengthgen.empirical.modular_addition import conditions
+from lengthgen.empirical.modular_addition.conditions import Condition
+from lengthgen.empirical.modular_addition.coverage import Prediction, predict, shift_invariance
+from lengthgen.empirical.modular_addition.draws import Data
+from lengthgen.empirical.modular_addition.encodings import bidirectional
+from lengthgen.empirical.modular_addition.profile import ModularProfile
+from lengthgen.empirical.runs.buildable import require_sizes
+from lengthgen.empirical.runs.sealed import MEND, SealedRun
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.infrastructure.shapes import (
     COUNT,
     FLAG,
     NUMBER,

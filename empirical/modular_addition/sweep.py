@@ -5,11 +5,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from empirical.model.backend import Backend
-from empirical.modular_addition.run import ModularRun
-from empirical.runs.environment import environment
-from empirical.training.sealed_sweep import steps_shown
-from theory.system.files import seal
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.modular_addition.run import ModularRun
+from lengthgen.empirical.runs.environment import environment
+from lengthgen.empirical.training.sealed_sweep import steps_shown
+from lengthgen.infrastructure.files import seal
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Trained:
         predictions = run.predictions(self.out)
         import torch
 
-        from empirical.modular_addition.classifiers import Classifiers
+        from lengthgen.empirical.modular_addition.classifiers import Classifiers
 
         torch.set_num_threads(1)
         started = monotonic()

@@ -12,9 +12,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from empirical.modular_addition.conditions import Anchors
-from empirical.modular_addition.pairs import all_pairs, text
-from empirical.modular_addition.tokens import MARKERS, PAD, encode
+from lengthgen.empirical.modular_addition.conditions import Anchors
+from lengthgen.empirical.modular_addition.pairs import all_pairs, text
+from lengthgen.empirical.modular_addition.tokens import MARKERS, PAD, encode
 
 Integers = NDArray[np.int64]
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from circuits.encodings import EncodingError, EncodingSpec
-from empirical.runs.profile import Model, ProfileError
-from theory.encodings.encoding import LENGTH, Encoding
-from theory.system.userfile import split_file
+from lengthgen.circuits.encodings import EncodingError, EncodingSpec
+from lengthgen.empirical.runs.profile import Model, ProfileError
+from lengthgen.infrastructure.userfile import split_file
+from lengthgen.theory.encodings.encoding import LENGTH, Encoding
 
 MOST_TOKENS = 10_000
 """Largest number of tokens that a model reads: attention compares each token with all before it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import UNDEFINED, Task
+from lengthgen.circuits.task import UNDEFINED, Task
 
 TRAIN, TEST, VALIDATION = 0, 1, 2
 """Split of a sample: the second word of the key."""

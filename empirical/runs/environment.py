@@ -8,8 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from theory.system.errors import LengthgenError
-from theory.system.files import read_text
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import read_text
 
 
 def environment(device: str) -> dict[str, Any]:

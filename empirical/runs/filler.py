@@ -1,9 +1,9 @@
 """Filler of training samples that differs in kind and in amount, so that steps also meet what long samples hold.
 
-In the filled format (`circuits.formats`) each filler is drawn by itself, and all samples are equally long. So training
-shows no long operand, no end of an operand where a longer one has it, and each step after as many keys as possible.
-Some models fail on long samples for that alone (docs/results/filled-addition). Two settings of `Training` change this,
-and neither changes a step or the label of a key: `prompts_as_filler` and `leave_out`.
+In the filled format (`lengthgen.circuits.formats`) each filler is drawn by itself, and all samples are equally long. So
+training shows no long operand, no end of an operand where a longer one has it, and each step after as many keys as
+possible. Some models fail on long samples for that alone (docs/results/filled-addition). Two settings of `Training`
+change this, and neither changes a step or the label of a key: `prompts_as_filler` and `leave_out`.
 """
 
 import math
@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.formats import FilledTask
-from circuits.task import Task
-from empirical.runs.data import TRAIN, VARIED, Examples, stream
-from empirical.runs.profile import ProfileError, Training
+from lengthgen.circuits.formats import FilledTask
+from lengthgen.circuits.task import Task
+from lengthgen.empirical.runs.data import TRAIN, VARIED, Examples, stream
+from lengthgen.empirical.runs.profile import ProfileError, Training
 
 
 def require_filler(training: Training, task: Task, train: Sequence[int]) -> None:

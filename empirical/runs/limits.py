@@ -1,6 +1,6 @@
 """Limits of values in files and commands, written as annotations of dataclass fields.
 
-Example: `samples: Annotated[int, Range(1, 1000)]`; `empirical.runs.profile.read` checks them.
+Example: `samples: Annotated[int, Range(1, 1000)]`; `lengthgen.empirical.runs.profile.read` checks them.
 """
 
 from collections.abc import Sized
@@ -64,7 +64,7 @@ class Entries:
 
 
 SEED = Range(0, 2**64 - 1)
-"""Seeds of runs: one word of the counters from which examples are drawn (empirical.runs.data)."""
+"""Seeds of runs: one word of the counters from which examples are drawn (lengthgen.empirical.runs.data)."""
 SCALE = Range(1, 1_000)
 """Scales at which models are trained and tested."""
 SEEDS = Range(1, 1_000)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
 
 MAY_BE_NAN = ("first_wrong", "exact_match_seen", "token_accuracy_seen")
 """Columns that are NaN if no sample is wrong, or no sample or step was seen; all others are finite."""

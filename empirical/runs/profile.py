@@ -13,9 +13,9 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from empirical.runs.limits import FLOAT32, SEEDS, TEST_SAMPLES, Entries, Range
-from theory.system.errors import LengthgenError, nearest
-from theory.system.files import read_text
+from lengthgen.empirical.runs.limits import FLOAT32, SEEDS, TEST_SAMPLES, Entries, Range
+from lengthgen.infrastructure.errors import LengthgenError, nearest
+from lengthgen.infrastructure.files import read_text
 
 FOLDER = Path(__file__).parents[1] / "profiles"
 LONGEST_TOML, LONGEST_LINE = 50_000, 1_000
@@ -71,10 +71,10 @@ class Training:
         clip: largest norm of a model's gradient.
         evaluate_every: epochs between checkpoints.
         stop_when_solved: number of consecutive checkpoints at which every training scale must reach the evaluation's
-            threshold, on samples of their own (`empirical.training.stopping`), for the run to end there; 0: it never
-            ends early.
-        prompts_as_filler: share of the samples whose filler is cut out of prompts (`empirical.runs.filler`); None: of
-            none.
+            threshold, on samples of their own (`lengthgen.empirical.training.stopping`), for the run to end there; 0:
+            it never ends early.
+        prompts_as_filler: share of the samples whose filler is cut out of prompts (`lengthgen.empirical.runs.filler`);
+            None: of none.
         leave_out: largest number of first tokens, all filler, that a step leaves out; each step draws its number. None:
             no step leaves out any.
 

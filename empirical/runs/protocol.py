@@ -23,12 +23,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from circuits.answers import MAX_SYMBOLS
-from circuits.encodings import EncodingError, parse_encoding
-from circuits.tasks import TaskSpec
-from empirical.runs.limits import SCALE, Entries, Range, Text
-from empirical.runs.profile import Profile, ProfileError, load_profile, read, read_toml, read_value
-from theory.system.errors import in_any_case, nearest
+from lengthgen.circuits.answers import MAX_SYMBOLS
+from lengthgen.circuits.encodings import EncodingError, parse_encoding
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.runs.limits import SCALE, Entries, Range, Text
+from lengthgen.empirical.runs.profile import Profile, ProfileError, load_profile, read, read_toml, read_value
+from lengthgen.infrastructure.errors import in_any_case, nearest
 
 FOLDER = Path(__file__).parents[1] / "protocols"
 MOST_RUNS = 20_000
@@ -48,7 +48,7 @@ class FolderName:
     """Limit of protocol names: printable, not hidden, at most 100 bytes long, and none of TAKEN."""
 
     def refusal(self, value: str) -> str | None:
-        """Reason for refusing the name; see `empirical.runs.limits.Limit`."""
+        """Reason for refusing the name; see `lengthgen.empirical.runs.limits.Limit`."""
         if value.casefold() in TAKEN:
             return f"is taken: a folder of results has {', '.join(TAKEN)}"
         plain = value.isprintable() and "/" not in value and not value.startswith(".")

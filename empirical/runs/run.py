@@ -8,17 +8,17 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from circuits.encodings import parse_encoding
-from circuits.tasks import TaskSpec
-from circuits.trace import trace
-from empirical.runs.buildable import require_buildable, saturation
-from empirical.runs.data import TEST, examples
-from empirical.runs.filler import require_filler
-from empirical.runs.limits import SEED
-from empirical.runs.profile import Evaluation, Model, ProfileError, Training, read
-from empirical.runs.protocol import Cell, Name, Protocol, Scales, with_task
-from theory.system.neighbours import own_text
-from theory.system.userfile import split_file
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.circuits.trace import trace
+from lengthgen.empirical.runs.buildable import require_buildable, saturation
+from lengthgen.empirical.runs.data import TEST, examples
+from lengthgen.empirical.runs.filler import require_filler
+from lengthgen.empirical.runs.limits import SEED
+from lengthgen.empirical.runs.profile import Evaluation, Model, ProfileError, Training, read
+from lengthgen.empirical.runs.protocol import Cell, Name, Protocol, Scales, with_task
+from lengthgen.infrastructure.neighbours import own_text
+from lengthgen.infrastructure.userfile import split_file
 
 FORMAT_VERSION = 2
 """Version of a run folder's contents and of the training; raised with each change, so that old runs are not reused."""
@@ -32,7 +32,7 @@ class Run:
 
     Attributes:
         task: task in its format; in JSON its name, base and format stand side by side with the rest.
-        encoding: name as written by `circuits.encodings`.
+        encoding: name as written by `lengthgen.circuits.encodings`.
         digest: hash of samples that the task generates at the scales in use, and of the user's own files, with the
             modules beside them that they import: a change of any of these makes another run.
         train, test: scales, ascending.
@@ -174,7 +174,7 @@ def require_unchanged(run: Run) -> None:
 
 
 def saturations(runs: Iterable[Run]) -> list[str]:
-    """Warnings on runs whose encoding cannot count so many tokens (`empirical.runs.buildable.saturation`), each once.
+    """Warnings on runs whose encoding cannot count so many tokens (empirical/runs/buildable.py), each once.
 
     Raises:
         TaskError: as for `plan`.

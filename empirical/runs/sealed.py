@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
-from theory.system.shapes import Shape, WrongShape, both, read_stored, record
+from lengthgen.infrastructure.shapes import Shape, WrongShape, both, read_stored, record
 
 MEND = "remove it, and its models are trained again"
 """What to do about a result that cannot be used."""

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from empirical.runs import unfinished
-from empirical.runs.measurement import Measurement, MetricsError, from_parquet, to_parquet
-from empirical.runs.run import FORMAT_VERSION, Run
-from empirical.runs.unfinished import State
-from theory.system.errors import LengthgenError, in_words
-from theory.system.files import Held, locked, parse_json, read_bytes, write_bytes, write_json
+from lengthgen.empirical.runs import unfinished
+from lengthgen.empirical.runs.measurement import Measurement, MetricsError, from_parquet, to_parquet
+from lengthgen.empirical.runs.run import FORMAT_VERSION, Run
+from lengthgen.empirical.runs.unfinished import State
+from lengthgen.infrastructure.errors import LengthgenError, in_words
+from lengthgen.infrastructure.files import Held, locked, parse_json, read_bytes, write_bytes, write_json
 
 CONFIG, METRICS, CHECKPOINT, ENVIRONMENT = (
     "config.json",

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from empirical.runs.run import Run
-from theory.system.files import (
+from lengthgen.empirical.runs.run import Run
+from lengthgen.infrastructure.files import (
     DamagedFile,
     read_sealed_bytes,
     read_sealed_json,

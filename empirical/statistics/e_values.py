@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import Enum
 from math import exp, isfinite, log
 
-from empirical.statistics.shares import ALPHA
-from theory.system.errors import LengthgenError
+from lengthgen.empirical.statistics.shares import ALPHA
+from lengthgen.infrastructure.errors import LengthgenError
 
 PRIOR = ((0.0, 0.5), (0.2, 0.3), (0.4, 0.15), (0.7, 0.05))
 """Alternatives, each with its weight: position between the extreme share (at 0) and the threshold (at 1).

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.system.errors import LengthgenError
-from theory.system.files import read_bytes
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import read_bytes
 
 PACKAGE, LICENCE = "sympy", "BSD-3-Clause"
 TEST_FILES = 16

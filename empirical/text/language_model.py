@@ -13,21 +13,21 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from circuits.encodings import EncodingSpec
-from empirical.encodings.base import PositionEncoding
-from empirical.encodings.catalogue import label_relation, module_of
-from empirical.model.backend import Backend
-from empirical.model.decoder import Decoder
-from empirical.model.ensemble import auxiliary_losses
-from empirical.model.geometry import Geometry
-from empirical.model.mapped import MappedEncoding, stack_models
-from empirical.model.optimizer import ModelwiseAdamW
-from empirical.runs.buildable import require_buildable
-from empirical.runs.data import TEST, TRAIN
-from empirical.text.corpus import Corpus
-from empirical.text.profile import TextProfile
-from empirical.text.windows import DIGITS, Windows, ending_together, windows, with_keys
-from theory.system.errors import LengthgenError
+from lengthgen.circuits.encodings import EncodingSpec
+from lengthgen.empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.encodings.catalogue import label_relation, module_of
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.ensemble import auxiliary_losses
+from lengthgen.empirical.model.geometry import Geometry
+from lengthgen.empirical.model.mapped import MappedEncoding, stack_models
+from lengthgen.empirical.model.optimizer import ModelwiseAdamW
+from lengthgen.empirical.runs.buildable import require_buildable
+from lengthgen.empirical.runs.data import TEST, TRAIN
+from lengthgen.empirical.text.corpus import Corpus
+from lengthgen.empirical.text.profile import TextProfile
+from lengthgen.empirical.text.windows import DIGITS, Windows, ending_together, windows, with_keys
+from lengthgen.infrastructure.errors import LengthgenError
 
 SYMBOLS = 256
 WARM_UP = 0.05

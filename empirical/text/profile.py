@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from empirical.runs.limits import FLOAT32, SEEDS, Entries, Range
-from empirical.runs.profile import POSITIVE, Model, ProfileError, Training, load
-from empirical.text.windows import QUESTION, STATEMENT
+from lengthgen.empirical.runs.limits import FLOAT32, SEEDS, Entries, Range
+from lengthgen.empirical.runs.profile import POSITIVE, Model, ProfileError, Training, load
+from lengthgen.empirical.text.windows import QUESTION, STATEMENT
 
 FOLDER = Path(__file__).parent
 LENGTH = Range(QUESTION + STATEMENT, 65_536)

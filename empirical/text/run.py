@@ -8,11 +8,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from empirical.runs.sealed import MEND, SealedRun
-from empirical.text.corpus import corpus
-from empirical.text.profile import TextProfile, load_profile
-from theory.system.neighbours import own_text
-from theory.system.shapes import (
+from lengthgen.empirical.runs.sealed import MEND, SealedRun
+from lengthgen.empirical.text.corpus import corpus
+from lengthgen.empirical.text.profile import TextProfile, load_profile
+from lengthgen.infrastructure.neighbours import own_text
+from lengthgen.infrastructure.shapes import (
     COUNT,
     NUMBER,
     TEXT,
@@ -25,7 +25,7 @@ from theory.system.shapes import (
     record,
     row,
 )
-from theory.system.userfile import split_file
+from lengthgen.infrastructure.userfile import split_file
 
 FORMAT_VERSION = 1
 """Version of training and results; raised with each change of either, so that old results are not reused."""

@@ -4,16 +4,16 @@ from dataclasses import asdict, replace
 from time import monotonic
 from typing import Any
 
-from circuits.encodings import NoRelation, parse_encoding
-from empirical.model.backend import Backend
-from empirical.runs.environment import environment
-from empirical.runs.profile import ProfileError
-from empirical.text.corpus import corpus
-from empirical.text.profile import TextProfile
-from empirical.text.run import TextRun
-from empirical.training.sealed_sweep import steps_shown
-from theory.encodings.catalogue import ENCODINGS
-from theory.system.memory import keep_freed_memory
+from lengthgen.circuits.encodings import NoRelation, parse_encoding
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.runs.environment import environment
+from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.empirical.text.corpus import corpus
+from lengthgen.empirical.text.profile import TextProfile
+from lengthgen.empirical.text.run import TextRun
+from lengthgen.empirical.training.sealed_sweep import steps_shown
+from lengthgen.infrastructure.memory import keep_freed_memory
+from lengthgen.theory.encodings.catalogue import ENCODINGS
 
 TRAINED_ROTATION = "rope"
 STRETCHED = ("interpolation[scale={scale:g}]", "ntk[scale={scale:g}]", "dynamic-ntk", "yarn[scale={scale:g}]")
@@ -27,7 +27,7 @@ def usual_encodings(profile: TextProfile) -> list[str]:
 
     Left out are those whose relation is that of a task's circuit, and those that see later tokens.
     """
-    from empirical.encodings.catalogue import label_relation
+    from lengthgen.empirical.encodings.catalogue import label_relation
 
     names = []
     for name, record in ENCODINGS.items():
@@ -53,7 +53,7 @@ def trained(run: TextRun, backend: Backend) -> dict[str, Any]:
     """
     import torch
 
-    from empirical.text.language_model import LanguageModels
+    from lengthgen.empirical.text.language_model import LanguageModels
 
     torch.set_num_threads(1)
     keep_freed_memory()

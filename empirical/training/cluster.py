@@ -28,12 +28,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from empirical.model.backend import Backend
-from empirical.training.sweep import Group, Provenance, SweepError, part, train_group
-from theory.system.digests import source_digest
-from theory.system.extras import how_to_install
-from theory.system.files import FullDisk, locked
-from theory.system.processes import end_with_parent, interrupts_left
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.training.sweep import Group, Provenance, SweepError, part, train_group
+from lengthgen.infrastructure.digests import source_digest
+from lengthgen.infrastructure.extras import how_to_install
+from lengthgen.infrastructure.files import FullDisk, locked
+from lengthgen.infrastructure.processes import end_with_parent, interrupts_left
 
 RETRIES = 5
 """Restarts of a group whose process or node dies; the number is limited, as a group may kill its process every time."""
@@ -204,7 +204,7 @@ def _check_nodes(library: Any, common: Common, backend: Backend) -> None:
 
 def _reason_not_to_train(common: Common) -> str | None:
     """Check, on a worker, whether it can train; return the reason if it cannot."""
-    import empirical.training.train  # noqa: F401  (its packages may be missing)
+    import lengthgen.empirical.training.train  # noqa: F401  (its packages may be missing)
 
     if _source() != common.source:
         return "its lengthgen is not the caller's: install the same on all nodes, and leave it while a sweep runs"

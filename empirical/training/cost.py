@@ -12,17 +12,17 @@ from time import perf_counter, process_time
 
 import torch
 
-from circuits.tasks import TaskSpec
-from empirical.model.backend import Backend
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
-from empirical.runs.data import TEST, TRAIN, examples
-from empirical.runs.run import Run
-from empirical.training.evaluation import teacher_forced
-from theory.system.cache import UserCached
-from theory.system.digests import source_digest
-from theory.system.files import seal, user_cache
-from theory.system.shapes import NUMBER
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TEST, TRAIN, examples
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.training.evaluation import teacher_forced
+from lengthgen.infrastructure.cache import UserCached
+from lengthgen.infrastructure.digests import source_digest
+from lengthgen.infrastructure.files import seal, user_cache
+from lengthgen.infrastructure.shapes import NUMBER
 
 STEPS, SAMPLES = 3, 50
 """Numbers of training steps and of test samples that are timed."""

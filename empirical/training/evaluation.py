@@ -11,9 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from empirical.model.decoder import Decoder
-from empirical.model.geometry import Geometry
-from empirical.runs.data import TEST, Examples
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.geometry import Geometry
+from lengthgen.empirical.runs.data import TEST, Examples
 
 TOKENS = 1 << 16
 """Largest number of tokens computed at once, over all models."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from theory.system.memory import return_freed_memory
+from lengthgen.infrastructure.memory import return_freed_memory
 
 PROCESS = Path("/proc/self")
 

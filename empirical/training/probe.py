@@ -11,14 +11,14 @@ from time import perf_counter
 
 import torch
 
-from empirical.model.backend import Backend
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
-from empirical.runs.run import Run
-from theory.system.cache import UserCached, can_keep
-from theory.system.digests import source_digest
-from theory.system.files import locked, seal, user_cache
-from theory.system.shapes import NUMBER, record
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.run import Run
+from lengthgen.infrastructure.cache import UserCached, can_keep
+from lengthgen.infrastructure.digests import source_digest
+from lengthgen.infrastructure.files import locked, seal, user_cache
+from lengthgen.infrastructure.shapes import NUMBER, record
 
 STEPS = 3
 """Timed steps of each kind."""

@@ -6,14 +6,14 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, TypeVar
 
-from empirical.model.backend import Backend
-from empirical.runs.environment import revision
-from empirical.runs.sealed import SealedRun
-from empirical.training.sweep import workers
-from theory.system.errors import LengthgenError, in_words
-from theory.system.files import FullDisk, locked, write_sealed_json
-from theory.system.processes import interrupts_left, pool
-from theory.system.userfile import user_code
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.runs.environment import revision
+from lengthgen.empirical.runs.sealed import SealedRun
+from lengthgen.empirical.training.sweep import workers
+from lengthgen.infrastructure.errors import LengthgenError, in_words
+from lengthgen.infrastructure.files import FullDisk, locked, write_sealed_json
+from lengthgen.infrastructure.processes import interrupts_left, pool
+from lengthgen.infrastructure.userfile import user_code
 
 R = TypeVar("R", bound=SealedRun)
 Train = Callable[[R, Backend], dict[str, Any]]

@@ -16,11 +16,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
-from empirical.runs.data import VALIDATION
-from empirical.runs.run import Run
-from empirical.training.evaluation import teacher_forced
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import VALIDATION
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.training.evaluation import teacher_forced
 
 KEPT = "kept"
 """Name of the kept weights among the tensors of a state."""

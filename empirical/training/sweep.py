@@ -10,13 +10,13 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from empirical.model.backend import Backend
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore
-from theory.system.errors import LengthgenError, in_words
-from theory.system.files import FullDisk, sweep_partial
-from theory.system.processes import interrupts_left, pool
-from theory.system.userfile import user_code
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.infrastructure.errors import LengthgenError, in_words
+from lengthgen.infrastructure.files import FullDisk, sweep_partial
+from lengthgen.infrastructure.processes import interrupts_left, pool
+from lengthgen.infrastructure.userfile import user_code
 
 Group = tuple[Run, ...]
 Provenance = Mapping[str, Mapping[str, str]]
@@ -146,7 +146,7 @@ def part(provenance: Provenance, group: Group) -> dict[str, dict[str, str]]:
 
 def train_group(group: Group, root: Path, backend: Backend, provenance: Provenance) -> str | None:
     """Train a group in this process; return the error message of a failure, else None. Raises FullDisk."""
-    from empirical.training.train import train
+    from lengthgen.empirical.training.train import train
 
     try:
         with user_code(group[0].id, error=SweepError, expected=(LengthgenError, OSError)):

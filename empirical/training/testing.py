@@ -9,15 +9,15 @@ from safetensors import SafetensorError
 from safetensors.torch import load
 from torch import Tensor
 
-from empirical.model.backend import Backend
-from empirical.model.decoder import Decoder, current_names
-from empirical.model.geometry import Geometry
-from empirical.model.setup import Setup
-from empirical.runs.data import TEST
-from empirical.runs.run import Run, require_unchanged
-from empirical.runs.store import CHECKPOINT, METRICS, RunStore, StoreError, redo
-from empirical.training.evaluation import free_running, teacher_forced
-from theory.system.errors import LengthgenError
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.model.decoder import Decoder, current_names
+from lengthgen.empirical.model.geometry import Geometry
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TEST
+from lengthgen.empirical.runs.run import Run, require_unchanged
+from lengthgen.empirical.runs.store import CHECKPOINT, METRICS, RunStore, StoreError, redo
+from lengthgen.empirical.training.evaluation import free_running, teacher_forced
+from lengthgen.infrastructure.errors import LengthgenError
 
 ROUNDED = 0.01
 """Largest change of a share of right samples by rounding, when weights are tested again on another machine ([F])."""

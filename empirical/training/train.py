@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from empirical.model.backend import CPU, Backend, BackendError
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
-from empirical.runs import unfinished
-from empirical.runs.data import TEST
-from empirical.runs.environment import environment, revision
-from empirical.runs.measurement import Measurement, measurement
-from empirical.runs.run import Run, require_unchanged
-from empirical.runs.store import RunStore
-from empirical.training import memory
-from empirical.training.evaluation import teacher_forced
-from empirical.training.probe import seconds_of_step
-from empirical.training.stopping import EarlyStopping
-from theory.system.errors import LengthgenError
-from theory.system.memory import keep_freed_memory
+from lengthgen.empirical.model.backend import CPU, Backend, BackendError
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs import unfinished
+from lengthgen.empirical.runs.data import TEST
+from lengthgen.empirical.runs.environment import environment, revision
+from lengthgen.empirical.runs.measurement import Measurement, measurement
+from lengthgen.empirical.runs.run import Run, require_unchanged
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.training import memory
+from lengthgen.empirical.training.evaluation import teacher_forced
+from lengthgen.empirical.training.probe import seconds_of_step
+from lengthgen.empirical.training.stopping import EarlyStopping
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.memory import keep_freed_memory
 
 
 class TrainingError(LengthgenError):

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from empirical.trial.conjecture import JudgedCell
+from lengthgen.empirical.trial.conjecture import JudgedCell
 
 MOST_ARRANGEMENTS = 50_000
 """Largest number of arrangements that are enumerated; a larger number is sampled."""

@@ -5,9 +5,9 @@ from dataclasses import asdict
 from statistics import median
 from typing import Any
 
-from empirical.statistics.breaking import breaking_scale
-from empirical.statistics.shares import share
-from empirical.trial.conjecture import JudgedCell
+from lengthgen.empirical.statistics.breaking import breaking_scale
+from lengthgen.empirical.statistics.shares import share
+from lengthgen.empirical.trial.conjecture import JudgedCell
 
 
 def breaking(cell: JudgedCell) -> dict[str, Any] | None:

@@ -5,7 +5,8 @@ scales says nothing about generalization: it is the third outcome. Experiments c
 
 The verdict ([F]). The conjecture is about what is possible, a run shows what happened. So a cell is defined to
 generalize iff more than half of all fitting runs would. The evidence of a cell's fitting runs against each direction is
-an e-value (`empirical.statistics.e_values`), which stays valid however many runs are added and whenever one stops:
+an e-value (`lengthgen.empirical.statistics.e_values`), which stays valid however many runs are added and whenever one
+stops:
 
 - refuted: the e-value against the prediction is large enough;
 - consistent: the e-value for it is;
@@ -28,12 +29,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from circuits.modes import Mode
-from circuits.prediction_record import Prediction
-from empirical.statistics.e_values import Estimand, Evidence, decides, e_bh
-from empirical.statistics.shares import ALPHA, Share, share
-from empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome
-from theory.system.errors import LengthgenError
+from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.empirical.statistics.e_values import Estimand, Evidence, decides, e_bh
+from lengthgen.empirical.statistics.shares import ALPHA, Share, share
+from lengthgen.empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome
+from lengthgen.infrastructure.errors import LengthgenError
 
 FEWEST = 3
 """Smallest number of fitting runs from which a cell counts."""
@@ -86,7 +87,7 @@ class Criteria:
         size: model size; cells of other sizes are left out.
         checkpoint: checkpoint of a run that is judged.
         mode: operator mode of the predictions.
-        rule: one of `circuits.prediction_record.RULES`.
+        rule: one of `lengthgen.circuits.prediction_record.RULES`.
     """
 
     threshold: float

@@ -11,11 +11,11 @@ from math import inf, isnan, nan
 from statistics import fmean, median
 from typing import Any
 
-from circuits.prediction_record import RULES
-from empirical.runs.measurement import Measurement
-from empirical.statistics.breaking import breaking_scale
-from empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell
-from empirical.trial.outcomes import History, by_checkpoint
+from lengthgen.circuits.prediction_record import RULES
+from lengthgen.empirical.runs.measurement import Measurement
+from lengthgen.empirical.statistics.breaking import breaking_scale
+from lengthgen.empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell
+from lengthgen.empirical.trial.outcomes import History, by_checkpoint
 
 FEWEST = 20
 """Smallest number of test samples, over all runs, from which a share is computed."""

@@ -14,15 +14,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from circuits.modes import Mode
-from circuits.prediction_record import PREDICTION, RULES, Prediction
-from empirical.runs.profile import Model
-from empirical.runs.protocol import Cell, Protocol
-from empirical.runs.run import Run, plan
-from empirical.runs.store import RunStore
-from empirical.verdict.seeds import derived_seed, frozen_digest
-from theory.system.files import write_sealed_json
-from theory.system.shapes import (
+from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.prediction_record import PREDICTION, RULES, Prediction
+from lengthgen.empirical.runs.profile import Model
+from lengthgen.empirical.runs.protocol import Cell, Protocol
+from lengthgen.empirical.runs.run import Run, plan
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.verdict.seeds import derived_seed, frozen_digest
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.infrastructure.shapes import (
     COUNT,
     FLAG,
     NUMBER,

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from itertools import count
 
-from empirical.statistics.e_values import Estimand, e_bh
-from empirical.statistics.shares import ALPHA
-from empirical.trial.conjecture import FEWEST, JudgedCell
+from lengthgen.empirical.statistics.e_values import Estimand, e_bh
+from lengthgen.empirical.statistics.shares import ALPHA
+from lengthgen.empirical.trial.conjecture import FEWEST, JudgedCell
 
 
 def lacking_runs(cells: Sequence[JudgedCell]) -> list[int | None]:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from circuits.prediction_record import RULES
-from empirical.trial.association import agreement, table
-from empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell, judge
-from empirical.trial.outcomes import Checkpoint
+from lengthgen.circuits.prediction_record import RULES
+from lengthgen.empirical.trial.association import agreement, table
+from lengthgen.empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell, judge
+from lengthgen.empirical.trial.outcomes import Checkpoint
 
 THRESHOLDS = (0.9, 0.95, 0.99, 1.0)
 

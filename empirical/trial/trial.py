@@ -5,15 +5,15 @@ from dataclasses import asdict, replace
 from statistics import median
 from typing import Any
 
-from circuits.prediction_record import RULES, VARIANTS
-from empirical.statistics.shares import ALPHA, CONFIDENCE
-from empirical.trial.association import association
-from empirical.trial.breaking import breaking, breaking_summary
-from empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell, judge, unanimous_runs
-from empirical.trial.diagnosis import diagnose, disagreements
-from empirical.trial.lacking import lacking_runs
-from empirical.trial.outcomes import Checkpoint, RunOutcome, outcome
-from empirical.trial.sensitivity import sensitivity
+from lengthgen.circuits.prediction_record import RULES, VARIANTS
+from lengthgen.empirical.statistics.shares import ALPHA, CONFIDENCE
+from lengthgen.empirical.trial.association import association
+from lengthgen.empirical.trial.breaking import breaking, breaking_summary
+from lengthgen.empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell, judge, unanimous_runs
+from lengthgen.empirical.trial.diagnosis import diagnose, disagreements
+from lengthgen.empirical.trial.lacking import lacking_runs
+from lengthgen.empirical.trial.outcomes import Checkpoint, RunOutcome, outcome
+from lengthgen.empirical.trial.sensitivity import sensitivity
 
 
 def as_json(evidence: Sequence[CellEvidence], main: Criteria, frozen: str | None = None) -> dict[str, Any]:

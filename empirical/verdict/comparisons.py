@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from empirical.statistics.e_values import LARGEST_LOG, e_bh
-from empirical.verdict.disputes import Pair, disputed, reached
-from empirical.verdict.frozen import FrozenCell, FrozenCells
-from empirical.verdict.pairs import PairCell, PairEvidence, Score, compare, log_last_e_values, trajectory
-from empirical.verdict.population import HALVES
-from empirical.verdict.preregistration import Preregistration
-from empirical.verdict.runs import CellRun, trainable
-from empirical.verdict.seen import SeenCell, seen_cells
+from lengthgen.empirical.statistics.e_values import LARGEST_LOG, e_bh
+from lengthgen.empirical.verdict.disputes import Pair, disputed, reached
+from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells
+from lengthgen.empirical.verdict.pairs import PairCell, PairEvidence, Score, compare, log_last_e_values, trajectory
+from lengthgen.empirical.verdict.population import HALVES
+from lengthgen.empirical.verdict.preregistration import Preregistration
+from lengthgen.empirical.verdict.runs import CellRun, trainable
+from lengthgen.empirical.verdict.seen import SeenCell, seen_cells
 
 SIMULATIONS = 1_000
 """Number of permutations of outcomes."""

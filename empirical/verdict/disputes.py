@@ -9,10 +9,10 @@ random sample of all tasks, whatever was trained beyond them.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from empirical.verdict.frozen import FrozenCell, FrozenCells
-from empirical.verdict.pairs import Score, hash_order, prediction
-from empirical.verdict.population import HALVES
-from empirical.verdict.runs import trainable
+from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells
+from lengthgen.empirical.verdict.pairs import Score, hash_order, prediction
+from lengthgen.empirical.verdict.population import HALVES
+from lengthgen.empirical.verdict.runs import trainable
 
 Pair = tuple[str, str]
 """Two rules that are compared."""

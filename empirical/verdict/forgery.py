@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from empirical.verdict.comparisons import UNDECIDED, comparisons, pair_answers
-from empirical.verdict.disputes import Pair, disputed, reached
-from empirical.verdict.frozen import FrozenCells
-from empirical.verdict.pairs import log_last_e_values
-from empirical.verdict.population import HALVES
-from empirical.verdict.runs import CellRun, Wanted, trainable
-from empirical.verdict.seen import seen_cells
+from lengthgen.empirical.verdict.comparisons import UNDECIDED, comparisons, pair_answers
+from lengthgen.empirical.verdict.disputes import Pair, disputed, reached
+from lengthgen.empirical.verdict.frozen import FrozenCells
+from lengthgen.empirical.verdict.pairs import log_last_e_values
+from lengthgen.empirical.verdict.population import HALVES
+from lengthgen.empirical.verdict.runs import CellRun, Wanted, trainable
+from lengthgen.empirical.verdict.seen import seen_cells
 
 
 @dataclass(frozen=True, kw_only=True)

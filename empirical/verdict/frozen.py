@@ -9,18 +9,18 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from circuits.tasks import TaskSpec, parse_task
-from empirical.runs.data import TEST, examples
-from empirical.verdict.pairs import hash_order
-from empirical.verdict.population import DrawnTask, draw, half_of
-from empirical.verdict.preregistration import Preregistration, given
-from empirical.verdict.rules import answers
-from empirical.verdict.seeds import frozen_digest
-from empirical.verdict.tables import TableError, read_rows, write_rows
-from theory.system.cache import Cached
-from theory.system.digests import source_digest
-from theory.system.processes import interrupts_left, pool
-from theory.system.shapes import (
+from lengthgen.circuits.tasks import TaskSpec, parse_task
+from lengthgen.empirical.runs.data import TEST, examples
+from lengthgen.empirical.verdict.pairs import hash_order
+from lengthgen.empirical.verdict.population import DrawnTask, draw, half_of
+from lengthgen.empirical.verdict.preregistration import Preregistration, given
+from lengthgen.empirical.verdict.rules import answers
+from lengthgen.empirical.verdict.seeds import frozen_digest
+from lengthgen.empirical.verdict.tables import TableError, read_rows, write_rows
+from lengthgen.infrastructure.cache import Cached
+from lengthgen.infrastructure.digests import source_digest
+from lengthgen.infrastructure.processes import interrupts_left, pool
+from lengthgen.infrastructure.shapes import (
     COUNT,
     NUMBER,
     TEXT,
@@ -44,7 +44,7 @@ class FrozenCell:
     """Cell with the answers that were frozen before its runs.
 
     Attributes:
-        task: name of the task (`circuits.tasks.parse_task`).
+        task: name of the task (`lengthgen.circuits.tasks.parse_task`).
         format: format of the task.
         encoding: text of the encoding.
         stratum, half, rises_at: as in `DrawnTask`.

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from empirical.statistics.e_values import Estimand, decides, e_bh
-from empirical.statistics.shares import share
-from empirical.verdict.comparisons import comparisons, null_rate, pair_answers
-from empirical.verdict.disputes import reached
-from empirical.verdict.frozen import FrozenCells
-from empirical.verdict.population import HALVES
-from empirical.verdict.power import Noise, Plan, cell_powers, pair_powers
-from empirical.verdict.preregistration import Preregistration
-from empirical.verdict.runs import CellRun, trainable
-from empirical.verdict.seen import SeenCell, seen_cells
+from lengthgen.empirical.statistics.e_values import Estimand, decides, e_bh
+from lengthgen.empirical.statistics.shares import share
+from lengthgen.empirical.verdict.comparisons import comparisons, null_rate, pair_answers
+from lengthgen.empirical.verdict.disputes import reached
+from lengthgen.empirical.verdict.frozen import FrozenCells
+from lengthgen.empirical.verdict.population import HALVES
+from lengthgen.empirical.verdict.power import Noise, Plan, cell_powers, pair_powers
+from lengthgen.empirical.verdict.preregistration import Preregistration
+from lengthgen.empirical.verdict.runs import CellRun, trainable
+from lengthgen.empirical.verdict.seen import SeenCell, seen_cells
 
 THRESHOLDS = (0.75, 0.9, 0.95, 0.99)
 """Shares of right samples that the multiverse uses in turn as the one from which on a scale is solved."""
@@ -40,7 +40,7 @@ def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[st
 
     Args:
         frozen: frozen answers of all cells.
-        runs: finished runs by cell (`empirical.verdict.runs.load_runs`, which checks their seeds).
+        runs: finished runs by cell (`lengthgen.empirical.verdict.runs.load_runs`, which checks their seeds).
     """
     preregistration = frozen.preregistration
     seen = seen_cells(frozen, runs)

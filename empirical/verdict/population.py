@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from circuits.analysis import Analysis, SearchStopped, analyse, digest_of
-from circuits.clock import Clock
-from circuits.task import TaskError
-from circuits.tasks import parse_task
-from circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
-from circuits.tasks.random_circuits import SWAPS, WIRINGS
-from circuits.theories.scaled import MAX_STEPS
+from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse, digest_of
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import parse_task
+from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
+from lengthgen.circuits.tasks.random_circuits import SWAPS, WIRINGS
+from lengthgen.circuits.theories.scaled import MAX_STEPS
 
 TRAIN, TEST = 5, 20
 """Largest scales of training and of the test."""
@@ -57,7 +57,7 @@ class DrawnTask:
     """Task of the population.
 
     Attributes:
-        name: name that `circuits.tasks.parse_task` reads; it names no format.
+        name: name that `lengthgen.circuits.tasks.parse_task` reads; it names no format.
         source: one of SOURCES.
         profile: one of INVARIANT, ONCE, GROWS.
         rises_at: first scale above TRAIN at which SRC is larger than at TRAIN; None if there is none up to TEST.
@@ -173,9 +173,12 @@ def _name(numbers: random.Random, source: str, profile: str, letters: int) -> st
 
 def _is_of_source(name: str, source: str) -> bool:
     """True if there is a language of this name, and if its automaton is as the source says."""
-    from circuits.languages.memory import definiteness, own_letter_decides  # imports automata-lib, which is slow
-    from circuits.languages.named import random_language
-    from circuits.languages.regular import LanguageError
+    from lengthgen.circuits.languages.memory import (  # imports automata-lib, which is slow
+        definiteness,
+        own_letter_decides,
+    )
+    from lengthgen.circuits.languages.named import random_language
+    from lengthgen.circuits.languages.regular import LanguageError
 
     if source == LANGUAGE:
         return True

@@ -7,9 +7,9 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from empirical.statistics.e_values import Estimand, EvidenceError, decides
-from empirical.statistics.shares import ALPHA
-from empirical.verdict.pairs import hash_order, log_e_values
+from lengthgen.empirical.statistics.e_values import Estimand, EvidenceError, decides
+from lengthgen.empirical.statistics.shares import ALPHA
+from lengthgen.empirical.verdict.pairs import hash_order, log_e_values
 
 ENOUGH = 0.8
 """Power from which a set can decide a question."""

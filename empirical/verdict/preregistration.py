@@ -1,7 +1,8 @@
 """Preregistration: everything that is fixed before the first run, read from TOML files in empirical/verdict/registered.
 
 It says what is asked, of which cells, by which rules and statistics, and when training, testing and adding of seeds
-end.  Its digest is part of every seed (`empirical.verdict.seeds`), so that another preregistration means other runs.
+end.  Its digest is part of every seed (`lengthgen.empirical.verdict.seeds`), so that another preregistration means
+other runs.
 """
 
 from dataclasses import asdict, dataclass
@@ -9,13 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from empirical.runs.limits import FLOAT32, SCALE, TEST_SAMPLES, Entries, Range, Text
-from empirical.runs.profile import POSITIVE, Model, ProfileError, read, read_toml
-from empirical.runs.protocol import Name
-from empirical.verdict.population import SOURCES
-from empirical.verdict.rules import RULES
-from empirical.verdict.seeds import frozen_digest
-from theory.system.errors import nearest
+from lengthgen.empirical.runs.limits import FLOAT32, SCALE, TEST_SAMPLES, Entries, Range, Text
+from lengthgen.empirical.runs.profile import POSITIVE, Model, ProfileError, read, read_toml
+from lengthgen.empirical.runs.protocol import Name
+from lengthgen.empirical.verdict.population import SOURCES
+from lengthgen.empirical.verdict.rules import RULES
+from lengthgen.empirical.verdict.seeds import frozen_digest
+from lengthgen.infrastructure.errors import nearest
 
 FOLDER = Path(__file__).parent / "registered"
 Ends = Annotated[tuple[Annotated[int, SCALE], ...], Entries(2)]

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from empirical.statistics.shares import share
-from empirical.verdict.forgery import Draw
-from empirical.verdict.frozen import FrozenCell, FrozenCells, answers_of
-from empirical.verdict.preregistration import Preregistration
-from empirical.verdict.runs import CellRun, run_from, train_piece
-from theory.system.processes import interrupts_left, pool
+from lengthgen.empirical.statistics.shares import share
+from lengthgen.empirical.verdict.forgery import Draw
+from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells, answers_of
+from lengthgen.empirical.verdict.preregistration import Preregistration
+from lengthgen.empirical.verdict.runs import CellRun, run_from, train_piece
+from lengthgen.infrastructure.processes import interrupts_left, pool
 
 ROUNDING = 0.05
 """Largest share of runs whose first failure rounding may change ([F]): it did in 3 of 100 on other processors."""

@@ -1,10 +1,11 @@
 """Rules of prediction that are stored for every cell before it is trained: each gives a probability or abstains.
 
-The rules of circuits.prediction are asked with the circuit that the search finds first (mode free).  `minimised` asks
-the rule coverage with other right circuits too (`circuits.other_circuits`), since a task may have a circuit that serves
-an encoding better.  `minimised-distractors` is the same for the rule distractors, and `own-token` adds to it what a
-Transformer has without attention ([F]).  `distractors-with-token` asks for all that distractors and
-selection-with-token do: training must show what a model needs in its view, the query's own token with it ([F]).
+The rules of lengthgen.circuits.prediction are asked with the circuit that the search finds first (mode free).
+`minimised` asks the rule coverage with other right circuits too (`lengthgen.circuits.other_circuits`), since a task may
+have a circuit that serves an encoding better.  `minimised-distractors` is the same for the rule distractors, and
+`own-token` adds to it what a Transformer has without attention ([F]).  `distractors-with-token` asks for all that
+distractors and selection-with-token do: training must show what a model needs in its view, the query's own token with
+it ([F]).
 
 Of the rivals, src-counts, k-sparse and encodings-order answer; src-counts uses the analysis of the cell.  Left out are
 rasp-l, depth, min-degree and c-rasp, which abstain on random circuits and on languages with states.
@@ -13,19 +14,26 @@ rasp-l, depth, min-degree and c-rasp, which abstain on random circuits and on la
 from collections.abc import Sequence
 from functools import partial
 
-from circuits.analysis import SearchStopped, analyse
-from circuits.clock import Clock
-from circuits.encodings import EncodingError, EncodingSpec, HintNeeded, NoRelation, parse_encoding, relation_of
-from circuits.modes import Mode
-from circuits.other_circuits import SeveralCircuits
-from circuits.prediction import predict
-from circuits.prediction_record import Prediction, VariantPrediction
-from circuits.tasks import TaskSpec
-from circuits.tasks.published.subject import Subject
-from circuits.theories import encodings_order, k_sparse
-from circuits.theories.counts import by_counts, window_of
-from circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
-from circuits.theories.theory import Guess, Question, abstain, no, yes
+from lengthgen.circuits.analysis import SearchStopped, analyse
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.encodings import (
+    EncodingError,
+    EncodingSpec,
+    HintNeeded,
+    NoRelation,
+    parse_encoding,
+    relation_of,
+)
+from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.other_circuits import SeveralCircuits
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.theories import encodings_order, k_sparse
+from lengthgen.circuits.theories.counts import by_counts, window_of
+from lengthgen.circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
+from lengthgen.circuits.theories.theory import Guess, Question, abstain, no, yes
 
 RULES = (
     "always-no",

@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.encodings import parse_encoding
-from empirical.runs.profile import Evaluation, Profile, Training
-from empirical.runs.protocol import Cell, checked_protocol
-from empirical.runs.run import Run, one_run
-from empirical.verdict.frozen import FrozenCell, FrozenCells, spec_of
-from empirical.verdict.pairs import hash_order
-from empirical.verdict.preregistration import Check, Preregistration
-from empirical.verdict.seeds import derived_seed
-from empirical.verdict.tables import TableError, read_rows, write_rows
-from theory.system.memory import keep_freed_memory
-from theory.system.processes import interrupts_left, pool
-from theory.system.shapes import COUNT, FLAG, NUMBER, TEXT, WrongShape, list_of, made_into, or_none
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.empirical.runs.profile import Evaluation, Profile, Training
+from lengthgen.empirical.runs.protocol import Cell, checked_protocol
+from lengthgen.empirical.runs.run import Run, one_run
+from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells, spec_of
+from lengthgen.empirical.verdict.pairs import hash_order
+from lengthgen.empirical.verdict.preregistration import Check, Preregistration
+from lengthgen.empirical.verdict.seeds import derived_seed
+from lengthgen.empirical.verdict.tables import TableError, read_rows, write_rows
+from lengthgen.infrastructure.memory import keep_freed_memory
+from lengthgen.infrastructure.processes import interrupts_left, pool
+from lengthgen.infrastructure.shapes import COUNT, FLAG, NUMBER, TEXT, WrongShape, list_of, made_into, or_none
 
 RUNS, PIECES = "runs.parquet", "pieces"
 TOGETHER = 12
@@ -194,8 +194,8 @@ def train_piece(
         piece: runs of one shape and encoding.
         check: when training ends; None for the check of the preregistration.
     """
-    from empirical.model.setup import Setup
-    from empirical.verdict.training import train_together
+    from lengthgen.empirical.model.setup import Setup
+    from lengthgen.empirical.verdict.training import train_together
 
     runs = [run_of(preregistration, cell, index) for cell, index in piece]
     setups = {cell.name: Setup.of(run, "cpu") for (cell, _), run in reversed(list(zip(piece, runs, strict=True)))}

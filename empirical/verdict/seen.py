@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from empirical.statistics.breaking import breaking_scale
-from empirical.verdict.frozen import FrozenCell, FrozenCells
-from empirical.verdict.runs import CellRun
+from lengthgen.empirical.statistics.breaking import breaking_scale
+from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells
+from lengthgen.empirical.verdict.runs import CellRun
 
 
 @dataclass(frozen=True, kw_only=True)

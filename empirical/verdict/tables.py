@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from theory.system.errors import LengthgenError
-from theory.system.files import read_bytes, write_bytes
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import read_bytes, write_bytes
 
 LARGEST = 64 << 20
 """Largest number of bytes of a file that is read."""

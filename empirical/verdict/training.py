@@ -17,16 +17,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from empirical.model.backend import CPU
-from empirical.model.decoder import Decoder
-from empirical.model.ensemble import Ensemble
-from empirical.model.geometry import Geometry
-from empirical.model.optimizer import hold
-from empirical.model.setup import Setup
-from empirical.runs.data import TEST, VALIDATION, Examples
-from empirical.runs.run import Run
-from empirical.training.evaluation import teacher_forced
-from empirical.verdict.preregistration import Check, Testing
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.geometry import Geometry
+from lengthgen.empirical.model.optimizer import hold
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TEST, VALIDATION, Examples
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.training.evaluation import teacher_forced
+from lengthgen.empirical.verdict.preregistration import Check, Testing
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
-from circuits.modes import Mode
-from circuits.src import Interrupted
-from circuits.task import TaskError
-from circuits.tasks import TaskSpec, load_machine, load_two_scales
-from empirical.runs.limits import SCALE
+from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.src import Interrupted
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import TaskSpec, load_machine, load_two_scales
 from lengthgen.commands.options import (
     NOT_PROVED,
     Base,
@@ -30,6 +29,9 @@ from lengthgen.commands.options import (
     show,
 )
 from lengthgen.defaults import usual_encodings
+from lengthgen.empirical.runs.limits import SCALE
+from lengthgen.infrastructure.files import parse_json, read_bytes, require_folder, require_writable
+from lengthgen.infrastructure.messages import tell
 from lengthgen.interrupts import INTERRUPTED
 from lengthgen.results import tasks_answer
 from lengthgen.scales import parse_scales
@@ -41,8 +43,6 @@ from lengthgen.tables.circuits import (
     src_table,
     tasks_table,
 )
-from theory.system.files import parse_json, read_bytes, require_folder, require_writable
-from theory.system.messages import tell
 
 NOTHING_YET = (
     "no answer is known yet: ask for fewer scales, or set --time-limit, after which the known bounds are printed"
@@ -169,7 +169,7 @@ def src(
             complexity.write_certificate(certificate, computed)
             answer["certificate"] = str(certificate)
         if draw:
-            from paper_figs import circuit_diagram
+            from lengthgen.paper_figs import circuit_diagram
 
             answer["figure"] = circuit_diagram.write(computed.circuit(), draw, scale_list)
     except KeyboardInterrupt:
@@ -242,10 +242,10 @@ def predict(
     from rich.console import Group
     from rich.text import Text
 
-    from circuits.analysis import analyse
-    from circuits.clock import Clock
-    from circuits.encodings import HintNeeded, NoRelation, parse_encodings
-    from circuits.forecast.ask import require_beyond
+    from lengthgen.circuits.analysis import analyse
+    from lengthgen.circuits.clock import Clock
+    from lengthgen.circuits.encodings import HintNeeded, NoRelation, parse_encodings
+    from lengthgen.circuits.forecast.ask import require_beyond
     from lengthgen.predicting import forecasts_of
     from lengthgen.progress import phases_told
     from lengthgen.tables.forecasts import forecast_table, rules_table
@@ -276,7 +276,7 @@ def predict(
     tables = [forecast_table(answer), *([rules_table(answer)] if rules else [])]
     content = answer.as_json()
     if draw:
-        from paper_figs import forecast_panels
+        from lengthgen.paper_figs import forecast_panels
 
         content["figure"] = forecast_panels.write(analysis, answer.predictions, draw, train=training, test=testing)
     written = [Text(f"written: {path}") for path in content.get("figure", [])]
@@ -295,8 +295,8 @@ def forecast(
     """Fit the forecast from the recorded cells, and score it beside its rivals on tasks that it did not count."""
     from rich.console import Group
 
-    from circuits.forecast.scores import scores
-    from circuits.forecast.table import fitted_table
+    from lengthgen.circuits.forecast.scores import scores
+    from lengthgen.circuits.forecast.table import fitted_table
     from lengthgen.tables.forecasts import details_table, forecast_page, scores_table
 
     if layout is PageLayout.MARKDOWN and (as_json or details):

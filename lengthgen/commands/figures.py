@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from lengthgen.commands.options import FIGURE_NAMES, Json, Out, ProfileName, nonempty_path, show
-from theory.system.errors import LengthgenError, one_line
-from theory.system.files import require_folder
-from theory.system.messages import tell
+from lengthgen.infrastructure.errors import LengthgenError, one_line
+from lengthgen.infrastructure.files import require_folder
+from lengthgen.infrastructure.messages import tell
 
 
 class WidthName(StrEnum):
-    """Names of printed widths of figures; `paper_figs.style.WIDTHS` has them in inches."""
+    """Names of printed widths of figures; `lengthgen.paper_figs.style.WIDTHS` has them in inches."""
 
     PAGE = "page"
     COLUMN = "column"
@@ -74,9 +74,9 @@ def figures(
 
     The exit code is 0 only if every named figure was drawn, and no run that a figure reads is broken.
     """
-    from paper_figs.records import RECORDS
-    from paper_figs.sources import Sources
-    from paper_figs.style import WIDTHS
+    from lengthgen.paper_figs.records import RECORDS
+    from lengthgen.paper_figs.sources import Sources
+    from lengthgen.paper_figs.style import WIDTHS
 
     choice = {"task": task, "encoding": encoding, "format": format}
     if trial is None and any(choice.values()):
@@ -99,7 +99,7 @@ def figures(
         drawn = draw_catalogue(sources, folder, names or [], protocol or [])
     else:
         from lengthgen.gallery import draw_trial
-        from paper_figs.stored_trial import load_trial
+        from lengthgen.paper_figs.stored_trial import load_trial
 
         drawn = draw_trial(load_trial(trial).chosen(**choice), folder, names or [], width=WIDTHS[width.value])
     _show_drawn(drawn, folder, named=bool(names), of_trial=trial is not None, as_json=as_json)
@@ -107,7 +107,7 @@ def figures(
 
 def _catalogue_listing(sources: Any, own: list[str]) -> dict[str, Any]:
     """Return name, title and sources of every figure and table."""
-    from paper_figs.catalogue import catalogue
+    from lengthgen.paper_figs.catalogue import catalogue
 
     return {
         "figures": [

@@ -14,8 +14,8 @@ import typer
 from rich.console import Console, RenderableType
 from rich.segment import Segment, Segments
 
-from empirical.model.backend import DEVICES
-from theory.system.errors import in_any_case, one_line
+from lengthgen.empirical.model.backend import DEVICES
+from lengthgen.infrastructure.errors import in_any_case, one_line
 
 NOT_PROVED = 3
 """Exit code if nothing is wrong, but not everything is proved."""
@@ -46,10 +46,10 @@ class Names:
 
 def _remembered(kind: str, names: Callable[[], Iterable[str]]) -> list[str]:
     """Return names as stored for this version of the code: importing the modules that have them takes a second."""
-    from theory.system.cache import UserCached
-    from theory.system.digests import source_digest
-    from theory.system.files import user_cache
-    from theory.system.shapes import TEXT, list_of
+    from lengthgen.infrastructure.cache import UserCached
+    from lengthgen.infrastructure.digests import source_digest
+    from lengthgen.infrastructure.files import user_cache
+    from lengthgen.infrastructure.shapes import TEXT, list_of
 
     code = source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
     entry = UserCached(path=user_cache("names") / f"{kind}.json", code=code)
@@ -58,20 +58,20 @@ def _remembered(kind: str, names: Callable[[], Iterable[str]]) -> list[str]:
 
 
 def _tasks() -> Iterable[str]:
-    from circuits.tasks.spec import NAMED
+    from lengthgen.circuits.tasks.spec import NAMED
 
     return NAMED
 
 
 def _formats() -> Iterable[str]:
-    from circuits.formats import FORMATS
+    from lengthgen.circuits.formats import FORMATS
 
     return FORMATS
 
 
 def _encodings() -> Iterable[str]:
     def names() -> Iterable[str]:
-        from circuits.encodings import ENCODINGS
+        from lengthgen.circuits.encodings import ENCODINGS
 
         return ENCODINGS
 
@@ -80,7 +80,7 @@ def _encodings() -> Iterable[str]:
 
 def _claims() -> Iterable[str]:
     def names() -> Iterable[str]:
-        from proofs_checks.registry import CLAIMS
+        from lengthgen.proofs_checks.registry import CLAIMS
 
         return [claim.id for claim in CLAIMS]
 
@@ -89,9 +89,9 @@ def _claims() -> Iterable[str]:
 
 def _figures() -> Iterable[str]:
     def names() -> Iterable[str]:
-        from paper_figs.catalogue import catalogue
-        from paper_figs.sources import Sources
-        from paper_figs.style import PAGE_WIDTH
+        from lengthgen.paper_figs.catalogue import catalogue
+        from lengthgen.paper_figs.sources import Sources
+        from lengthgen.paper_figs.style import PAGE_WIDTH
 
         return catalogue(Sources(out=Path("out"), profile="quick", width=PAGE_WIDTH))
 
@@ -100,7 +100,7 @@ def _figures() -> Iterable[str]:
 
 def _protocols() -> Iterable[str]:
     def protocols() -> Iterable[str]:
-        from empirical.runs.protocol import names
+        from lengthgen.empirical.runs.protocol import names
 
         return names()
 
@@ -112,13 +112,13 @@ def _protocols_and_tasks() -> Iterable[str]:
 
 
 def _theories() -> Iterable[str]:
-    from circuits.theories.catalogue import THEORIES
+    from lengthgen.circuits.theories.catalogue import THEORIES
 
     return THEORIES
 
 
 def _conditions() -> Iterable[str]:
-    from empirical.modular_addition.conditions import CONDITIONS
+    from lengthgen.empirical.modular_addition.conditions import CONDITIONS
 
     return CONDITIONS
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from empirical.runs.profile import load_profile
 from lengthgen.commands.options import Json, Out, ProfileName, show
-from theory.system.files import require_folder
-from theory.system.messages import tell
+from lengthgen.empirical.runs.profile import load_profile
+from lengthgen.infrastructure.files import require_folder
+from lengthgen.infrastructure.messages import tell
 
 
 def report(

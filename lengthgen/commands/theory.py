@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from empirical.model.backend import Backend
-from empirical.runs.limits import AUDITED
 from lengthgen.commands.options import (
     CLAIM_NAMES,
     ENCODING_NAMES,
@@ -20,16 +18,18 @@ from lengthgen.commands.options import (
     nonempty_path,
     show,
 )
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.runs.limits import AUDITED
+from lengthgen.infrastructure.files import require_folder
+from lengthgen.infrastructure.messages import tell
+from lengthgen.infrastructure.userfile import split_file
 from lengthgen.preconditions import require_training
+from lengthgen.proofs_checks.claim import TIME_LIMIT
 from lengthgen.scales import parse_scales
 from lengthgen.tables.encodings import encodings_screen, encodings_table, lattice_screen, lattice_table
 from lengthgen.tables.formal import formal_table
 from lengthgen.tables.layout import Fitted
 from lengthgen.tables.patterns import lrc_table
-from proofs_checks.claim import TIME_LIMIT
-from theory.system.files import require_folder
-from theory.system.messages import tell
-from theory.system.userfile import split_file
 
 
 def lrc(
@@ -75,7 +75,7 @@ def lrc(
     loaded = load_pattern(pattern, [name.strip() for name in parameters.split(",") if name.strip()])
     answer = lrc_answer(loaded, scale_list, explain=explain, within=within)
     if draw:
-        from paper_figs import pattern_panels
+        from lengthgen.paper_figs import pattern_panels
 
         answer["figure"] = pattern_panels.write(loaded, draw, train=scale_list[0], test=scale_list[-1])
     show(answer, lrc_table(answer), as_json)
@@ -156,8 +156,8 @@ def verify(
     Claims on trained runs are selected by name, or by --runs. `lengthgen claims ID` shows one claim whole.
     """
     from lengthgen import verification
+    from lengthgen.proofs_checks import latex, markdown, registry, report
     from lengthgen.tables.ledger import ledger_screen, own_screen, own_table
-    from proofs_checks import latex, markdown, registry, report
 
     for option, given in (("--json", as_json), ("--details", details)):
         if given and layout is not Layout.TABLE:
@@ -326,7 +326,7 @@ def audit(
         write_reproductions(answer, repro)
         answer["reproductions"] = str(repro)
     if draw:
-        from paper_figs import law_errors
+        from lengthgen.paper_figs import law_errors
 
         answer["figure"] = law_errors.write(answer, draw)
     show(answer, audit_table(answer), as_json)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lengthgen.commands.options import Details, Json, Out, PageLayout, show
-from theory.system.messages import tell
+from lengthgen.infrastructure.messages import tell
 
 
 def verdict(

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from circuits.tasks.families import WITH_STATES
+from lengthgen.circuits.tasks.families import WITH_STATES
 from lengthgen.tables.layout import Screen, columns, cut_to_screen, more, titled
 
 

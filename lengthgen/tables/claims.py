@@ -7,9 +7,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from lengthgen.proofs_checks.claim import Strength
+from lengthgen.proofs_checks.report import LEGEND, MARKS
 from lengthgen.tables.layout import Screen, cut_to_screen
-from proofs_checks.claim import Strength
-from proofs_checks.report import LEGEND, MARKS
 
 _LABELS = {"P": "the paper says it", "F": "our formalisation"}
 

@@ -7,9 +7,9 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from circuits.forecast.features import Shown
-from circuits.forecast.table import PRIOR, Table
-from circuits.prediction_record import RULES, Prediction
+from lengthgen.circuits.forecast.features import Shown
+from lengthgen.circuits.forecast.table import PRIOR, Table
+from lengthgen.circuits.prediction_record import RULES, Prediction
 from lengthgen.predicting import HEADINGS, Forecasts, cells
 from lengthgen.tables.layout import BETWEEN, EDGES, columns, markdown_table, titled, yes_no
 

@@ -8,11 +8,11 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from lengthgen.proofs_checks.claim import Strength
+from lengthgen.proofs_checks.report import MARKS, mark, rejected, table
+from lengthgen.proofs_checks.result import Result, Verdict
 from lengthgen.tables.encodings import declared_lines, encodings_table, without_formulas
 from lengthgen.tables.layout import LINES, Fitted, Screen, columns, more
-from proofs_checks.claim import Strength
-from proofs_checks.report import MARKS, mark, rejected, table
-from proofs_checks.result import Result, Verdict
 
 
 def ledger_screen(results: Sequence[Result]) -> Screen:

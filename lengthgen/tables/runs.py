@@ -6,8 +6,8 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
+from lengthgen.paper_figs.names import short_task_names
 from lengthgen.tables.layout import columns, titled
-from paper_figs.names import short_task_names
 
 
 def accuracy_table(answer: Mapping[str, Any]) -> Group:

@@ -59,7 +59,7 @@ def trial_screen(trial: Mapping[str, Any], folder: Path) -> Screen:
     """Return the cells of the judged model size, the two sentences, and the command for the picture.
 
     Args:
-        trial: `empirical.trial.trial.as_json`.
+        trial: `lengthgen.empirical.trial.trial.as_json`.
         folder: folder of the stored trial.
     """
     cells = _cells(trial)

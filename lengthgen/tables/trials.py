@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Group
 from rich.text import Text
 
-from circuits.prediction_record import RULES
+from lengthgen.circuits.prediction_record import RULES
 from lengthgen.tables.layout import columns, e_value_text, percent, share_text, titled, yes_no
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from empirical.verdict.comparisons import UNDECIDED
+from lengthgen.empirical.verdict.comparisons import UNDECIDED
 from lengthgen.tables.layout import e_value_text, markdown_table, rounded
 from lengthgen.tables.verdict import JUDGING
 
@@ -24,7 +24,7 @@ def verdict_page(answer: Mapping[str, Any], gate: Mapping[str, Any], *, out: str
     """Return the page: the answer in front, what was fixed first, the evidence, and what would change it.
 
     Args:
-        answer: judgement of the stored runs (`empirical.verdict.judgement.judge`), with its name.
+        answer: judgement of the stored runs (`lengthgen.empirical.verdict.judgement.judge`), with its name.
         gate: simulated power before the first run.
         out: folder of the results, as the commands on the page name it.
     """

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from paper_figs.report import mathematics
-from paper_figs.report.plain import rounded, text, texts
-from paper_figs.stored import read_claims
-from proofs_checks import ledger
-from proofs_checks.claim import Claim
-from proofs_checks.ledger import Selection
-from proofs_checks.report import MARKS, as_json
-from proofs_checks.result import Result
-from proofs_checks.runner import run_claim
+from lengthgen.paper_figs.report import mathematics
+from lengthgen.paper_figs.report.plain import rounded, text, texts
+from lengthgen.paper_figs.stored import read_claims
+from lengthgen.proofs_checks import ledger
+from lengthgen.proofs_checks.claim import Claim
+from lengthgen.proofs_checks.ledger import Selection
+from lengthgen.proofs_checks.report import MARKS, as_json
+from lengthgen.proofs_checks.result import Result
+from lengthgen.proofs_checks.runner import run_claim
 
 NOT_RUN = "not run"
 """Verdict that the page shows for a claim without a result."""
@@ -52,7 +52,7 @@ def claims_data(selection: Selection, cache: Path, stored: Mapping[str, Any]) ->
 
 
 def stored_claims(path: Path, again: str) -> dict[str, Any]:
-    """Read the claims of a claims.json by id; empty if there is no file. Raises as `paper_figs.stored.read_claims`.
+    """Read the claims of a claims.json by id; empty if there is no file. Raises as `stored.read_claims`.
 
     Args:
         path: the file.
@@ -64,7 +64,7 @@ def stored_claims(path: Path, again: str) -> dict[str, Any]:
 
 
 def page_claim(claim: Mapping[str, Any], origin: str) -> dict[str, Any]:
-    """Convert a claim of `proofs_checks.report.as_json` to the data of the page."""
+    """Convert a claim of `lengthgen.proofs_checks.report.as_json` to the data of the page."""
     source = claim["source"]
     return {
         **{key: text(claim[key]) for key in ("id", "verdict", "statement", "latex", "label", "reason")},

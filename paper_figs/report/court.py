@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paper_figs.report.plain import rounded, text
-from paper_figs.sources import COURT
-from paper_figs.stored import read_court
-from theory.system.errors import LengthgenError, in_words
-from theory.system.files import read_bytes
+from lengthgen.infrastructure.errors import LengthgenError, in_words
+from lengthgen.infrastructure.files import read_bytes
+from lengthgen.paper_figs.report.plain import rounded, text
+from lengthgen.paper_figs.sources import COURT
+from lengthgen.paper_figs.stored import read_court
 
 _KINDS = {"theories": "theory", "references": "base rate", "controls": "control"}
 _COUNTS = ("right_yes", "right_no", "wrong_yes", "wrong_no")

@@ -5,9 +5,9 @@ from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
 
-from circuits.encodings import EncodingError
-from paper_figs.report.plain import text
-from paper_figs.style import MOST_SLOTS, Dashes, Look, StyleError, look, looks, slot_look
+from lengthgen.circuits.encodings import EncodingError
+from lengthgen.paper_figs.report.plain import text
+from lengthgen.paper_figs.style import MOST_SLOTS, Dashes, Look, StyleError, look, looks, slot_look
 
 DARK_GROUND = "#14171c"
 """Dark background of the page; `page/style.css` has the same value."""

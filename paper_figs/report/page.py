@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from paper_figs.report.plain import json_text, text
+from lengthgen.paper_figs.report.plain import json_text, text
 
 PARTS = Path(__file__).parent / "page"
 SCRIPTS = (

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from theory.system.errors import LONGEST, one_line
+from lengthgen.infrastructure.errors import LONGEST, one_line
 
 DIGITS = 6
 """Significant digits of every number on the page."""

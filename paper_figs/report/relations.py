@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from circuits.analysis import Analysis, analyse
-from circuits.circuit import Circuit
-from circuits.clock import Clock
-from circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, parse_encoding, relation_of
-from circuits.prediction import predict
-from circuits.roles import role_labels
-from circuits.task import TaskError
-from circuits.tasks import TaskSpec
-from paper_figs.instance import Instance
-from paper_figs.report.plain import task_name, text, texts
-from theory.relation import Relation
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, parse_encoding, relation_of
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.roles import role_labels
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.paper_figs.instance import Instance
+from lengthgen.paper_figs.report.plain import task_name, text, texts
+from lengthgen.theory.relation import Relation
 
 PREDICTED = (
     "relation", "scale_hint", "complexity_train", "complexity_test", "labels_covered", "entries_covered",
@@ -37,7 +37,7 @@ class Bounds:
 
     Attributes:
         largest: largest scales in order of preference; the first one whose circuit is found within `steps` is used.
-        steps: budget of counted steps (`circuits.clock`) for each circuit.
+        steps: budget of counted steps (`lengthgen.circuits.clock`) for each circuit.
         train: training scales of the predictions, all up to the smallest of `largest` at most; empty for no
             predictions, which take most of the time.
     """

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from circuits.tasks import TaskSpec
-from empirical.runs.run import Run
-from empirical.runs.store import FILES, RunStore, StoreError
-from empirical.trial.outcomes import by_checkpoint
-from paper_figs.report.plain import rounded, task_name, text
-from theory.system.digests import file_digest
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import FILES, RunStore, StoreError
+from lengthgen.empirical.trial.outcomes import by_checkpoint
+from lengthgen.infrastructure.digests import file_digest
+from lengthgen.paper_figs.report.plain import rounded, task_name, text
 
 
 @dataclass(frozen=True, kw_only=True)

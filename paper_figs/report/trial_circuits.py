@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paper_figs.report.relations import unpooled
-from paper_figs.stored import read_circuits
-from theory.system.digests import file_digest
-from theory.system.errors import LengthgenError, in_words
+from lengthgen.infrastructure.digests import file_digest
+from lengthgen.infrastructure.errors import LengthgenError, in_words
+from lengthgen.paper_figs.report.relations import unpooled
+from lengthgen.paper_figs.stored import read_circuits
 
 CIRCUITS = "circuits.json"
 """File of the circuits in the folder of a trial."""

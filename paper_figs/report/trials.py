@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from circuits.prediction_record import RULES
-from empirical.runs.protocol import load_protocol, names
-from empirical.trial.frozen import FILE as FROZEN
-from empirical.trial.frozen import frozen_protocol, read_predictions
-from paper_figs.report.plain import rounded, task_name, text, texts
-from paper_figs.stored import read_trial
-from theory.system.errors import LengthgenError, in_words
-from theory.system.files import read_bytes
+from lengthgen.circuits.prediction_record import RULES
+from lengthgen.empirical.runs.protocol import load_protocol, names
+from lengthgen.empirical.trial.frozen import FILE as FROZEN
+from lengthgen.empirical.trial.frozen import frozen_protocol, read_predictions
+from lengthgen.infrastructure.errors import LengthgenError, in_words
+from lengthgen.infrastructure.files import read_bytes
+from lengthgen.paper_figs.report.plain import rounded, task_name, text, texts
+from lengthgen.paper_figs.stored import read_trial
 
 PREDICTIONS, CONJECTURE = "predictions.json", "conjecture.json"
 

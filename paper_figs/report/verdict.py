@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from empirical.verdict.preregistration import Preregistration
-from paper_figs.report.plain import rounded, text, texts
-from paper_figs.sources import Missing, Needs, Sources
-from paper_figs.verdict_evidence import RANDOM_TASKS
-from theory.system.errors import LengthgenError, in_words
+from lengthgen.empirical.verdict.preregistration import Preregistration
+from lengthgen.infrastructure.errors import LengthgenError, in_words
+from lengthgen.paper_figs.report.plain import rounded, text, texts
+from lengthgen.paper_figs.sources import Missing, Needs, Sources
+from lengthgen.paper_figs.verdict_evidence import RANDOM_TASKS
 
 _COUNTS = ("right_yes", "right_no", "wrong_yes", "wrong_no", "abstains")
 

@@ -7,7 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from proofs_checks.formal.terms import (
+from lengthgen.infrastructure.shapes import COUNT, FLAG, TEXT, list_of, mapping_to, record, row
+from lengthgen.proofs_checks.formal.terms import (
     Tree,
     denominators,
     derivative,
@@ -19,8 +20,7 @@ from proofs_checks.formal.terms import (
     text,
     tree_shape,
 )
-from theory.certificate import UNIT
-from theory.system.shapes import COUNT, FLAG, TEXT, list_of, mapping_to, record, row
+from lengthgen.theory.certificate import UNIT
 
 Certificate = Mapping[str, Any]
 _POLYNOMIAL = list_of(row(TEXT, mapping_to(COUNT)))
@@ -36,7 +36,7 @@ _PROOF = record(
 
 
 def certificate_shape(value: Any, where: str) -> None:
-    """Check a stored certificate (`theory.system.shapes`), or the reason why there is none."""
+    """Check a stored certificate (`lengthgen.infrastructure.shapes`), or the reason why there is none."""
     record(holds=FLAG)(value, where)
     (record(missing=TEXT) if "missing" in value else _PROOF)(value, where)
 

@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from proofs_checks.certificates import Certificates
-from proofs_checks.formal.lemma import Lemma
-from proofs_checks.formal.sources import Theorem, theorems
-from proofs_checks.formal.terms import NotReal
-from theory.system import shapes
-from theory.system.shapes import TEXT, list_of, mapping_to
+from lengthgen.infrastructure import shapes
+from lengthgen.infrastructure.shapes import TEXT, list_of, mapping_to
+from lengthgen.proofs_checks.certificates import Certificates
+from lengthgen.proofs_checks.formal.lemma import Lemma
+from lengthgen.proofs_checks.formal.sources import Theorem, theorems
+from lengthgen.proofs_checks.formal.terms import NotReal
 
 RECORD = Path(__file__).parent / "recorded.json"
 """{"prover": version, "assumptions": [axiom, ...], "lemmas": [hash, ...], "theorems": {name: hash}}"""

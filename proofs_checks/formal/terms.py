@@ -1,4 +1,4 @@
-"""Coq terms over the real numbers, written from the trees of certificates (`theory.certificate`)."""
+"""Coq terms over the real numbers, written from the trees of certificates (`lengthgen.theory.certificate`)."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from theory.system.shapes import WrongShape
+from lengthgen.infrastructure.shapes import WrongShape
 
 Tree = Any
 """Name of a symbol, or a list of a head and its arguments."""
@@ -33,7 +33,7 @@ _RATIONAL = re.compile(r"-?\d+(/0*[1-9]\d*)?")
 
 
 def tree_shape(value: Any, where: str) -> None:
-    """Check that stored JSON is a tree (`theory.system.shapes`)."""
+    """Check that stored JSON is a tree (`lengthgen.infrastructure.shapes`)."""
     if not _is_tree(value):
         raise WrongShape(f"{where} is no tree")
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import sympy as sp
 
-from proofs_checks import mutations
-from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Source, Strength, Unsettled
-from proofs_checks.mutations import Formulas
-from proofs_checks.papers.matrix import ROWS
-from theory import cacheability
-from theory.encodings import alibi, grape_gated, grape_path, t5
-from theory.encodings.catalogue import named, with_formulas
-from theory.encodings.encoding import Encoding
+from lengthgen.proofs_checks import mutations
+from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Source, Strength, Unsettled
+from lengthgen.proofs_checks.mutations import Formulas
+from lengthgen.proofs_checks.papers.matrix import ROWS
+from lengthgen.theory import cacheability
+from lengthgen.theory.encodings import alibi, grape_gated, grape_path, t5
+from lengthgen.theory.encodings.catalogue import named, with_formulas
+from lengthgen.theory.encodings.encoding import Encoding
 
 
 def width(*, name: str, formulas: Formulas, stated: str) -> Evidence:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import sympy as sp
 
-from circuits.task import Task
-from circuits.tasks import load
-from circuits.theories.counts import samples_of
-from circuits.trace import trace
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import SOURCE
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.theories.counts import samples_of
+from lengthgen.circuits.trace import trace
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import SOURCE
 
 _PLACE = "the amendment by operators that read counts is ours"
 DEPTH, OUTPUT = sp.symbols("x k", integer=True)

@@ -1,6 +1,6 @@
 """The property matrix: which laws each encoding keeps, and how its logits behave for far keys.
 
-Each row is stated in `proofs_checks.papers.matrix` and decided here from the encoding's formulas.
+Each row is stated in `lengthgen.proofs_checks.papers.matrix` and decided here from the encoding's formulas.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,15 +8,15 @@ from typing import Any
 
 import sympy as sp
 
-from proofs_checks import mutations
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.mutations import Formulas
-from proofs_checks.papers.matrix import ROWS
-from theory import far, laws, properties
-from theory.encodings.catalogue import named, with_formulas
-from theory.encodings.encoding import Encoding, Law, Normaliser
-from theory.exact import Undecided
-from theory.far import Cases, FarField
+from lengthgen.proofs_checks import mutations
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.mutations import Formulas
+from lengthgen.proofs_checks.papers.matrix import ROWS
+from lengthgen.theory import far, laws, properties
+from lengthgen.theory.encodings.catalogue import named, with_formulas
+from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser
+from lengthgen.theory.exact import Undecided
+from lengthgen.theory.far import Cases, FarField
 
 _CHEAPEST_FIRST = (Law.STREAMING, Law.NORM, Law.RELATIVE, Law.TRANSLATION, Law.RELABELLING)
 

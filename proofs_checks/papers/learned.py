@@ -5,10 +5,10 @@ from itertools import pairwise
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from theory.encodings import learned, sinusoidal
-from theory.encodings.encoding import KEY, QUERY
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.theory.encodings import learned, sinusoidal
+from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 SOURCE = Source(
     paper="Convolutional Sequence to Sequence Learning", arxiv="1705.03122", place="Section 3.1, position embeddings"

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from empirical.runs.profile import ProfileError
-from empirical.text.profile import TextProfile, load_profile
-from empirical.text.run import TextRun
-from proofs_checks.claim import Claim, Evidence, Source, Strength, Unsettled
-from proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, ntk, swat, wavelet, xpos, yarn
-from proofs_checks.seeds import decide_mean, signed
-from proofs_checks.trained import NONE, Runs
-from theory.system.errors import LengthgenError
+from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.empirical.text.profile import TextProfile, load_profile
+from lengthgen.empirical.text.run import TextRun
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.proofs_checks.claim import Claim, Evidence, Source, Strength, Unsettled
+from lengthgen.proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, ntk, swat, wavelet, xpos, yarn
+from lengthgen.proofs_checks.seeds import decide_mean, signed
+from lengthgen.proofs_checks.trained import NONE, Runs
 
 MARGIN = 0.05
 """Difference in nats per byte that counts ([F]); chosen when losses of ALiBi, RoPE and FoX alone had been seen."""

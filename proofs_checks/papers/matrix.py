@@ -1,6 +1,6 @@
 """The property matrix as stated: one row for each encoding that has formulas.
 
-`proofs_checks.papers.laws` and `proofs_checks.papers.caching` decide every entry from the formulas.
+`lengthgen.proofs_checks.papers.laws` and `lengthgen.proofs_checks.papers.caching` decide every entry from the formulas.
 """
 
 from collections.abc import Mapping
@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from theory.encodings import learned, seqpe
-from theory.encodings.encoding import DISTANCE_LAWS, HEAD_DIM, HEADS, LAYERS, WIDTH, Law, Normaliser
-from theory.far import Cases, FarCase, FarField
+from lengthgen.theory.encodings import learned, seqpe
+from lengthgen.theory.encodings.encoding import DISTANCE_LAWS, HEAD_DIM, HEADS, LAYERS, WIDTH, Law, Normaliser
+from lengthgen.theory.far import Cases, FarCase, FarField
 
 
 @dataclass(frozen=True, kw_only=True)

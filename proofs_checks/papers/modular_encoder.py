@@ -13,8 +13,8 @@ from typing import Any
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.modular import SOURCE
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.modular import SOURCE
 
 LAYERS = 2
 MOST_TOKENS = 4

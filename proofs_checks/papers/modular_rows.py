@@ -6,11 +6,11 @@ The prediction is that of `lengthgen modular-addition`: it knows the texts of tr
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from empirical.modular_addition.conditions import CONDITIONS
-from empirical.modular_addition.coverage import predict
-from empirical.modular_addition.profile import ModularProfile, load_profile
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.modular import BY_POSITION, SOURCE
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS
+from lengthgen.empirical.modular_addition.coverage import predict
+from lengthgen.empirical.modular_addition.profile import ModularProfile, load_profile
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.modular import BY_POSITION, SOURCE
 
 PAPER = replace(load_profile("paper"), seeds=(42,))
 """Published sizes; one split is enough, since every digit stands at every place of some training pair."""

@@ -10,16 +10,16 @@ from fractions import Fraction
 from statistics import fmean
 from typing import Any
 
-from empirical.modular_addition.outcomes import is_fitted
-from empirical.modular_addition.pairs import all_pairs, bag, counts_by_view, most_right, text
-from empirical.modular_addition.profile import ModularProfile, load_profile
-from empirical.modular_addition.run import ModularRun
-from empirical.runs.profile import ProfileError
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
-from proofs_checks.papers.modular import SOURCE
-from proofs_checks.seeds import decide_mean, signed
-from proofs_checks.trained import NONE, Runs
-from theory.system.errors import LengthgenError
+from lengthgen.empirical.modular_addition.outcomes import is_fitted
+from lengthgen.empirical.modular_addition.pairs import all_pairs, bag, counts_by_view, most_right, text
+from lengthgen.empirical.modular_addition.profile import ModularProfile, load_profile
+from lengthgen.empirical.modular_addition.run import ModularRun
+from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.papers.modular import SOURCE
+from lengthgen.proofs_checks.seeds import decide_mean, signed
+from lengthgen.proofs_checks.trained import NONE, Runs
 
 CLIFF = 0.5
 """Fall of the accuracy that counts as a cliff ([F]); fixed before any shift was measured."""

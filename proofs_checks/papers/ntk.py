@@ -5,12 +5,12 @@ from typing import Any
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.interpolation import BASE
-from theory.encodings import ntk, rotary
-from theory.encodings.encoding import KEY, LENGTH, QUERY, Actions
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.enclosing import ball, short
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.interpolation import BASE
+from lengthgen.theory.encodings import ntk, rotary
+from lengthgen.theory.encodings.encoding import KEY, LENGTH, QUERY, Actions
 
 SOURCE = Source(paper="NTK-aware scaling, in YaRN", arxiv="2309.00071")
 DYNAMIC_SOURCE = Source(paper="Dynamic NTK scaling, in transformers and YaRN", arxiv="2309.00071")

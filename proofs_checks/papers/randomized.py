@@ -9,10 +9,10 @@ from itertools import combinations, combinations_with_replacement, pairwise, per
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import require_equal
-from theory.encodings import randomized, rotary
-from theory.encodings.encoding import LENGTH
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.theory.encodings import randomized, rotary
+from lengthgen.theory.encodings.encoding import LENGTH
 
 SOURCE = Source(paper="Randomized Positional Encodings Boost Length Generalization of Transformers", arxiv="2305.16843")
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import sympy as sp
 
-from proofs_checks import mutations
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.mutations import Formulas
-from theory import domain, laws
-from theory.encodings import kerple, t5
-from theory.encodings.catalogue import named, with_formulas
-from theory.encodings.encoding import Encoding, Recovery
-from theory.exact import Undecided
+from lengthgen.proofs_checks import mutations
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.mutations import Formulas
+from lengthgen.theory import domain, laws
+from lengthgen.theory.encodings import kerple, t5
+from lengthgen.theory.encodings.catalogue import named, with_formulas
+from lengthgen.theory.encodings.encoding import Encoding, Recovery
+from lengthgen.theory.exact import Undecided
 
 
 def special_case(
@@ -83,7 +83,7 @@ def _compare_in_torch(by: str, of: str) -> str:
     """
     if not find_spec("torch"):
         return "the torch sides are not compared: this needs the extra `train`"
-    from empirical.encodings.recoveries import RECOVERIES, TOLERANCE, difference, token_positions
+    from lengthgen.empirical.encodings.recoveries import RECOVERIES, TOLERANCE, difference, token_positions
 
     if (by, of) not in RECOVERIES:
         return "the torch side cannot be set there: a limit, or no parameter of its own"

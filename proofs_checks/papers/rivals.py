@@ -4,21 +4,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import product
 
-from circuits.languages.c_rasp import Decision, decide
-from circuits.languages.c_rasp_positions import decide_with_positions
-from circuits.languages.regular import Automaton, minimal_automaton
-from circuits.task import Task
-from circuits.tasks import load
-from circuits.tasks.published.catalogue import SUBJECTS
-from circuits.tasks.published.languages import LANGUAGES
-from circuits.tasks.published.subject import Subject
-from circuits.theories import c_rasp, encodings_order, k_sparse, min_degree, rasp_l_programs
-from circuits.theories.depth import blocks
-from circuits.theories.theory import Guess, Question
-from empirical.court.published.load import huang_predictions
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.papers.languages.positions import SOURCE as C_RASP
-from proofs_checks.papers.plaa import SOURCE as MIN_DEGREE
+from lengthgen.circuits.languages.c_rasp import Decision, decide
+from lengthgen.circuits.languages.c_rasp_positions import decide_with_positions
+from lengthgen.circuits.languages.regular import Automaton, minimal_automaton
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.tasks.published.languages import LANGUAGES
+from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.theories import c_rasp, encodings_order, k_sparse, min_degree, rasp_l_programs
+from lengthgen.circuits.theories.depth import blocks
+from lengthgen.circuits.theories.theory import Guess, Question
+from lengthgen.empirical.court.published.load import huang_predictions
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.papers.languages.positions import SOURCE as C_RASP
+from lengthgen.proofs_checks.papers.plaa import SOURCE as MIN_DEGREE
 
 SPARSE = Source(paper="The Role of Sparsity for Length Generalization in LLMs", arxiv="2502.16792")
 ORDER = Source(paper="The Impact of Positional Encoding on Length Generalization in Transformers", arxiv="2305.19466")

@@ -6,11 +6,11 @@ from math import lcm
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.signs import sign
-from theory import exact
-from theory.encodings import rotary, sinusoidal
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.signs import sign
+from lengthgen.theory import exact
+from lengthgen.theory.encodings import rotary, sinusoidal
 
 OfPlane = Callable[[sp.Expr, sp.Expr], sp.Expr]
 

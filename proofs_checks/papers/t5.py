@@ -6,11 +6,11 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from theory.encodings import alibi, t5
-from theory.encodings.encoding import HEADS, LENGTH, Encoding
-from theory.exact import Undecided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.theory.encodings import alibi, t5
+from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding
+from lengthgen.theory.exact import Undecided
 
 SOURCE = Source(paper="T5", arxiv="1910.10683")
 

@@ -9,22 +9,22 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from circuits.modes import Mode
-from circuits.prediction_record import RULES, Prediction
-from empirical.runs.protocol import Cell, load_protocol
-from empirical.runs.store import RunStore
-from empirical.statistics.shares import ALPHA
-from empirical.trial import conjecture
-from empirical.trial.association import association, cluster_permutation_test
-from empirical.trial.conjecture import CellKey, Criteria, JudgedCell, judge
-from empirical.trial.frozen import FrozenCell, answers, frozen_cells, read_predictions
-from empirical.trial.outcomes import History, by_checkpoint, outcome
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
-from proofs_checks.majority import Count, settle
-from proofs_checks.papers import randomized
-from proofs_checks.papers.pola import SOURCE
-from proofs_checks.trained import NONE, Arm, Runs, TrainedCell
-from theory.system.errors import LengthgenError
+from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.prediction_record import RULES, Prediction
+from lengthgen.empirical.runs.protocol import Cell, load_protocol
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.statistics.shares import ALPHA
+from lengthgen.empirical.trial import conjecture
+from lengthgen.empirical.trial.association import association, cluster_permutation_test
+from lengthgen.empirical.trial.conjecture import CellKey, Criteria, JudgedCell, judge
+from lengthgen.empirical.trial.frozen import FrozenCell, answers, frozen_cells, read_predictions
+from lengthgen.empirical.trial.outcomes import History, by_checkpoint, outcome
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
+from lengthgen.proofs_checks.majority import Count, settle
+from lengthgen.proofs_checks.papers import randomized
+from lengthgen.proofs_checks.papers.pola import SOURCE
+from lengthgen.proofs_checks.trained import NONE, Arm, Runs, TrainedCell
 
 CONJECTURE = SOURCE.at("abstract: length generalization is possible iff SRC stays the same at all scales")
 RANDOMIZED = randomized.SOURCE.at("abstract; of its tasks duplicating and reversing a string, by decoders")
@@ -178,8 +178,8 @@ def predictions_agree(*, runs: Runs, protocol: str, rule: str, negated: bool) ->
     """Decide if predictions and results agree in more cells than by chance; refuted if in fewer.
 
     The result of a cell is what most of its fitting runs do. The permutation test moves results between tasks and
-    between encodings (`empirical.trial.association`), so that similar cells of one task or one encoding do not make the
-    p-value small.
+    between encodings (`lengthgen.empirical.trial.association`), so that similar cells of one task or one encoding do
+    not make the p-value small.
     """
     reading = runs.read(Arm(protocol=protocol))
     assert runs.out is not None, "runs were read, so their folder is given"

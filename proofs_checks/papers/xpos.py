@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import derivative, require_equal
-from proofs_checks.papers.rope import PLANES
-from theory.encodings import hope, rotary, xpos
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.identity import derivative, require_equal
+from lengthgen.proofs_checks.papers.rope import PLANES
+from lengthgen.theory.encodings import hope, rotary, xpos
 
 SOURCE = Source(paper="A Length-Extrapolatable Transformer (xPos)", arxiv="2212.10554")
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.interpolation import BASE
-from theory.encodings import rotary, yarn
-from theory.encodings.encoding import KEY, QUERY
-from theory.exact import Undecided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.enclosing import ball, short
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.interpolation import BASE
+from lengthgen.theory.encodings import rotary, yarn
+from lengthgen.theory.encodings.encoding import KEY, QUERY
+from lengthgen.theory.exact import Undecided
 
 SOURCE = Source(paper="YaRN", arxiv="2309.00071")
 

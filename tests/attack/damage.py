@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from empirical.runs.store import FILES
-from theory.system.digests import file_digest
-from theory.system.files import SEAL, seal
+from lengthgen.empirical.runs.store import FILES
+from lengthgen.infrastructure.digests import file_digest
+from lengthgen.infrastructure.files import SEAL, seal
 
 HOSTILE = (
     None, True, False, 0, -1, 1, 3, 1e308, -0.5, 10**30, float("nan"), float("inf"), "", "x", "\x1b[31m\n", "９", [],

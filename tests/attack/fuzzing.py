@@ -10,11 +10,11 @@ from pathlib import Path
 from unittest import mock
 from xml.etree import ElementTree
 
+from lengthgen.infrastructure.errors import LengthgenError
 from tests.attack import tally
 from tests.attack.material import copied
 from tests.attack.tally import Try
 from tests.attack.watchdog import Ending, call
-from theory.system.errors import LengthgenError
 
 LARGEST_MIB = 2048
 SECONDS = 180.0

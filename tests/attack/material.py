@@ -13,13 +13,13 @@ from unittest import mock
 
 import numpy as np
 
-from empirical.model.backend import Backend
-from empirical.training.sweep import Group, Provenance, part, train_group
-from paper_figs.records import RECORDS
-from tests.attack.watchdog import PACKAGES, Ending, call
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.training.sweep import Group, Provenance, part, train_group
+from lengthgen.infrastructure.digests import source_digest
+from lengthgen.infrastructure.files import locked, write_json
+from lengthgen.paper_figs.records import RECORDS
+from tests.attack.watchdog import Ending, call
 from tests.lengthgen.settled_here import settled_here
-from theory.system.digests import source_digest
-from theory.system.files import locked, write_json
 
 PROTOCOL = """\
 title = "Small: for attacks"
@@ -80,7 +80,7 @@ def make_material(folder: Path, *, complete: bool) -> Path:
         complete: also what `reproduce` makes, which takes minutes.
     """
     done = folder / ("whole" if complete else "small")
-    code = source_digest(*PACKAGES)
+    code = source_digest("", "theory", "circuits", "empirical", "proofs_checks", "paper_figs")
     with locked(folder / ".lock", "makes what is attacked"):
         if not done.exists() or done.read_text() != code:
             for name in ("out", "verdict", "whole", "small"):
@@ -97,7 +97,7 @@ def _make(folder: Path, *, complete: bool) -> None:
     name = VERDICT[1]
     shutil.copytree(RECORDS / "verdict" / name, folder / "verdict" / name)
     write_json(folder / "verdict" / name / "deviations.json", ["None was planned."])
-    with mock.patch("proofs_checks.ledger._run_in_parallel", settled_here):
+    with mock.patch("lengthgen.proofs_checks.ledger._run_in_parallel", settled_here):
         _must(folder, "verify", *CLAIMS)
     if complete:
         _must(folder, "encodings")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from empirical.runs.protocol import FOLDER
+from lengthgen.empirical.runs.protocol import FOLDER
 from tests.attack.fuzzing import Call
 from tests.attack.material import PROTOCOL, SMOKE
 

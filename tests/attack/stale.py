@@ -13,14 +13,14 @@ from time import monotonic
 from typing import Any
 from unittest import mock
 
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import SEAL, write_sealed_json
+from lengthgen.infrastructure.userfile import load_object
 from tests.attack import tally
 from tests.attack.material import CLAIMS
 from tests.attack.tally import Try
 from tests.attack.watchdog import call
 from tests.empirical.conftest import smoke_run
-from theory.system.errors import LengthgenError
-from theory.system.files import SEAL, write_sealed_json
-from theory.system.userfile import load_object
 
 SYMBOLS = "0123456"
 OTHER_VERSIONS: Sequence[dict[str, str]] = ({"python": "3.0.0"}, {"python": "3.11.0", "sympy": "0.1"}, {})
@@ -40,7 +40,7 @@ IMPORTS = (
     "try:\n    from {module} import value as {name}\nexcept ImportError:\n    raise",
 )
 OWN = """
-from circuits.task import Task
+from lengthgen.circuits.task import Task
 {outside}
 
 def generate(prompt):
@@ -163,7 +163,7 @@ def _cache(folder: Path, pick: random.Random) -> str:
     """Fill a cache with wrong answers of other versions; return what a command shows of them."""
     arguments = pick.choice(CACHING)
     kept = folder / "cache"
-    with mock.patch("theory.system.cache.versions", return_value=pick.choice(OTHER_VERSIONS)):
+    with mock.patch("lengthgen.infrastructure.cache.versions", return_value=pick.choice(OTHER_VERSIONS)):
         call(arguments, folder=folder, cache=kept)
     for path in kept.rglob("*.json"):
         content = json.loads(path.read_text(encoding="utf-8"))

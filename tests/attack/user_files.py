@@ -34,12 +34,12 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 import torch
-from circuits import Task
-from circuits.task import Reference, TaskError
-from empirical.encodings import PositionEncoding
-from theory import from_function
-from theory.encodings.encoding import Encoding, Law, Parameter, Recovery
-from theory.relation import Relation
+from lengthgen.circuits import Task
+from lengthgen.circuits.task import Reference, TaskError
+from lengthgen.empirical.encodings import PositionEncoding
+from lengthgen.theory import from_function
+from lengthgen.theory.encodings.encoding import Encoding, Law, Parameter, Recovery
+from lengthgen.theory.relation import Relation
 
 def f():
     return f()

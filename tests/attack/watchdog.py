@@ -17,7 +17,8 @@ from time import monotonic
 from types import ModuleType
 from typing import Any
 
-PACKAGES = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen")
+import lengthgen
+
 OUT_OF_TIME = "out of time"
 LARGEST_OUTPUT = 8 << 20
 """Most bytes of an output that are read."""
@@ -66,10 +67,9 @@ COUNTED = "touches: "
 
 def warm() -> None:
     """Import everything, so that a fork finds it imported."""
-    for package in PACKAGES:
-        for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
-            if not module.name.endswith("__main__"):
-                importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(lengthgen.__path__, "lengthgen."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
     for name in ("pyarrow.parquet", "safetensors.torch", "matplotlib.backends.backend_pdf", "scipy.stats"):
         importlib.import_module(name)
     gc.freeze()

@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 
-from circuits.analysis import Analysis, analyse
-from circuits.tasks import load
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.tasks import load
 
 Analyses = Callable[[str, str, int], Analysis]
 

@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from circuits.task import Task
+from lengthgen.circuits.task import Task
 
 Symbols = tuple[str, ...]
 

@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from circuits.certificate import certificate
-from circuits.checker import CertificateError, check
-from circuits.questions.right_outputs import choice_src
-from circuits.src import src, traces_up_to
-from circuits.task import Task
-from circuits.tasks import TaskSpec
+from lengthgen.circuits.certificate import certificate
+from lengthgen.circuits.checker import CertificateError, check
+from lengthgen.circuits.questions.right_outputs import choice_src
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import TaskSpec
 from tests.oracles import sequences as oracle
 
 Symbols = tuple[str, ...]

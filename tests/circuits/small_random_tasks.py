@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from circuits.tasks import parse_task
+from lengthgen.circuits.tasks import parse_task
 
 TRAIN, TEST = range(1, 4), range(1, 9)
 CIRCUIT = replace(parse_task("random-strided-rises7-2[base=2]"), format="aligned")

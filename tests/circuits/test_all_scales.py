@@ -9,17 +9,24 @@ from functools import cache
 import numpy as np
 import pytest
 
-import circuits.trace
-from circuits.circuit import CircuitError
-from circuits.clock import Clock
-from circuits.questions import local_circuit
-from circuits.questions.all_scales import AllScales, src_for_all_scales
-from circuits.questions.local_circuit import AllScalesError, LocalCircuit, Place, Rule, TooManyError, check_proof
-from circuits.src import src, traces_up_to
-from circuits.task import TaskError
-from circuits.tasks import load, load_machine
-from circuits.trace import trace
-from circuits.transducer import MAX_STATES, Transducer
+import lengthgen.circuits.trace
+from lengthgen.circuits.circuit import CircuitError
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.questions import local_circuit
+from lengthgen.circuits.questions.all_scales import AllScales, src_for_all_scales
+from lengthgen.circuits.questions.local_circuit import (
+    AllScalesError,
+    LocalCircuit,
+    Place,
+    Rule,
+    TooManyError,
+    check_proof,
+)
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import load, load_machine
+from lengthgen.circuits.trace import trace
+from lengthgen.circuits.transducer import MAX_STATES, Transducer
 
 BITS = ("0", "1")
 MANY = tuple(map(chr, range(200, 460)))
@@ -176,7 +183,7 @@ def test_sampled_scales_have_the_value_that_is_proved() -> None:
 
 
 def test_what_is_not_local_is_not_proved_and_sampled_scales_then_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(circuits.trace, "MAX_EXHAUSTIVE", 100)
+    monkeypatch.setattr(lengthgen.circuits.trace, "MAX_EXHAUSTIVE", 100)
     result = src_for_all_scales(first_added(3), 2, searched=5)
     assert result.values == {**dict.fromkeys(range(1, 5), 1), 5: None}
     assert (result.value, result.constant_from, result.upper) == (None, None, math.inf)

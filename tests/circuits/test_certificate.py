@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from circuits import checker, partition, sat
-from circuits import trace as trace_module
-from circuits.certificate import certificate
-from circuits.checker import CertificateError, CertificateVerdict, problem
-from circuits.search import rounds
-from circuits.src import SRCResult, src, traces_up_to
-from circuits.task import Task, TaskError
-from circuits.tasks import TASKS, TaskSpec, load
-from circuits.tasks.counter import parity
-from circuits.tasks.growing import permutation
+from lengthgen.circuits import checker, partition, sat
+from lengthgen.circuits import trace as trace_module
+from lengthgen.circuits.certificate import certificate
+from lengthgen.circuits.checker import CertificateError, CertificateVerdict, problem
+from lengthgen.circuits.search import rounds
+from lengthgen.circuits.src import SRCResult, src, traces_up_to
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks import TASKS, TaskSpec, load
+from lengthgen.circuits.tasks.counter import parity
+from lengthgen.circuits.tasks.growing import permutation
 from tests.circuits.examples import random_task
 from tests.circuits.test_src import FIVE_CYCLE
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from circuits import checker, sat
-from circuits.checker import CertificateError, CertificateVerdict, lower, problem, upper
-from circuits.checker.rup import ProofError, refuted
-from circuits.checker.shape import SHAPES, fits
-from circuits.task import Task
-from circuits.tasks.addition import addition_carry
-from circuits.tasks.copying import copy as copy_task
-from circuits.tasks.growing import permutation
+from lengthgen.circuits import checker, sat
+from lengthgen.circuits.checker import CertificateError, CertificateVerdict, lower, problem, upper
+from lengthgen.circuits.checker.rup import ProofError, refuted
+from lengthgen.circuits.checker.shape import SHAPES, fits
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks.addition import addition_carry
+from lengthgen.circuits.tasks.copying import copy as copy_task
+from lengthgen.circuits.tasks.growing import permutation
 from tests.circuits.examples import direct_parity, random_task
 from tests.circuits.test_sat import random_classes
 from tests.circuits.test_src import FIVE_CYCLE
@@ -628,5 +628,5 @@ def test_the_checker_imports_the_standard_library_and_its_own_folder_only() -> N
     for file in files:
         lines = file.read_text(encoding="utf-8").splitlines()
         imported = {line.split()[1] for line in lines if line.lstrip().startswith(("import ", "from "))}
-        others = {name for name in imported if not name.startswith("circuits.checker.")}
+        others = {name for name in imported if not name.startswith("lengthgen.circuits.checker.")}
         assert {name.split(".")[0] for name in others} <= sys.stdlib_module_names

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import circuits.circuit
-from circuits.circuit import BLOCK, Circuit, CircuitError, Wiring
-from circuits.reference import reference_circuit
-from circuits.src import src, traces_up_to
-from circuits.task import UNDEFINED, Task, Tokens
-from circuits.tasks import load
-from circuits.tasks.copying import copy
-from circuits.tasks.counter import parity
-from circuits.tasks.growing import permutation
-from circuits.trace import Trace, trace
+import lengthgen.circuits.circuit
+from lengthgen.circuits.circuit import BLOCK, Circuit, CircuitError, Wiring
+from lengthgen.circuits.reference import reference_circuit
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import UNDEFINED, Task, Tokens
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.tasks.copying import copy
+from lengthgen.circuits.tasks.counter import parity
+from lengthgen.circuits.tasks.growing import permutation
+from lengthgen.circuits.trace import Trace, trace
 
 SCALES = 6
 
@@ -216,7 +216,7 @@ COUNTS = (1, 7, 8, 50)
 def test_blocks_of_inputs_give_what_a_loop_over_inputs_gives(
     monkeypatch: pytest.MonkeyPatch, symbols: int, arity: int
 ) -> None:
-    monkeypatch.setattr(circuits.circuit, "BLOCK", 7)
+    monkeypatch.setattr(lengthgen.circuits.circuit, "BLOCK", 7)
     for count in COUNTS:
         rng = np.random.default_rng([symbols, arity, count])
         circuit = _random_circuit(rng, symbols=symbols, arity=arity)
@@ -231,7 +231,7 @@ def test_blocks_of_inputs_give_what_a_loop_over_inputs_gives(
 def test_free_running_gives_what_a_loop_over_inputs_gives(
     monkeypatch: pytest.MonkeyPatch, symbols: int, arity: int
 ) -> None:
-    monkeypatch.setattr(circuits.circuit, "BLOCK", 7)
+    monkeypatch.setattr(lengthgen.circuits.circuit, "BLOCK", 7)
     for count in COUNTS:
         rng = np.random.default_rng([symbols, arity, count])
         circuit = _random_circuit(rng, symbols=symbols, arity=arity)
@@ -302,7 +302,7 @@ def test_one_flipped_entry_goes_wrong_in_free_running_where_check_says() -> None
 
 def test_check_names_the_first_wrong_step_of_all_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names position 5 of input 5, although input 3, in an earlier block, goes wrong at position 6."""
-    monkeypatch.setattr(circuits.circuit, "BLOCK", 2)
+    monkeypatch.setattr(lengthgen.circuits.circuit, "BLOCK", 2)
     scale_trace = trace(parity(), 3)
     tokens = scale_trace.tokens.copy()
     tokens[5, 3] ^= 1

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from circuits import clock as clock_module
-from circuits.clock import Clock, OutOfTime
+from lengthgen.circuits import clock as clock_module
+from lengthgen.circuits.clock import Clock, OutOfTime
 
 
 class Hand:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from circuits.analysis import analyse
-from circuits.circuit import Circuit
-from circuits.coverage import CoverageError, Scales, seen_entries, steps_seen
-from circuits.task import Task, Tokens
-from circuits.tasks import load
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.coverage import CoverageError, Scales, seen_entries, steps_seen
+from lengthgen.circuits.task import Task, Tokens
+from lengthgen.circuits.tasks import load
 from tests.circuits.conftest import Analyses
 
 LARGEST = 8

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from circuits.encodings import (
+from lengthgen.circuits.encodings import (
     ENCODINGS,
     EncodingError,
     EncodingSpec,
@@ -19,12 +19,12 @@ from circuits.encodings import (
     relation_of,
     rpe_square_of,
 )
-from circuits.formats import in_format
-from circuits.roles import ideal_relation, step_roles
-from circuits.tasks import load
+from lengthgen.circuits.formats import in_format
+from lengthgen.circuits.roles import ideal_relation, step_roles
+from lengthgen.circuits.tasks import load
+from lengthgen.theory.relation import Relation, RelationError, from_function
+from lengthgen.theory.rpe_square import copy_anchors, rpe_square
 from tests.circuits.conftest import Analyses
-from theory.relation import Relation, RelationError, from_function
-from theory.rpe_square import copy_anchors, rpe_square
 
 LARGEST = 8
 
@@ -264,7 +264,7 @@ def test_parameters_that_do_not_go_together_are_refused(analyses: Analyses) -> N
 
 
 OWN = """
-from theory.relation import clipped_relative, from_function
+from lengthgen.theory.relation import clipped_relative, from_function
 
 parities = from_function(lambda i, j: (j - i) % 2, name="parities")
 

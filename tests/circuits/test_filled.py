@@ -7,14 +7,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from circuits.analysis import Analysis, analyse
-from circuits.encodings import parse_encoding
-from circuits.formats import CLOSING, PAD, FilledTask, filled
-from circuits.prediction import predict
-from circuits.prediction_record import Prediction
-from circuits.task import UNDEFINED, Task, TaskError
-from circuits.tasks import TASKS, load
-from circuits.trace import segments
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.formats import CLOSING, PAD, FilledTask, filled
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.task import UNDEFINED, Task, TaskError
+from lengthgen.circuits.tasks import TASKS, load
+from lengthgen.circuits.trace import segments
 from tests.circuits.examples import addition
 
 LARGEST = 4
@@ -125,7 +125,7 @@ def test_absolute_codes_generalize_in_no_format(analysed: Callable[[str], Analys
 
 
 def test_filler_of_digits_alone_would_leave_unseen_distractors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("circuits.formats._filler", lambda core: ("0", "1"))
+    monkeypatch.setattr("lengthgen.circuits.formats._filler", lambda core: ("0", "1"))
     assert _predicted(analyse(load("parity"), "filled", TEST[-1]), "rpe").unseen_distractors
 
 

@@ -6,10 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from circuits.encodings import ENCODINGS, parse_encoding
-from circuits.forecast.ask import posterior
-from circuits.forecast.features import Features, Labels, OwnToken, Shown, labels_of, own_token_decides, shown_of
-from circuits.forecast.record import (
+from lengthgen import forecast
+from lengthgen.circuits.encodings import ENCODINGS, parse_encoding
+from lengthgen.circuits.forecast.ask import posterior
+from lengthgen.circuits.forecast.features import (
+    Features,
+    Labels,
+    OwnToken,
+    Shown,
+    labels_of,
+    own_token_decides,
+    shown_of,
+)
+from lengthgen.circuits.forecast.record import (
     ANSWERED,
     FITTED,
     JUDGED,
@@ -21,14 +30,13 @@ from circuits.forecast.record import (
     version,
     write_cells,
 )
-from circuits.forecast.scores import FEWEST, calibration, scores
-from circuits.forecast.table import PRIOR, fitted_table, middle, table_of
-from circuits.prediction_record import Counted, Prediction, VariantPrediction
-from circuits.src import traces_up_to
-from circuits.task import Task, TaskError
-from circuits.tasks import load
-from empirical.verdict.population import half_of
-from lengthgen import forecast
+from lengthgen.circuits.forecast.scores import FEWEST, calibration, scores
+from lengthgen.circuits.forecast.table import PRIOR, fitted_table, middle, table_of
+from lengthgen.circuits.prediction_record import Counted, Prediction, VariantPrediction
+from lengthgen.circuits.src import traces_up_to
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks import load
+from lengthgen.empirical.verdict.population import half_of
 
 CELL = RecordedCell(
     record="here", half=FITTED, task="t", base=None, encoding="rpe", train=5, test=20, digest="d",
@@ -90,7 +98,7 @@ def test_no_judged_or_named_task_is_counted():
 
 def test_the_file_of_recorded_cells_is_what_its_cells_are_written_as(tmp_path):
     write_cells(recorded_cells(), tmp_path / "cells.csv")
-    from circuits.forecast.record import FILE
+    from lengthgen.circuits.forecast.record import FILE
 
     assert (tmp_path / "cells.csv").read_bytes() == FILE.read_bytes()
     assert len(version()) == 12

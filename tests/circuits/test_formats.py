@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from circuits.formats import PAD, aligned, in_format
-from circuits.src import src, traces_up_to
-from circuits.task import Task, TaskError
-from circuits.tasks.copying import copy
-from circuits.tasks.counter import parity
-from circuits.tasks.growing import permutation
-from circuits.trace import Segment, segments
+from lengthgen.circuits.formats import PAD, aligned, in_format
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks.copying import copy
+from lengthgen.circuits.tasks.counter import parity
+from lengthgen.circuits.tasks.growing import permutation
+from lengthgen.circuits.trace import Segment, segments
 from tests.circuits.examples import addition, direct_parity
 
 LARGEST = 4

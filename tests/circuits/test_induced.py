@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from circuits.analysis import Analysis, analyse
-from circuits.circuit import Circuit, Wiring
-from circuits.encodings import parse_encoding, relation_of
-from circuits.formats import CLOSING, in_format
-from circuits.induced import Conflict, Induced, Step, induced_complexity
-from circuits.roles import ideal_relation
-from circuits.src import minimal_arity, src, traces_up_to
-from circuits.task import Reference, Task
-from circuits.tasks import load
-from circuits.trace import Trace, trace
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.circuit import Circuit, Wiring
+from lengthgen.circuits.encodings import parse_encoding, relation_of
+from lengthgen.circuits.formats import CLOSING, in_format
+from lengthgen.circuits.induced import Conflict, Induced, Step, induced_complexity
+from lengthgen.circuits.roles import ideal_relation
+from lengthgen.circuits.src import minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Reference, Task
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.trace import Trace, trace
+from lengthgen.theory.relation import Relation, absolute, clipped_relative, constant, from_labels, relative
 from tests.circuits.conftest import Analyses
 from tests.circuits.examples import random_task
-from theory.relation import Relation, absolute, clipped_relative, constant, from_labels, relative
 
 LARGEST = 10
 SCALES = range(1, LARGEST + 1)

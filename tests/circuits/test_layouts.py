@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from circuits.src import minimal_arity, src, traces_up_to
-from circuits.task import Task
-from circuits.tasks import load
+from lengthgen.circuits.src import minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import load
 
 Symbols = tuple[str, ...]
 

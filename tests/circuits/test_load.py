@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from circuits.analysis import analyse
-from circuits.encodings import parse_encodings
-from circuits.prediction import predict
-from circuits.src import src, traces_up_to
-from circuits.task import Reference, TaskError
-from circuits.tasks import load
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.encodings import parse_encodings
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import Reference, TaskError
+from lengthgen.circuits.tasks import load
 
 RUNNING_OR = """
     import itertools
 
-    from circuits import Task
+    from lengthgen.circuits import Task
 
     END = "="
 
@@ -98,7 +98,7 @@ FAILING = {
     "raises": "raise RuntimeError('no luck')",
     "syntax": "def",
     "missing import": "import no_such_module_of_mine",
-    "broken task": "from circuits import Task\ntask = Task(name='t', alphabet=(), prompt=None, generate=None)",
+    "broken task": "from lengthgen import Task\ntask = Task(name='t', alphabet=(), prompt=None, generate=None)",
     "two lines": "raise RuntimeError('first\\nsecond')",
     "exits": "raise SystemExit(3)",
 }

@@ -2,14 +2,20 @@
 
 import pytest
 
-from circuits.analysis import Analysis, analyse
-from circuits.distractors import unseen_distractors
-from circuits.encodings import parse_encoding, relation_of
-from circuits.other_circuits import LatestBreaks, SeveralCircuits, favoured_circuit, first_breaks, other_circuits
-from circuits.prediction import predict
-from circuits.tasks import parse_task
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.distractors import unseen_distractors
+from lengthgen.circuits.encodings import parse_encoding, relation_of
+from lengthgen.circuits.other_circuits import (
+    LatestBreaks,
+    SeveralCircuits,
+    favoured_circuit,
+    first_breaks,
+    other_circuits,
+)
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.tasks import parse_task
+from lengthgen.theory.relation import diagonal_apart, relative
 from tests.circuits.small_random_tasks import CIRCUIT, LANGUAGE, OWN_LETTER, TEST, TRAIN, TWO_LETTERS
-from theory.relation import diagonal_apart, relative
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +74,7 @@ def test_what_never_fails_needs_no_other_circuit(monkeypatch: pytest.MonkeyPatch
     analysis = analyse(parse_task("parity").plain(), "aligned", TEST[-1])
     spec = parse_encoding("ipe")
     prediction = predict(analysis, spec, train=TRAIN, test=TEST)
-    monkeypatch.setattr("circuits.other_circuits.first_breaks", None)  # would fail if it were called
+    monkeypatch.setattr("lengthgen.circuits.other_circuits.first_breaks", None)  # would fail if it were called
     none = LatestBreaks(coverage=None, distractors=None, own_token=None)
     assert SeveralCircuits(analysis, TRAIN, TEST).latest_breaks(spec, prediction) == none
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from circuits.formats import aligned
-from circuits.reference import reference_circuit
-from circuits.task import Reference, Task, TaskError
-from circuits.trace import trace
+from lengthgen.circuits.formats import aligned
+from lengthgen.circuits.reference import reference_circuit
+from lengthgen.circuits.task import Reference, Task, TaskError
+from lengthgen.circuits.trace import trace
 
 
 def _task(**changes: Any) -> Task:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuits import partition as module
-from circuits.clock import Clock
-from circuits.partition import Compatibility, fewest_operators, kernel, minimal_tables
-from circuits.tables import Table
+from lengthgen.circuits import partition as module
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.partition import Compatibility, fewest_operators, kernel, minimal_tables
+from lengthgen.circuits.tables import Table
 from tests.oracles import sequences as oracle
 
 KEYS = 4

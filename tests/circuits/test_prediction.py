@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from circuits.analysis import Analysis, analyse
-from circuits.encodings import ENCODINGS, EncodingError, HintNeeded, NoRelation, parse_encoding
-from circuits.formats import CLOSING
-from circuits.prediction import predict
-from circuits.prediction_record import VARIANTS, Prediction
-from circuits.roles import step_roles
-from circuits.src import traces_up_to
-from circuits.task import Task, TaskError
-from circuits.tasks import load
-from circuits.tasks.counter import parity
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.encodings import ENCODINGS, EncodingError, HintNeeded, NoRelation, parse_encoding
+from lengthgen.circuits.formats import CLOSING
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.prediction_record import VARIANTS, Prediction
+from lengthgen.circuits.roles import step_roles
+from lengthgen.circuits.src import traces_up_to
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.tasks.counter import parity
 from tests.circuits.conftest import Analyses
 from tests.circuits.examples import direct_parity
 
@@ -246,7 +246,7 @@ def test_an_encoding_of_the_user_is_predicted_from_the_relation_that_it_declares
 ) -> None:
     path = tmp_path / "mine.py"
     path.write_text(
-        "from theory.relation import relative\ndistance = relative()\nclass Own: pass\n"
+        "from lengthgen.theory.relation import relative\ndistance = relative()\nclass Own: pass\n"
         "knows = Own()\nknows.relation = distance\nsilent = Own()\n"
     )
     expected = _parity(analyses, "unaligned", "rpe", [1, 2, 3])

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from circuits.questions import counting, synthesis
-from circuits.questions.composition import after
-from circuits.questions.counting import minimum_circuits
-from circuits.questions.synthesis import scratchpad_symbols, scratchpad_tokens, src_within
-from circuits.sat import SolverError
-from circuits.src import minimal_arity, src, traces_up_to
-from circuits.task import Task, TaskError
-from circuits.tasks import load
-from circuits.trace import trace
+from lengthgen.circuits.questions import counting, synthesis
+from lengthgen.circuits.questions.composition import after
+from lengthgen.circuits.questions.counting import minimum_circuits
+from lengthgen.circuits.questions.synthesis import scratchpad_symbols, scratchpad_tokens, src_within
+from lengthgen.circuits.sat import SolverError
+from lengthgen.circuits.src import minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.trace import trace
 from tests.circuits.examples import random_task
 from tests.circuits.random_kinds import random_kind
 from tests.oracles import sequences as oracle

@@ -5,10 +5,10 @@ from itertools import product
 
 import pytest
 
-from circuits.reference import check_reference
-from circuits.src import src, traces_up_to
-from circuits.task import TaskError
-from circuits.tasks.random_circuits import GROWTHS, WIRINGS, drawn_name, random_circuit
+from lengthgen.circuits.reference import check_reference
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks.random_circuits import GROWTHS, WIRINGS, drawn_name, random_circuit
 
 LARGEST = 6
 

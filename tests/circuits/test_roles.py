@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from circuits.analysis import Analysis, analyse
-from circuits.circuit import Circuit, Wiring
-from circuits.formats import CLOSING
-from circuits.induced import induced_complexity
-from circuits.roles import (
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.circuit import Circuit, Wiring
+from lengthgen.circuits.formats import CLOSING
+from lengthgen.circuits.induced import induced_complexity
+from lengthgen.circuits.roles import (
     IRRELEVANT,
     ScaleHintNeeded,
     ideal_relation,
@@ -20,13 +20,13 @@ from circuits.roles import (
     step_roles,
     unread_positions,
 )
-from circuits.src import minimal_arity, src, traces_up_to
-from circuits.task import Task
-from circuits.tasks import load
-from circuits.tasks.counter import parity
+from lengthgen.circuits.src import minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.tasks.counter import parity
+from lengthgen.theory.relation import NO_LABEL
 from tests.circuits.conftest import Analyses
 from tests.circuits.examples import random_task
-from theory.relation import NO_LABEL
 
 LARGEST = 8
 

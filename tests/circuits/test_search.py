@@ -11,19 +11,19 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from circuits import determining, partition, sat
-from circuits import src as src_module
-from circuits import trace as trace_module
-from circuits.clock import Clock
-from circuits.determining import determining_sets
-from circuits.formats import in_format
-from circuits.partition import fewest_operators
-from circuits.search import rounds, stages
-from circuits.src import Interrupted, SRCResult, minimal_arity, src, traces_up_to
-from circuits.task import Task, TaskError
-from circuits.tasks import load, parse_task
-from circuits.tasks.counter import parity
-from circuits.trace import of_prompts, trace
+from lengthgen.circuits import determining, partition, sat
+from lengthgen.circuits import src as src_module
+from lengthgen.circuits import trace as trace_module
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.determining import determining_sets
+from lengthgen.circuits.formats import in_format
+from lengthgen.circuits.partition import fewest_operators
+from lengthgen.circuits.search import rounds, stages
+from lengthgen.circuits.src import Interrupted, SRCResult, minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks import load, parse_task
+from lengthgen.circuits.tasks.counter import parity
+from lengthgen.circuits.trace import of_prompts, trace
 from tests.circuits.examples import random_task
 from tests.oracles import sequences as oracle
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from circuits.formats import FORMATS
-from circuits.task import TaskError
-from circuits.tasks import TASKS, TaskSpec, load, parse_task
+from lengthgen.circuits.formats import FORMATS
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import TASKS, TaskSpec, load, parse_task
 
 NAMES = (*TASKS, "mine.py:task", "a folder/of[1]/mine.py:task_2")
 

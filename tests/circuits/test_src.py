@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from circuits import partition, sat, wirings
-from circuits import trace as trace_module
-from circuits.circuit import Circuit
-from circuits.src import SRCResult, minimal_arity, src, traces_up_to
-from circuits.task import Task, TaskError
-from circuits.tasks import load
-from circuits.tasks.copying import copy
-from circuits.tasks.counter import parity
-from circuits.tasks.growing import permutation
-from circuits.trace import trace
+from lengthgen.circuits import partition, sat, wirings
+from lengthgen.circuits import trace as trace_module
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.src import SRCResult, minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.tasks.copying import copy
+from lengthgen.circuits.tasks.counter import parity
+from lengthgen.circuits.tasks.growing import permutation
+from lengthgen.circuits.trace import trace
 from tests.circuits.examples import addition, direct_parity, random_task, renamed
 from tests.oracles import sequences as oracle
 

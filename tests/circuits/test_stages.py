@@ -7,16 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from circuits.clock import Clock, OutOfTime
-from circuits.search import stages
-from circuits.search.candidates import candidates, feasible
-from circuits.search.narrowing import BoundSteps, Narrowed, admitted, extended, fewest, narrowed
-from circuits.search.problem import Problem
-from circuits.search.serving import Served
-from circuits.search.simplest import circuit_of
-from circuits.search.stages import INTERRUPTED, search
-from circuits.src import src, traces_up_to
-from circuits.tasks import load
+from lengthgen.circuits.clock import Clock, OutOfTime
+from lengthgen.circuits.search import stages
+from lengthgen.circuits.search.candidates import candidates, feasible
+from lengthgen.circuits.search.narrowing import BoundSteps, Narrowed, admitted, extended, fewest, narrowed
+from lengthgen.circuits.search.problem import Problem
+from lengthgen.circuits.search.serving import Served
+from lengthgen.circuits.search.simplest import circuit_of
+from lengthgen.circuits.search.stages import INTERRUPTED, search
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.tasks import load
 
 TASKS = [("parity", None, 5, 2), ("counter", 3, 4, 2), ("majority-count", 15, 9, 2), ("permutation", 3, 7, 1)]
 

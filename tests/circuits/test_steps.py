@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from circuits import clock as clock_module
-from circuits import partition, sat
-from circuits.analysis import SearchStopped, analyse
-from circuits.clock import Clock
-from circuits.sat import SolverFailed
-from circuits.src import minimal_arity, src, traces_up_to
-from circuits.tasks import load
+from lengthgen.circuits import clock as clock_module
+from lengthgen.circuits import partition, sat
+from lengthgen.circuits.analysis import SearchStopped, analyse
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.src import minimal_arity, src, traces_up_to
+from lengthgen.circuits.tasks import load
 from tests.circuits.test_sat import FIVE_CYCLE, HARD, _serves
 
 TASKS = (("parity", "aligned", 5), ("sort-trace", "unaligned", 4), ("majority-count", "unaligned", 6))
@@ -44,9 +44,9 @@ def test_a_search_ends_exactly_at_its_steps_however_slow_the_machine_is(case: tu
 
 
 COUNTED = """
-from circuits.analysis import analyse
-from circuits.clock import Clock
-from circuits.tasks import load
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.tasks import load
 
 clock = Clock()
 analyse(load("sort-trace"), "unaligned", 4, clock=clock)

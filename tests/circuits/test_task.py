@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from circuits import trace as trace_module
-from circuits.answers import MAX_SYMBOLS
-from circuits.task import MAX_TOKENS, Task, TaskError
-from circuits.tasks import TASKS
-from circuits.tasks.copying import copy
-from circuits.tasks.counter import parity
-from circuits.tasks.growing import permutation
-from circuits.trace import Trace, trace
+from lengthgen.circuits import trace as trace_module
+from lengthgen.circuits.answers import MAX_SYMBOLS
+from lengthgen.circuits.task import MAX_TOKENS, Task, TaskError
+from lengthgen.circuits.tasks import TASKS
+from lengthgen.circuits.tasks.copying import copy
+from lengthgen.circuits.tasks.counter import parity
+from lengthgen.circuits.tasks.growing import permutation
+from lengthgen.circuits.trace import Trace, trace
 from tests.circuits.examples import addition, direct_parity
 
 

@@ -8,15 +8,15 @@ from itertools import pairwise, takewhile
 import numpy as np
 import pytest
 
-from circuits.answers import MAX_SYMBOLS
-from circuits.circuit import CircuitError
-from circuits.formats import FORMATS, aligned, in_format
-from circuits.reference import reference_circuit, reference_complexity
-from circuits.src import minimal_arity, src, traces_up_to
-from circuits.tables import keys_of
-from circuits.task import UNDEFINED, Reference, Task, TaskError
-from circuits.tasks import TASKS, load
-from circuits.trace import trace
+from lengthgen.circuits.answers import MAX_SYMBOLS
+from lengthgen.circuits.circuit import CircuitError
+from lengthgen.circuits.formats import FORMATS, aligned, in_format
+from lengthgen.circuits.reference import reference_circuit, reference_complexity
+from lengthgen.circuits.src import minimal_arity, src, traces_up_to
+from lengthgen.circuits.tables import keys_of
+from lengthgen.circuits.task import UNDEFINED, Reference, Task, TaskError
+from lengthgen.circuits.tasks import TASKS, load
+from lengthgen.circuits.trace import trace
 
 SCALES = (1, 2, 3, 5, 8, 13)
 WITH_BASE = ["copy", "addition", "counter", "division-remainder", "log-shift", "majority-count", "multiplication-nn"]

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from circuits.clock import Clock
-from circuits.determining import determines
-from circuits.src import SRCResult, src, traces_up_to
-from circuits.task import Task
-from circuits.tasks.copying import copy
-from circuits.tasks.counter import parity
-from circuits.tasks.growing import permutation
-from circuits.templates import MAX_PACE, choose_wirings, located_wiring, pace_of
-from circuits.trace import segments, trace
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.determining import determines
+from lengthgen.circuits.src import SRCResult, src, traces_up_to
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks.copying import copy
+from lengthgen.circuits.tasks.counter import parity
+from lengthgen.circuits.tasks.growing import permutation
+from lengthgen.circuits.templates import MAX_PACE, choose_wirings, located_wiring, pace_of
+from lengthgen.circuits.trace import segments, trace
 from tests.circuits.examples import addition, random_task
 from tests.oracles import sequences as oracle
 
@@ -147,8 +147,8 @@ def _hardness(rows: list[tuple[str, ...]], scale: int, step: int) -> tuple[int, 
 
 
 CHOICE = """
-from circuits.src import src, traces_up_to
-from circuits.task import Task
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import Task
 
 task = Task(
     name="tie",

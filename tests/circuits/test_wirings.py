@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from circuits import determining, tables
-from circuits.determining import determines, determining_sets, known_sets
-from circuits.guesses import Guesses
-from circuits.modes import all_wirings
-from circuits.src import minimal_arity, traces_up_to
-from circuits.tables import Table, step_entries
-from circuits.task import Task
-from circuits.tasks import load
-from circuits.tasks.copying import copy
-from circuits.tasks.counter import parity
-from circuits.trace import extended, of_prompts, trace
-from circuits.wirings import MAX_WIRINGS, alternatives
+from lengthgen.circuits import determining, tables
+from lengthgen.circuits.determining import determines, determining_sets, known_sets
+from lengthgen.circuits.guesses import Guesses
+from lengthgen.circuits.modes import all_wirings
+from lengthgen.circuits.src import minimal_arity, traces_up_to
+from lengthgen.circuits.tables import Table, step_entries
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.tasks.copying import copy
+from lengthgen.circuits.tasks.counter import parity
+from lengthgen.circuits.trace import extended, of_prompts, trace
+from lengthgen.circuits.wirings import MAX_WIRINGS, alternatives
 from tests.circuits.examples import addition, direct_parity, random_task
 from tests.oracles import sequences as oracle
 

@@ -6,10 +6,10 @@ from collections import Counter, deque
 import numpy as np
 import pytest
 
-from circuits.src import src, traces_up_to
-from circuits.task import UNDEFINED, Task, TaskError
-from circuits.tasks import load
-from circuits.trace import trace
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import UNDEFINED, Task, TaskError
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.trace import trace
 
 
 def carried_out(words: list[str]) -> list[str]:
@@ -94,7 +94,7 @@ def test_traces_show_the_longest_outputs(name: str, longest) -> None:
 
 
 def test_a_search_for_longer_outputs_that_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("circuits.task.MAX_TOKENS", 1_000_000)
+    monkeypatch.setattr("lengthgen.circuits.task.MAX_TOKENS", 1_000_000)
     with pytest.raises(TaskError, match=r"'scan': 5,600 sequences of 201 positions are more than 1,000,000"):
         trace(load("scan"), 100)
 

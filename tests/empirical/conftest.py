@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from circuits.tasks import TaskSpec
-from empirical.runs.profile import load_profile
-from empirical.runs.protocol import Cell, checked_protocol
-from empirical.runs.run import Run, one_run
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.runs.profile import load_profile
+from lengthgen.empirical.runs.protocol import Cell, checked_protocol
+from lengthgen.empirical.runs.run import Run, one_run
 
 
 @pytest.fixture

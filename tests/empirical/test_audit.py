@@ -7,14 +7,14 @@ import pytest
 import torch
 from torch import nn
 
-from empirical.audit import AuditError, audit
-from empirical.audit.codes import distinct, expected_distinct
-from empirical.audit.grid import OFFSETS
-from empirical.audit.loading import load, subjects
-from empirical.audit.rounded import rounded_to
-from empirical.encodings.base import PositionEncoding
-from empirical.encodings.learned import LearnedAbsolute
-from theory.encodings.catalogue import with_formulas
+from lengthgen.empirical.audit import AuditError, audit
+from lengthgen.empirical.audit.codes import distinct, expected_distinct
+from lengthgen.empirical.audit.grid import OFFSETS
+from lengthgen.empirical.audit.loading import load, subjects
+from lengthgen.empirical.audit.rounded import rounded_to
+from lengthgen.empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.encodings.learned import LearnedAbsolute
+from lengthgen.theory.encodings.catalogue import with_formulas
 
 EXAMPLES = Path(__file__).parent / "examples" / "position_laws.py"
 SMALL = {"heads": 2, "head_dim": 16}

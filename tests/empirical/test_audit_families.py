@@ -5,9 +5,9 @@ import os
 import pytest
 import torch
 
-from empirical.audit import AuditError
-from empirical.audit.models.configs import load_model, role_of
-from empirical.audit.models.runner import Runner
+from lengthgen.empirical.audit import AuditError
+from lengthgen.empirical.audit.models.configs import load_model, role_of
+from lengthgen.empirical.audit.models.runner import Runner
 
 pytest.importorskip("transformers", reason="models of transformers need it")
 

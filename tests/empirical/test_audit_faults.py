@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from empirical.audit import AuditError, audit
-from empirical.audit.loading import subjects
-from empirical.audit.models.runner import is_model
+from lengthgen.empirical.audit import AuditError, audit
+from lengthgen.empirical.audit.loading import subjects
+from lengthgen.empirical.audit.models.runner import is_model
 
 WIDTH = 16
 

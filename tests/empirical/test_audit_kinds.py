@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from empirical.audit.models.audit import audit_model
-from empirical.audit.models.own import own_model
+from lengthgen.empirical.audit.models.audit import audit_model
+from lengthgen.empirical.audit.models.own import own_model
 from tests.empirical.examples.decoders import (
     HEADS,
     Absolute,

@@ -11,18 +11,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from empirical.audit import agreement, codes, grid, independence, law
-from empirical.audit.adapter import Setting
-from empirical.audit.agreement import Agreement
-from empirical.audit.diagnosis import SettingMeasures, findings
-from empirical.audit.embedding import EmbedAdapter
-from empirical.audit.grid import OFFSETS
-from empirical.audit.kinds import adapter_for
-from empirical.audit.loading import _logits, load, subjects
-from empirical.audit.pairs import BiasAdapter, ScoresAdapter
-from empirical.audit.rotation import RotateAdapter
-from empirical.audit.subject import Kind, Subject
-from empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.audit import agreement, codes, grid, independence, law
+from lengthgen.empirical.audit.adapter import Setting
+from lengthgen.empirical.audit.agreement import Agreement
+from lengthgen.empirical.audit.diagnosis import SettingMeasures, findings
+from lengthgen.empirical.audit.embedding import EmbedAdapter
+from lengthgen.empirical.audit.grid import OFFSETS
+from lengthgen.empirical.audit.kinds import adapter_for
+from lengthgen.empirical.audit.loading import _logits, load, subjects
+from lengthgen.empirical.audit.pairs import BiasAdapter, ScoresAdapter
+from lengthgen.empirical.audit.rotation import RotateAdapter
+from lengthgen.empirical.audit.subject import Kind, Subject
+from lengthgen.empirical.encodings.base import PositionEncoding
 from tests.empirical.test_audit import EXAMPLES, SMALL
 
 WIDE, NARROW = Setting(dtype=torch.float64), Setting(dtype=torch.float32)

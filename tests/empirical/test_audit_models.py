@@ -12,16 +12,16 @@ import torch
 from torch import nn
 
 from bench.museum.__main__ import arguments, catalogue
-from empirical.audit import AuditError, assert_lawful
-from empirical.audit.models.anatomy import rope_fields
-from empirical.audit.models.audit import audit_model
-from empirical.audit.models.bounds import TooLarge, bounded, field_of
-from empirical.audit.models.configs import load_model
-from empirical.audit.published import FIELDS, code_slopes, rotary, text_slopes
-from empirical.audit.reproduction import confirmed
-from empirical.audit.rules import RULES
 from lengthgen.auditing import audit
-from theory.system.userfile import run_file
+from lengthgen.empirical.audit import AuditError, assert_lawful
+from lengthgen.empirical.audit.models.anatomy import rope_fields
+from lengthgen.empirical.audit.models.audit import audit_model
+from lengthgen.empirical.audit.models.bounds import TooLarge, bounded, field_of
+from lengthgen.empirical.audit.models.configs import load_model
+from lengthgen.empirical.audit.published import FIELDS, code_slopes, rotary, text_slopes
+from lengthgen.empirical.audit.reproduction import confirmed
+from lengthgen.empirical.audit.rules import RULES
+from lengthgen.infrastructure.userfile import run_file
 
 ROOT = Path(__file__).parents[2]
 RIGHT = Path(__file__).parent / "examples" / "right_encodings.py"
@@ -387,7 +387,7 @@ def test_a_configuration_file_is_read_as_all_files_are(tmp_path, monkeypatch):
         path.write_text(text)
         with pytest.raises(AuditError, match=says):
             load_model(f"hf:{path}", {})
-    monkeypatch.setattr("theory.system.files.LARGEST", 10)
+    monkeypatch.setattr("lengthgen.infrastructure.files.LARGEST", 10)
     with pytest.raises(AuditError, match="at most 10 are read"):
         load_model(f"hf:{path}", {})
 

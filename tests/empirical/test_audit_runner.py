@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from empirical.audit import AuditError
-from empirical.audit.models import patterns
-from empirical.audit.models.anatomy import look
-from empirical.audit.models.own import own_model
-from empirical.audit.models.plans import Facts
-from empirical.audit.models.runner import Runner
+from lengthgen.empirical.audit import AuditError
+from lengthgen.empirical.audit.models import patterns
+from lengthgen.empirical.audit.models.anatomy import look
+from lengthgen.empirical.audit.models.own import own_model
+from lengthgen.empirical.audit.models.plans import Facts
+from lengthgen.empirical.audit.models.runner import Runner
 from tests.empirical.examples.torch_models import VOCABULARY, Answering, ByKeyword, Model, WithPositions
 
 ANSWERS = {

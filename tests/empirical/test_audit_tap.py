@@ -7,13 +7,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from empirical.audit import AuditError
-from empirical.audit.models.anatomy import look
-from empirical.audit.models.audit import audit_model
-from empirical.audit.models.einsum import einsum_factors
-from empirical.audit.models.own import own_model
-from empirical.audit.models.runner import SOURCE, Runner
-from empirical.audit.models.tap import Tap
+from lengthgen.empirical.audit import AuditError
+from lengthgen.empirical.audit.models.anatomy import look
+from lengthgen.empirical.audit.models.audit import audit_model
+from lengthgen.empirical.audit.models.einsum import einsum_factors
+from lengthgen.empirical.audit.models.own import own_model
+from lengthgen.empirical.audit.models.runner import SOURCE, Runner
+from lengthgen.empirical.audit.models.tap import Tap
 from tests.empirical.examples import torch_models
 from tests.empirical.examples.torch_models import HEADS, WIDTH, Model
 

@@ -6,7 +6,7 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from theory.encodings.encoding import KEY, QUERY, Encoding
+from lengthgen.theory.encodings.encoding import KEY, QUERY, Encoding
 
 HOSTILE = (0, 1, 2, 7, 255, 256, 257, 4095, 10**6 - 1, 10**6)
 """Positions, not contiguous: ends of what small floating-point types count exactly, and far ones."""

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from empirical.training import sealed_sweep, sweep
 from lengthgen import progress, reporting
 from lengthgen.cli import main
-from proofs_checks import ledger
+from lengthgen.empirical.training import sealed_sweep, sweep
+from lengthgen.proofs_checks import ledger
 from tests.attack.watchdog import warm
 from tests.lengthgen.settled_here import settled_here
 from tests.pool_here import pool_here

@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from empirical.runs import protocol
-from empirical.runs.profile import Profile, load_profile
-from empirical.training import sweep
 from lengthgen import gallery, pipeline, reporting
 from lengthgen.cli import main
-from proofs_checks import ledger, registry
+from lengthgen.empirical.runs import protocol
+from lengthgen.empirical.runs.profile import Profile, load_profile
+from lengthgen.empirical.training import sweep
+from lengthgen.proofs_checks import ledger, registry
 from tests.lengthgen.settled_here import settled_here
 from tests.pool_here import pool_here
 

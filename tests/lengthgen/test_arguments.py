@@ -129,13 +129,13 @@ OF_AUDITS = {
 COMPUTING = (
     "lengthgen.complexity.src",
     "lengthgen.gallery._draw_all",
-    "empirical.training.train.train",
-    "circuits.analysis.analyse",
+    "lengthgen.empirical.training.train.train",
+    "lengthgen.circuits.analysis.analyse",
     "lengthgen.freezing.analyse",
     "lengthgen.training.train_all",
     "lengthgen.pipeline.Cached",
     "lengthgen.reporting._explorations",
-    "proofs_checks.ledger._tasks",
+    "lengthgen.proofs_checks.ledger._tasks",
 )
 """Functions where the long parts of all commands begin, by the modules that call them."""
 

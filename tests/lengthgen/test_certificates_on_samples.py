@@ -7,8 +7,8 @@ import pytest
 
 # At arity 1 there is no circuit, but only one prompt in 2**40 shows that "always 0" is none, and random ones miss it.
 AND = """
-from circuits import Task
-from circuits.task import Reference
+from lengthgen.circuits import Task
+from lengthgen.circuits.task import Reference
 def task(name, reference=None):
     return Task(name=name, alphabet="01", prompt=lambda n: ["01"] * 40,
                 generate=lambda prompt: "1" if prompt == tuple("1" * 40) else "0", reference=reference)
@@ -119,8 +119,8 @@ def test_help_says_what_the_exit_codes_mean(run):
 
 def test_a_lower_bound_in_mode_typed_rests_on_all_prompts_of_a_scale(monkeypatch):
     """A sampled scale has no typed lower bound: on some prompts alone, fewer positions may seem to be needed."""
-    from circuits import trace as trace_module
-    from circuits.tasks import TaskSpec
+    from lengthgen.circuits import trace as trace_module
+    from lengthgen.circuits.tasks import TaskSpec
     from lengthgen.complexity import Question, compute
 
     monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 50)

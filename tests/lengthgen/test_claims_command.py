@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from proofs_checks import registry
+from lengthgen.proofs_checks import registry
 from tests.lengthgen.refusal import refused
 
 

@@ -84,7 +84,7 @@ def test_train(answer, tmp_path):
 def test_a_users_own_task_goes_through_every_command(answer, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(
-        "from circuits import Task\n"
+        "from lengthgen.circuits import Task\n"
         "def generate(prompt):\n"
         "    return ['1' if '1' in prompt[: n + 1] else '0' for n in range(len(prompt) - 1)]\n"
         "running_or = Task(name='running-or', alphabet=('0', '1', '='), generate=generate,\n"
@@ -138,10 +138,10 @@ def test_what_lists_all_lists_as_many_as_the_messages_say(answer, run):
 
 
 OWN = """
-from circuits import Task
-from empirical.encodings import PositionEncoding
-from empirical.encodings.alibi import ALiBi
-from theory import from_function
+from lengthgen.circuits import Task
+from lengthgen.empirical.encodings import PositionEncoding
+from lengthgen.empirical.encodings.alibi import ALiBi
+from lengthgen.theory import from_function
 
 def generate(prompt):
     return ["1" if "1" in prompt[: n + 1] else "0" for n in range(len(prompt) - 1)]

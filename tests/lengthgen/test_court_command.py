@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from circuits.theories.catalogue import THEORIES
-from empirical.court.published.load import published_cells
+from lengthgen.circuits.theories.catalogue import THEORIES
+from lengthgen.empirical.court.published.load import published_cells
 from lengthgen.tables.layout import LINES
 from tests.lengthgen.refusal import refused
 from tests.pool_here import pool_here

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from circuits.tasks import TaskSpec
 from lengthgen import reporting
-from paper_figs.catalogue import catalogue
-from paper_figs.report.relations import Bounds, explore, pool_labels
-from paper_figs.sources import Sources
-from proofs_checks.report import as_json
-from proofs_checks.runner import run_claim
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.infrastructure.cache import Cached
+from lengthgen.infrastructure.files import SEAL, write_sealed_json
+from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.paper_figs.report.relations import Bounds, explore, pool_labels
+from lengthgen.paper_figs.sources import Sources
+from lengthgen.proofs_checks.report import as_json
+from lengthgen.proofs_checks.runner import run_claim
 from tests.paper_figs.made_up import PROTOCOL, sources
 from tests.proofs_checks import toys
-from theory.system.cache import Cached
-from theory.system.files import SEAL, write_sealed_json
 
 SMALL = PROTOCOL.replace('tasks = ["copy", "parity"]', 'tasks = ["copy"]').replace("seeds = 5", "seeds = 2")
 FIGURES = ("disagreements-made-up", "results-made-up", "ledger")
@@ -62,7 +62,7 @@ def ask(pristine, run, tmp_path, monkeypatch, explored_here):
     monkeypatch.setattr(reporting, "TASKS", {"copy": reporting.TASKS["copy"]})
     monkeypatch.setattr(reporting, "selection", lambda runs: toys.selection("toy-accept"))
     monkeypatch.setattr(reporting, "revision", lambda: "unknown")
-    monkeypatch.setattr("paper_figs.report.trials.names", list)
+    monkeypatch.setattr("lengthgen.paper_figs.report.trials.names", list)
     for module in ("gallery", "reporting"):
         monkeypatch.setattr(f"lengthgen.{module}.source_digest", lambda *_: "code")
     entries = catalogue(Sources(out=out, profile="smoke", width=7.0), [pristine[1]])

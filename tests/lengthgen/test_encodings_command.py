@@ -7,7 +7,7 @@ import pytest
 
 OWN = """
 import sympy as sp
-from theory.encodings.encoding import DISTANCE_LAWS, Encoding, Law, Recovery
+from lengthgen.theory.encodings.encoding import DISTANCE_LAWS, Encoding, Law, Recovery
 c = sp.Symbol("c", positive=True)
 linear = Encoding(name="linear", title="linear", arxiv="", bias=lambda j, i, n: -c * (j - i), laws=DISTANCE_LAWS)
 crossed = Encoding(name="crossed", title="crossed", arxiv="", bias=lambda j, i, n: -c * i * j, laws=(Law.RELATIVE,))

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from circuits.encodings import ENCODINGS, parse_encoding
-from empirical.runs.profile import load_profile
-from paper_figs.style import look, looks
-from proofs_checks import registry
-from theory.encodings.catalogue import DuplicateEncoding, named, register
-from theory.encodings.encoding import Encoding, Option
-from theory.laws import Ruling
+from lengthgen.circuits.encodings import ENCODINGS, parse_encoding
+from lengthgen.empirical.runs.profile import load_profile
+from lengthgen.paper_figs.style import look, looks
+from lengthgen.proofs_checks import registry
+from lengthgen.theory.encodings.catalogue import DuplicateEncoding, named, register
+from lengthgen.theory.encodings.encoding import Encoding, Option
+from lengthgen.theory.laws import Ruling
 
 LABELS = {"rpe", "clipped", "ipe", "ipe-sh", "random-rpe", "lbpe", "lbpe-sh"}
 """Encodings that act through labels alone."""
@@ -128,8 +128,8 @@ def test_the_matrix_has_a_row_for_each_encoding_with_formulas_and_a_reason_for_e
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     decided = {"relative_law": "yes", "causal_only": True, "bounded": True, "far_field": "constant"}
     for name, value in decided.items():
-        monkeypatch.setattr(f"theory.properties.{name}", lambda _, value=value: value)
-    monkeypatch.setattr("theory.laws.decide_law", lambda *_: Ruling(holds=True, reason="not computed here"))
+        monkeypatch.setattr(f"lengthgen.theory.properties.{name}", lambda _, value=value: value)
+    monkeypatch.setattr("lengthgen.theory.laws.decide_law", lambda *_: Ruling(holds=True, reason="not computed here"))
     output = answer("encodings")
     rows = {row["name"] for row in output["encodings"]}
     assert rows | {*output["without_formulas"]} == {*ENCODINGS}

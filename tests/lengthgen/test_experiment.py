@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from circuits.encodings import parse_encoding
-from circuits.modes import Mode
-from empirical.model.backend import CPU
-from empirical.runs.profile import ProfileError
-from empirical.runs.protocol import load_protocol
-from empirical.training import cost
 from lengthgen import freezing, training
 from lengthgen.budget import BudgetError, parse_budget
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.modes import Mode
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.training import cost
 from lengthgen.experiment import Experiment, task_experiment
 from lengthgen.freezing import frozen_predictions, stored_predictions
+from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.training import UntilDecided, run_conjecture, sweep_all
 from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file
-from theory.system.errors import LengthgenError
 
 
 def predictions(folder):
@@ -171,7 +171,7 @@ def test_what_is_no_budget_is_refused_in_one_line(text):
 @pytest.mark.parametrize("name", ["runs", "figures", "tensorboard", "fig1"])
 def test_a_task_of_ones_own_whose_name_the_results_have_for_something_else_is_refused(name, tmp_path):
     file = tmp_path / "mine.py"
-    file.write_text(f"from circuits.tasks import load\n{name} = load('copy')\n", encoding="utf-8")
+    file.write_text(f"from lengthgen.circuits.tasks import load\n{name} = load('copy')\n", encoding="utf-8")
     pairs = [("aligned", parse_encoding("ipe"))]
     with pytest.raises(ProfileError, match=f"task '.*mine.py:{name}'.* is taken"):
         task_experiment(
@@ -184,7 +184,7 @@ def test_tasks_of_one_name_in_two_files_do_not_share_a_folder(tmp_path, monkeypa
     experiments = []
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "my.py").write_text("from circuits.tasks import load\nmine = load('copy')\n")
+        (tmp_path / folder / "my.py").write_text("from lengthgen.circuits.tasks import load\nmine = load('copy')\n")
         pairs = [("aligned", parse_encoding("rpe"))]
         for task in (f"{folder}/my.py:mine", f"{tmp_path}/{folder}/my.py:mine"):
             experiments.append(

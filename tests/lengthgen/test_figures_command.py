@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from circuits.sat import SolverFailed
-from empirical.runs.run import FORMAT_VERSION, one_run
+from lengthgen.circuits.sat import SolverFailed
 from lengthgen.commands.figures import WidthName
-from paper_figs import style, task_labels
-from paper_figs.catalogue import catalogue
-from paper_figs.saving import Drawing
-from paper_figs.sources import Sources
+from lengthgen.empirical.runs.run import FORMAT_VERSION, one_run
+from lengthgen.paper_figs import style, task_labels
+from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.sources import Sources
 from tests.lengthgen.refusal import refused
 from tests.paper_figs.made_up import fill, protocol_file, sources
 
@@ -197,7 +197,7 @@ def test_a_solver_that_died_is_tried_again(made_up, run, monkeypatch, tmp_path):
 def test_computed_answers_are_kept_for_other_folders(made_up, run, tmp_path, monkeypatch):
     _, options = made_up
     assert run("figures", "table-tasks", *options)[0] == 0
-    monkeypatch.setattr("paper_figs.task_tables.tasks", None)
+    monkeypatch.setattr("lengthgen.paper_figs.task_tables.tasks", None)
     code, out, _ = run("figures", "table-tasks", *options, "--into", str(tmp_path / "other"), "--json")
     assert code == 0 and not json.loads(out)["unchanged"]
     assert {path.name for path in (tmp_path / "other").glob("table-*")} == {*json.loads(out)["figures"]["table-tasks"]}
@@ -223,7 +223,7 @@ def test_a_broken_run_is_named_and_the_rest_is_drawn(made_up, run):
 def test_a_run_of_another_format_version_is_not_taken(made_up, run, monkeypatch):
     _, options = made_up
     monkeypatch.setattr(
-        "empirical.runs.run.one_run", lambda *parts: replace(one_run(*parts), version=FORMAT_VERSION - 1)
+        "lengthgen.empirical.runs.run.one_run", lambda *parts: replace(one_run(*parts), version=FORMAT_VERSION - 1)
     )
     code, _, err = run("figures", "results-made-up", *options)
     assert code == 2 and "30 of the 30 runs" in err

@@ -5,10 +5,10 @@ import os
 
 import pytest
 
-from empirical.training import cluster
 from lengthgen import gallery
+from lengthgen.empirical.training import cluster
+from lengthgen.infrastructure.files import FullDisk, locked, write_bytes
 from tests.pool_here import pool_here
-from theory.system.files import FullDisk, locked, write_bytes
 
 SCALES = ("--train", "1-2", "--test", "1-4", "--profile", "smoke")
 

@@ -25,7 +25,7 @@ AGAIN = "what was stored is kept: run the same command again\n"
 CALLED = """
 import gc, os, sys
 from pathlib import Path
-from theory.system.files import write_bytes
+from lengthgen.infrastructure.files import write_bytes
 from lengthgen import cli
 from lengthgen.__main__ import main
 
@@ -52,7 +52,7 @@ main()
 WORK = """
 import atexit, os, signal, sys, time
 from threading import Thread
-from theory.system.processes import interrupts_left
+from lengthgen.infrastructure.processes import interrupts_left
 
 def send(name):
     os.kill(os.getpid(), getattr(signal, name))

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from circuits.languages.c_rasp import decide
-from circuits.languages.regular import minimal_automaton
+from lengthgen.circuits.languages.c_rasp import decide
+from lengthgen.circuits.languages.regular import minimal_automaton
 from lengthgen.languages import SCALE, src_with_states
 from tests.circuits.languages.drawn import drawn
 from tests.lengthgen.refusal import refused

@@ -189,7 +189,7 @@ def test_arrays_and_the_users_own_code(answer, tmp_path):
     assert answer("lrc", str(tmp_path / "a.npy"), "--scales", "3,6")["lrc"] == {"3": 3, "6": 3}
     (tmp_path / "mine.py").write_text(
         "import numpy as np\n"
-        "from theory.relation import clipped_relative\n"
+        "from lengthgen.theory.relation import clipped_relative\n"
         "def window(i, j): return 1 if j - i < 3 else 0\n"
         "def middle(i, j, n): return 1 if 2 * i == n else 0\n"
         "rows = [[1, 2], [0, 1]]\n"

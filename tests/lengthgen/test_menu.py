@@ -11,7 +11,7 @@ import typer
 from typer.models import ParameterInfo
 
 from lengthgen.menu import COMMANDS, GROUPS, all_functions
-from proofs_checks.registry import CLAIMS
+from lengthgen.proofs_checks.registry import CLAIMS
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """`lengthgen modular-addition`: predicted and observed by condition, and refusals before anything is computed."""
 
-from empirical.modular_addition import classifiers
-from empirical.modular_addition.conditions import CONDITIONS
+from lengthgen.empirical.modular_addition import classifiers
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS
 from tests.lengthgen.refusal import refused
 
 SMOKE = ("modular-addition", "--profile", "smoke")

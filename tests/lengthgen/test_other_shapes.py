@@ -7,37 +7,37 @@ from pathlib import Path
 
 import pytest
 
-from circuits.prediction_record import PREDICTION, Prediction
-from circuits.tasks import TaskSpec
-from empirical.court.freeze import GUESS, guess_as_json
-from empirical.modular_addition.profile import load_profile as load_modular_profile
-from empirical.modular_addition.run import ModularRun
-from empirical.runs import unfinished
-from empirical.runs.protocol import load_protocol
-from empirical.runs.sealed import SealedRun
-from empirical.text.profile import load_profile
-from empirical.text.run import TextRun
-from empirical.trial.frozen import frozen_protocol, read_predictions
-from empirical.verdict.judgement import judge
 from lengthgen import encodings, verdict
-from paper_figs import learned_labels
-from paper_figs.records import RECORDS, find_record
-from paper_figs.report.relations import Bounds, explore, pool_labels
-from paper_figs.stored import JUDGEMENT, exploration, read_circuits
-from proofs_checks import ledger
-from proofs_checks.formal import recorded
-from proofs_checks.result import RESULT, Result
-from proofs_checks.runner import run_claim
+from lengthgen.circuits.prediction_record import PREDICTION, Prediction
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.court.freeze import GUESS, guess_as_json
+from lengthgen.empirical.modular_addition.profile import load_profile as load_modular_profile
+from lengthgen.empirical.modular_addition.run import ModularRun
+from lengthgen.empirical.runs import unfinished
+from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.runs.sealed import SealedRun
+from lengthgen.empirical.text.profile import load_profile
+from lengthgen.empirical.text.run import TextRun
+from lengthgen.empirical.trial.frozen import frozen_protocol, read_predictions
+from lengthgen.empirical.verdict.judgement import judge
+from lengthgen.infrastructure.cache import UserCached
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import read_json, read_sealed_json, write_json, write_sealed_json
+from lengthgen.infrastructure.shapes import WrongShape
+from lengthgen.paper_figs import learned_labels
+from lengthgen.paper_figs.records import RECORDS, find_record
+from lengthgen.paper_figs.report.relations import Bounds, explore, pool_labels
+from lengthgen.paper_figs.stored import JUDGEMENT, exploration, read_circuits
+from lengthgen.proofs_checks import ledger
+from lengthgen.proofs_checks.formal import recorded
+from lengthgen.proofs_checks.result import RESULT, Result
+from lengthgen.proofs_checks.runner import run_claim
+from lengthgen.theory.encodings.catalogue import named
 from tests.attack.damage import of_other_types, places
 from tests.empirical.conftest import smoke_run
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
 from tests.proofs_checks import toys
 from tests.sealed_results import modular_result, text_result
-from theory.encodings.catalogue import named
-from theory.system.cache import UserCached
-from theory.system.errors import LengthgenError
-from theory.system.files import read_json, read_sealed_json, write_json, write_sealed_json
-from theory.system.shapes import WrongShape
 
 MOST = 12
 """Changes of each content."""
@@ -89,7 +89,7 @@ PREDICTIONS = "padding-sink/decimal/predictions.json"
 
 
 def ledger_guess():
-    from circuits.theories.theory import no
+    from lengthgen.circuits.theories.theory import no
 
     return no("it grows", breaks_at=3)
 

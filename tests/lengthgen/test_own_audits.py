@@ -10,7 +10,7 @@ HEAD = """
 import sys
 import torch
 from torch import nn
-from empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.encodings.base import PositionEncoding
 
 
 def raising(error):

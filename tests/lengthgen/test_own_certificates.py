@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from circuits.task import TaskError
-from circuits.tasks import TASKS, TaskSpec, load, load_machine, load_two_scales
-from circuits.tasks.catalogue import TWO_SCALE_TASKS
-from circuits.tasks.machines import MACHINES
 from lengthgen import complexity, questions
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import TASKS, TaskSpec, load, load_machine, load_two_scales
+from lengthgen.circuits.tasks.catalogue import TWO_SCALE_TASKS
+from lengthgen.circuits.tasks.machines import MACHINES
 from tests.lengthgen.refusal import refused
 from tests.timing import at_once
 
 COPY = """
 import os, sys, time
-from circuits import Task
+from lengthgen.circuits import Task
 def generate(prompt):
     GENERATED
     return prompt[:-1]

@@ -13,7 +13,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "claim.md"
 HEAD = """
 import os
 import sys
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
 
 
 def act(*, deed):
@@ -163,7 +163,7 @@ def test_an_object_that_is_no_claim_is_one_line(verify, name):
 
 
 ENCODING = """
-from theory.encodings.encoding import Encoding, Law
+from lengthgen.theory.encodings.encoding import Encoding, Law
 flat = Encoding(name="flat", title="flat", arxiv="", bias=lambda j, i, n: 0 * j, laws=(Law.RELATIVE,))
 own = claim("accept")
 """

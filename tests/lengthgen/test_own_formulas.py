@@ -7,7 +7,7 @@ from tests.lengthgen.refusal import refused
 HEAD = """
 import sys
 import sympy as sp
-from theory.encodings.encoding import Encoding, Law, Recovery
+from lengthgen.theory.encodings.encoding import Encoding, Law, Recovery
 
 c = sp.Symbol("c", positive=True)
 

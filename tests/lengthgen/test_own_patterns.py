@@ -16,8 +16,8 @@ import sys
 from fractions import Fraction
 import numpy as np
 import sympy as sp
-from theory.pattern import Pattern, from_relation
-from theory.relation import Relation, from_function, from_labels
+from lengthgen.theory.pattern import Pattern, from_relation
+from lengthgen.theory.relation import Relation, from_function, from_labels
 
 
 def raising(error):

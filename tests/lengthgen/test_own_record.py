@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from empirical.encodings.agreement import SIZES, largest_difference
-from empirical.encodings.catalogue import own_module
-from theory.encodings.own import record
+from lengthgen.empirical.encodings.agreement import SIZES, largest_difference
+from lengthgen.empirical.encodings.catalogue import own_module
+from lengthgen.theory.encodings.own import record
 
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "encoding.md"
 SMALL = ("--train", "1-2", "--test", "1-3", "--profile", "smoke", "--out", "out")
@@ -127,9 +127,7 @@ def test_a_record_without_a_module_is_proved_and_cannot_be_trained(run):
 )
 @pytest.mark.parametrize("command", ["predict", "train"])
 def test_a_record_with_a_wrong_part_is_one_line(run, command, field, says):
-    lines = (
-        f"from theory.encodings.encoding import Encoding\nmine = Encoding(**dict(name='x', title='x') | dict({field}))"
-    )
+    lines = f"from lengthgen import Encoding\nmine = Encoding(**dict(name='x', title='x') | dict({field}))"
     Path("wrong.py").write_text(lines, encoding="utf-8")
     scales = ("--train", "1-2", "--test", "1-3")
     options = ("--profile", "smoke", "--out", "out") if command == "train" else ()

@@ -7,7 +7,7 @@ from tests.lengthgen.refusal import refused
 HEAD = """
 import itertools, sys
 import numpy as np
-from circuits.task import Reference, Task
+from lengthgen.circuits.task import Reference, Task
 
 BITS = ("0", "1")
 

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from circuits.sat import SolverFailed
-from empirical.model.backend import Backend
 from lengthgen import gallery, pipeline
+from lengthgen.circuits.sat import SolverFailed
+from lengthgen.empirical.model.backend import Backend
 from lengthgen.gallery import Drawn
+from lengthgen.infrastructure import files
+from lengthgen.infrastructure.files import DamagedFile, locked, read_sealed_json, write_bytes
+from lengthgen.paper_figs.sources import Sources
 from lengthgen.tables.summary import _figures
-from paper_figs.sources import Sources
-from theory.system import files
-from theory.system.files import DamagedFile, locked, read_sealed_json, write_bytes
 
 
 class Enough(Exception):

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from circuits.analysis import Analysis, analyse
-from circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
-from circuits.prediction_record import Prediction
-from circuits.tasks import load
-from empirical.verdict.rules import answers
 from lengthgen import progress
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
+from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.tasks import load
+from lengthgen.empirical.verdict.rules import answers
 from lengthgen.predicting import Forecasts, forecasts_of
 from lengthgen.tables.forecasts import forecast_table, rules_table
 from tests.circuits.small_random_tasks import OWN_LETTER
@@ -121,7 +121,7 @@ def test_without_encodings_a_task_without_circuit_is_predicted_for_encodings_by_
 
 
 OWN_TASK = """
-from circuits.task import Task
+from lengthgen.circuits.task import Task
 
 task = Task(
     name="mine",

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 import lengthgen
-from circuits.tasks import TaskSpec
 from lengthgen import (
     ENCODINGS,
     Law,
@@ -33,6 +32,7 @@ from lengthgen import (
     src,
     traces_up_to,
 )
+from lengthgen.circuits.tasks import TaskSpec
 
 WINDOW = pattern_from_formula("2 if i == j else 1 if j - i == 1 else 0")
 

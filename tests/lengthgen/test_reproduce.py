@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from empirical.runs import protocol
-from empirical.runs.store import RunStore
+from lengthgen.empirical.runs import protocol
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.infrastructure.files import locked, read_sealed_json, write_json
 from tests.lengthgen.forked import forked
 from tests.lengthgen.small_reproduce import one_epoch, small_reproduce
 from tests.processes import alive, wait_until
-from theory.system.files import locked, read_sealed_json, write_json
 
 ROOT = Path(__file__).parents[2]
 TELL_TIME = ("claims.json", "environment.json", "files.json", "manifest.json", "report.html", "runs.json", ".lock")

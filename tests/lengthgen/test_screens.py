@@ -7,13 +7,13 @@ import pytest
 from rich.console import Console
 
 from lengthgen.encodings import full_matrix
+from lengthgen.proofs_checks.claim import Evidence, Strength
+from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
 from lengthgen.tables.circuits import _runs_of_scales, src_screen
 from lengthgen.tables.encodings import encodings_screen, encodings_table
 from lengthgen.tables.layout import LINES, WIDEST
 from lengthgen.tables.ledger import ledger_screen
 from lengthgen.tables.verdict import verdict_screen
-from proofs_checks.claim import Evidence, Strength
-from proofs_checks.result import FalsifierResult, Result, Verdict
 from tests.proofs_checks import toys
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from circuits import src as src_module
-from circuits.answers import MAX_SYMBOLS
-from circuits.search import rounds
-from circuits.search.stages import Searched
+from lengthgen.circuits import src as src_module
+from lengthgen.circuits.answers import MAX_SYMBOLS
+from lengthgen.circuits.search import rounds
+from lengthgen.circuits.search.stages import Searched
 from lengthgen.tables.layout import LINES
 from tests.lengthgen.refusal import refused
 from tests.processes import wait_until
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 HEAVY = ("src", "majority-count", "--base", "31", "--scales", "1-30")
 SORTING = ("src", "sort-trace", "--base", "10", "--scales", "1-30")
 FIVE = """
-from circuits import Task
+from lengthgen.circuits import Task
 five = Task(
     name="five-cycle",
     alphabet=("0", "1", "a", "b", "c", "d", "e"),
@@ -508,7 +508,7 @@ MINE = {
 def test_a_task_that_breaks_its_contract_is_one_line(run, name, tmp_path):
     code, says = MINE[name]
     file = tmp_path / "mine.py"
-    file.write_text(f"from circuits import Task\n{code}\n")
+    file.write_text(f"from lengthgen.circuits import Task\n{code}\n")
     refused(run("src", f"{file}:mine", "--scales", "1-3"), says)
 
 
@@ -552,7 +552,7 @@ def test_declared_takes_the_arity_of_the_reference_circuit(answer):
 def test_a_task_that_ignores_its_prompt_is_noticed(answer, run, tmp_path):
     """Bracket depth modulo 2 is that of the position: no bracket matters."""
     (tmp_path / "depth.py").write_text(
-        "from circuits.task import Task\n"
+        "from lengthgen.circuits.task import Task\n"
         "def depths(prompt):\n"
         "    total = 0\n"
         "    for bracket in prompt[:-1]:\n"

@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from empirical.trial.trial import as_json
+from lengthgen.empirical.trial.trial import as_json
 from lengthgen.tables.summary import found_lines, summary
 from tests.empirical.conftest import smoke_run
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNFIT, YES, evidence, histories

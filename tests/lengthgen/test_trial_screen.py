@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from empirical.trial.trial import as_json
+from lengthgen.empirical.trial.trial import as_json
 from lengthgen.tables.layout import LINES, WIDEST
 from lengthgen.tables.trial_screen import Sparkline, forecast_text, found, trial_screen
 from tests.empirical.conftest import smoke_run

@@ -15,22 +15,22 @@ import torch
 
 import lengthgen.tables.verdict_page as module_page
 import lengthgen.verdict as module
-from circuits.formats import PAD
-from circuits.languages.regular import Automaton
-from circuits.tasks.spec import load
-from empirical.model.geometry import Geometry
-from empirical.model.setup import Setup
-from empirical.runs.data import TEST, Examples
-from empirical.verdict.forgery import Decided
-from empirical.verdict.frozen import FrozenCells, load_frozen
-from empirical.verdict.preregistration import Preregistration, load_preregistration
-from empirical.verdict.runs import RUNS, CellRun, load_runs, run_of
-from empirical.verdict.tables import read_rows, write_rows
+from lengthgen.circuits.formats import PAD
+from lengthgen.circuits.languages.regular import Automaton
+from lengthgen.circuits.tasks.spec import load
+from lengthgen.empirical.model.geometry import Geometry
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TEST, Examples
+from lengthgen.empirical.verdict.forgery import Decided
+from lengthgen.empirical.verdict.frozen import FrozenCells, load_frozen
+from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
+from lengthgen.empirical.verdict.runs import RUNS, CellRun, load_runs, run_of
+from lengthgen.empirical.verdict.tables import read_rows, write_rows
+from lengthgen.infrastructure.files import read_json, write_json
 from lengthgen.verdict import VerdictError, freeze_answer, rerun_answer, train_answer, verdict_answer
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes, preregistration, store_cells
 from tests.lengthgen.refusal import refused
 from tests.pool_here import pool_here
-from theory.system.files import read_json, write_json
 
 RECORD = Path(__file__).parents[2] / "docs" / "results" / "verdict"
 TASK = "random-local-invariant-1[base=2]"
@@ -41,8 +41,10 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Folder of verdicts with frozen answers for two cells, of a preregistration with little training."""
     registered = preregistration(stopping=replace(preregistration().stopping, first=2, most=3))
     monkeypatch.setattr(module, "load_preregistration", lambda name: registered)
-    monkeypatch.setattr("empirical.verdict.runs.pool", pool_here)
-    monkeypatch.setattr("empirical.verdict.runs.keep_freed_memory", lambda: None)  # it would for all later tests
+    monkeypatch.setattr("lengthgen.empirical.verdict.runs.pool", pool_here)
+    monkeypatch.setattr(
+        "lengthgen.empirical.verdict.runs.keep_freed_memory", lambda: None
+    )  # it would for all later tests
     store_cells([frozen_cell(TASK, "nope"), frozen_cell(TASK, "alibi")], tmp_path / "mine")
     return tmp_path
 
@@ -71,7 +73,7 @@ def test_freezing_says_what_it_does_and_how_far_it_is(
     registered = preregistration()
     registered = replace(registered, encodings=("nope", "alibi"), tasks=replace(registered.tasks, count=1))
     monkeypatch.setattr(module, "load_preregistration", lambda name: registered)
-    monkeypatch.setattr("empirical.verdict.frozen.pool", pool_here)
+    monkeypatch.setattr("lengthgen.empirical.verdict.frozen.pool", pool_here)
     monkeypatch.setattr(module, "gate", lambda frozen: {"cells": len(frozen.cells)})
     assert freeze_answer("mine", tmp_path) == {"cells": 4}
     lines = [re.sub(r" \(.*", "", line) for line in capsys.readouterr().err.splitlines()]
@@ -114,7 +116,7 @@ def test_a_rerun_says_what_differs_and_fails_if_that_must_agree(
     run: Any, small: Path, monkeypatch: pytest.MonkeyPatch, agrees: bool, code: int, begin: str
 ) -> None:
     train_answer("mine", small, seconds=3600, until_decided=False)
-    monkeypatch.setattr("empirical.verdict.rerun.pool", pool_here)
+    monkeypatch.setattr("lengthgen.empirical.verdict.rerun.pool", pool_here)
     monkeypatch.setattr(module, "judged", lambda *_: {"agrees": agrees, "why": "1 of 1 differs"})
     ended = run("verdict", "mine", "--rerun", "1", "--out", str(small))
     assert ended[0] == code and "Cells trained again" in ended[1]
@@ -132,8 +134,10 @@ def test_a_forged_outcome_is_named_by_a_rerun_on_any_machine(
     write_rows(path, rows)
     environment = small / "mine" / module.ENVIRONMENT
     write_json(environment, read_json(environment) | {"machine": "another"})
-    monkeypatch.setattr("empirical.verdict.rerun.pool", pool_here)
-    monkeypatch.setattr("empirical.verdict.rerun.answers_of", lambda *_: dict.fromkeys(("nope", "alibi"), answers))
+    monkeypatch.setattr("lengthgen.empirical.verdict.rerun.pool", pool_here)
+    monkeypatch.setattr(
+        "lengthgen.empirical.verdict.rerun.answers_of", lambda *_: dict.fromkeys(("nope", "alibi"), answers)
+    )
     question = Decided(pair=("coverage", "name"), runs=tuple((frozen_cell(TASK, "nope"), n) for n in (0, 1)), fewest=1)
     monkeypatch.setattr(module, "decided", lambda *_: [question] if deciding else [])
     aimed = ["--deciding"] if deciding else []
@@ -185,8 +189,8 @@ def runs_read_once() -> Iterator[tuple[Callable[..., Any], Callable[..., Any]]]:
         return frozen_in(folder.resolve())
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("empirical.verdict.runs.load_runs", runs_once)
-        patch.setattr("empirical.verdict.frozen.load_frozen", frozen_once)
+        patch.setattr("lengthgen.empirical.verdict.runs.load_runs", runs_once)
+        patch.setattr("lengthgen.empirical.verdict.frozen.load_frozen", frozen_once)
         yield runs_once, frozen_once
 
 

@@ -13,13 +13,13 @@ import pytest
 
 from lengthgen import pipeline
 from lengthgen.cli import main
-from proofs_checks import ledger, registry
+from lengthgen.infrastructure import cache
+from lengthgen.proofs_checks import ledger, registry
 from tests.lengthgen.forked import forked
 from tests.lengthgen.refusal import refused
 from tests.processes import alive, wait_until
 from tests.proofs_checks import toys
 from tests.proofs_checks.stores import by_encoding, fails, fill, put, runs_of
-from theory.system import cache
 
 ROOT = Path(__file__).parents[2]
 
@@ -202,13 +202,13 @@ def test_where_nothing_can_be_kept_the_claim_is_answered_and_one_line_says_so(ru
 def copy(tmp_path) -> Path:
     """Copy of the project, to be changed."""
     for package in ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen"):
-        shutil.copytree(ROOT / package, tmp_path / "copy" / package)
+        shutil.copytree(ROOT / package, tmp_path / "copy" / package, symlinks=True)
     return tmp_path / "copy"
 
 
 SETTLE_HERE = """
 from lengthgen.cli import main
-from proofs_checks import ledger
+from lengthgen.proofs_checks import ledger
 from tests.lengthgen.settled_here import settled_here
 ledger._run_in_parallel = settled_here
 main()

@@ -1,4 +1,4 @@
-"""Formulas by definition, twice over; shares no code with theory.formula.
+"""Formulas by definition, twice over; shares no code with lengthgen.theory.formula.
 
 Random formulas are nested tuples, printed as text and evaluated as fractions. A tree is a leaf ("i",), ("j",), ("n",)
 or ("number", text, value), or (symbol, child, ...). Every operand is parenthesised, so the text says nothing about

@@ -1,6 +1,6 @@
 """The partition lattice by definition, over frozensets: order by containment of blocks, bounds by looking through all.
 
-Cells are tuples (i, j) or (i, j, n). Shares no code with theory.lattice and theory.generalization.
+Cells are tuples (i, j) or (i, j, n). Shares no code with lengthgen.theory.lattice and lengthgen.theory.generalization.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
-from circuits.prediction_record import RULES, Prediction
-from empirical.runs.measurement import Measurement
-from empirical.runs.protocol import load_protocol
-from empirical.runs.run import Run, plan
-from empirical.runs.store import RunStore
-from empirical.trial.conjecture import CellEvidence, CellKey, Criteria
-from empirical.trial.trial import as_json
-from paper_figs.sources import Sources
-from theory.system.files import write_sealed_json
+from lengthgen.circuits.prediction_record import RULES, Prediction
+from lengthgen.empirical.runs.measurement import Measurement
+from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.runs.run import Run, plan
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria
+from lengthgen.empirical.trial.trial import as_json
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.paper_figs.sources import Sources
 
 PROTOCOL = """
 title = "Made up"

@@ -11,10 +11,10 @@ from matplotlib.text import Text
 from numpy.typing import NDArray
 from scipy.stats import beta, binomtest
 
-from circuits import encodings as built_in
-from paper_figs import accuracy_by_scale, style
-from paper_figs.cells import CellScores, interval
-from paper_figs.saving import Drawing
+from lengthgen.circuits import encodings as built_in
+from lengthgen.paper_figs import accuracy_by_scale, style
+from lengthgen.paper_figs.cells import CellScores, interval
+from lengthgen.paper_figs.saving import Drawing
 
 TRAIN = (1, 2, 3)
 THRESHOLD = 0.9

@@ -6,12 +6,12 @@ from types import ModuleType
 
 import pytest
 
-import paper_figs
-from empirical.runs.protocol import names as protocol_names
-from paper_figs.catalogue import catalogue, declared
-from paper_figs.declaration import Entry, each_protocol
-from paper_figs.saving import Drawing, Printed
-from paper_figs.sources import Sources
+from lengthgen import paper_figs
+from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.paper_figs.catalogue import catalogue, declared
+from lengthgen.paper_figs.declaration import Entry, each_protocol
+from lengthgen.paper_figs.saving import Drawing, Printed
+from lengthgen.paper_figs.sources import Sources
 
 DRAWING = Drawing(shown=Printed(headings=["a"], lines=[["1"]], columns="l"), rows=[{"a": 1}], caption="None.")
 NOT_OF_PROTOCOLS = [
@@ -68,7 +68,7 @@ def test_a_new_module_with_a_declaration_has_its_figures_listed(
 ) -> None:
     fresh = module("fresh", entry("new", 305), each_protocol("kind", "any", lambda *_, **__: DRAWING, place=505))
     every = [*paper_figs.catalogue._modules(), fresh]
-    monkeypatch.setattr("paper_figs.catalogue._modules", lambda: every)
+    monkeypatch.setattr("lengthgen.paper_figs.catalogue._modules", lambda: every)
     names = [*catalogue(Sources(out=tmp_path, profile="smoke", width=7.0))]
     assert names[names.index("new") - 1] == "lrc-growth"
     assert names[names.index("kind-fig2") + 1] == "labels-fig2-copy"

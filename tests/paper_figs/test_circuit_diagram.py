@@ -14,13 +14,13 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
-from circuits.circuit import Circuit, CircuitError
-from circuits.reference import reference_circuit
-from circuits.src import src, traces_up_to
-from circuits.tasks import load
-from paper_figs import circuit_diagram
-from paper_figs.saving import Drawing, write
-from paper_figs.style import SMALLEST_TEXT
+from lengthgen.circuits.circuit import Circuit, CircuitError
+from lengthgen.circuits.reference import reference_circuit
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.tasks import load
+from lengthgen.paper_figs import circuit_diagram
+from lengthgen.paper_figs.saving import Drawing, write
+from lengthgen.paper_figs.style import SMALLEST_TEXT
 
 Shown = tuple[Circuit, int, tuple[str, ...] | None]
 Kind = TypeVar("Kind", bound=Artist)

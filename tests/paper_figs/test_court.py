@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from empirical.court.freeze import freeze
-from empirical.court.trial import judge
-from paper_figs.court import answer_kind, drawing, table
-from paper_figs.saving import Printed
-from paper_figs.sources import COURT, Missing, Needs, Sources
+from lengthgen.empirical.court.freeze import freeze
+from lengthgen.empirical.court.trial import judge
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.paper_figs.court import answer_kind, drawing, table
+from lengthgen.paper_figs.saving import Printed
+from lengthgen.paper_figs.sources import COURT, Missing, Needs, Sources
 from tests.empirical.court.examples import cell, right, theory
 from tests.paper_figs.test_run_figures import on_the_page
-from theory.system.errors import LengthgenError
-from theory.system.files import write_sealed_json
 
 CELLS = [
     *(

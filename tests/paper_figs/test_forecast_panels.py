@@ -11,17 +11,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from circuits.analysis import Analysis, analyse
-from circuits.encodings import parse_encoding, parse_encodings, relation_of
-from circuits.forecast.ask import forecasts
-from circuits.prediction_record import Counted, Prediction
-from circuits.roles import step_roles
-from circuits.task import Task
-from circuits.tasks import load
-from paper_figs import forecast_panels
-from paper_figs.saving import Drawing
-from paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT
-from theory.system.errors import LengthgenError
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.encodings import parse_encoding, parse_encodings, relation_of
+from lengthgen.circuits.forecast.ask import forecasts
+from lengthgen.circuits.prediction_record import Counted, Prediction
+from lengthgen.circuits.roles import step_roles
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import load
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.paper_figs import forecast_panels
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT
 
 TRAIN, TEST = range(1, 4), range(1, 9)
 ENCODINGS = "ipe,rpe,ape,nope,random-ape"

@@ -10,16 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from circuits.analysis import Analysis, analyse
-from circuits.encodings import EncodingError, parse_encoding, relation_of
-from circuits.roles import step_roles
-from circuits.task import Task
-from circuits.tasks import load
-from paper_figs import label_matrices
-from paper_figs.instance import Instance
-from paper_figs.saving import Drawing
-from paper_figs.style import SMALLEST_TEXT
-from theory.relation import NO_LABEL
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.encodings import EncodingError, parse_encoding, relation_of
+from lengthgen.circuits.roles import step_roles
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import load
+from lengthgen.paper_figs import label_matrices
+from lengthgen.paper_figs.instance import Instance
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.style import SMALLEST_TEXT
+from lengthgen.theory.relation import NO_LABEL
 
 SCALE = 3
 ENCODINGS = {"aligned": ("ipe", "rpe", "ape", "nope"), "unaligned": ("ipe-sh", "rpe", "ape", "nope")}
@@ -224,7 +224,7 @@ def test_more_than_four_encodings_take_further_lines_and_stay_apart(analyses: di
 
 
 def test_an_encoding_of_the_users_own_is_named_by_its_file(tmp_path: Any, analyses: dict[str, Analysis]) -> None:
-    source = "from theory.relation import Relation\nnear = Relation(name='near', law=lambda i, j, n: (j - i) % 3)\n"
+    source = "from lengthgen import Relation\nnear = Relation(name='near', law=lambda i, j, n: (j - i) % 3)\n"
     (tmp_path / "my_relations.py").write_text(source)
     shown = {"aligned": (f"{tmp_path}/my_relations.py:near",)}
     of_it = {"aligned": analyses["aligned"]}
@@ -280,9 +280,7 @@ def test_roles_that_change_with_the_scale_have_no_matrix_without_a_hint(analyses
 
 
 def test_labels_and_symbols_wider_than_a_cell_have_no_matrix(tmp_path: Any, analyses: dict[str, Analysis]) -> None:
-    source = (
-        "from theory.relation import Relation\nlarge = Relation(name='large', law=lambda i, j, n: 100 * (i == j))\n"
-    )
+    source = "from lengthgen import Relation\nlarge = Relation(name='large', law=lambda i, j, n: 100 * (i == j))\n"
     (tmp_path / "own.py").write_text(source)
     reason = label_matrices.unfit(analyses["aligned"], scale=SCALE, encodings=(f"{tmp_path}/own.py:large",))
     assert reason is not None and "has the label 100, of more than the 2 characters" in reason

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from paper_figs import task_labels
-from paper_figs.catalogue import catalogue
-from paper_figs.saving import Drawing, Undrawable
-from paper_figs.sources import Sources
+from lengthgen.paper_figs import task_labels
+from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.paper_figs.saving import Drawing, Undrawable
+from lengthgen.paper_figs.sources import Sources
 from tests.paper_figs.made_up import protocol_file
 
 CELL = '[[cells]]\ntasks = {}\nformats = ["{}"]\nencodings = {}\n'
@@ -81,7 +81,7 @@ def test_the_speed_of_the_machine_does_not_decide_what_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = itertools.count(step=1_000)
-    monkeypatch.setattr("circuits.clock.perf_counter", lambda: float(next(times)))
+    monkeypatch.setattr("lengthgen.circuits.clock.perf_counter", lambda: float(next(times)))
     cells = CELL.format('["parity"]', "aligned", '["rpe"]')
     assert shown(drawing(tmp_path, cells, task="parity")) == {("aligned", "rpe")}
 
@@ -97,7 +97,7 @@ def test_a_task_too_long_for_print_is_reported_before_its_circuit_is_searched(
 def test_steps_that_read_more_tokens_than_can_be_told_apart_are_not_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paper_figs.label_matrices.MOST_SLOTS", 1)
+    monkeypatch.setattr("lengthgen.paper_figs.label_matrices.MOST_SLOTS", 1)
     with pytest.raises(Undrawable, match="its steps read up to 2 tokens, and 1 can be told apart"):
         drawing(tmp_path, CELL.format('["parity"]', "unaligned", '["rpe"]'), task="parity")
 
@@ -108,7 +108,7 @@ def test_tasks_of_one_name_in_two_files_are_told_apart_and_their_files_are_read(
     monkeypatch.chdir(tmp_path)
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "tasks.py").write_text("from circuits.tasks import load\nmine = load('copy')\n")
+        (tmp_path / folder / "tasks.py").write_text("from lengthgen.circuits.tasks import load\nmine = load('copy')\n")
     sources, name = protocol(
         tmp_path, CELL.format('["one/tasks.py:mine", "two/tasks.py:mine"]', "unaligned", '["rpe"]')
     )

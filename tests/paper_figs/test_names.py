@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from circuits.analysis import analyse
-from circuits.circuit import Circuit
-from circuits.tasks import load
-from empirical.runs.profile import ProfileError
-from paper_figs import circuit_diagram
-from paper_figs.catalogue import catalogue
-from paper_figs.names import LONGEST, file_name
-from paper_figs.saving import Drawing, Printed, write
-from paper_figs.sources import Sources
-from proofs_checks import latex
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.tasks import load
+from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.paper_figs import circuit_diagram
+from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.paper_figs.names import LONGEST, file_name
+from lengthgen.paper_figs.saving import Drawing, Printed, write
+from lengthgen.paper_figs.sources import Sources
+from lengthgen.proofs_checks import latex
 from tests.oracles.texts import any_text
 from tests.paper_figs.made_up import PROTOCOL
 

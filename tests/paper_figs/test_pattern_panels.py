@@ -19,13 +19,13 @@ from matplotlib.path import Path
 from matplotlib.text import Text
 from numpy.typing import NDArray
 
-from paper_figs import pattern_panels, saving, style
-from paper_figs.saving import Drawing
-from theory.pattern import Pattern, from_array, from_formula
-from theory.pattern import from_function as pattern_from_function
-from theory.pola import learned_matrix
-from theory.relation import absolute, clipped_relative, constant, relative, t5_buckets
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.paper_figs import pattern_panels, saving, style
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.theory.pattern import Pattern, from_array, from_formula
+from lengthgen.theory.pattern import from_function as pattern_from_function
+from lengthgen.theory.pola import learned_matrix
+from lengthgen.theory.relation import absolute, clipped_relative, constant, relative, t5_buckets
 
 Cell = tuple[int, int, int]
 

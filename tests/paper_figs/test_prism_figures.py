@@ -7,8 +7,8 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paper_figs import prism_gates, prism_histograms, prism_runs, prism_sharpening
-from paper_figs.sources import Sources
+from lengthgen.paper_figs import prism_gates, prism_histograms, prism_runs, prism_sharpening
+from lengthgen.paper_figs.sources import Sources
 from tests.paper_figs.made_up import protocol_file
 from tests.paper_figs.test_run_figures import on_the_page, panel
 
@@ -35,7 +35,7 @@ TOKENS, TRAINED = 9, 5
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sources, str]:
     pytest.importorskip("torch")
-    from empirical.training.train import train
+    from lengthgen.empirical.training.train import train
 
     folder = tmp_path_factory.mktemp("positions")
     given, name = Sources(out=folder, profile="smoke", width=7.0), str(protocol_file(folder, TEXT))
@@ -49,9 +49,9 @@ def computed(given: Sources, run, scale: int):
     import torch
     from safetensors.torch import load
 
-    from empirical.encodings.prism import PRISM, sequence_starts
-    from empirical.model.setup import Setup
-    from empirical.runs.data import TEST
+    from lengthgen.empirical.encodings.prism import PRISM, sequence_starts
+    from lengthgen.empirical.model.setup import Setup
+    from lengthgen.empirical.runs.data import TEST
 
     numbers = {key: value.squeeze(0) for key, value in load(given.store.checkpoint(run)).items()}
     encoding = PRISM(width=run.model.width, positions=11, sharpening="none" if "none" in run.encoding else "learned")

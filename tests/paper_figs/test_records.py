@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.runs.protocol import names as protocol_names
 from lengthgen.gallery import draw_catalogue, figure
-from paper_figs.catalogue import catalogue
-from paper_figs.records import RECORDS
-from paper_figs.sources import Missing, Needs, Sources
-from paper_figs.style import TALLEST, WIDTHS
+from lengthgen.infrastructure.files import write_json
+from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.paper_figs.records import RECORDS
+from lengthgen.paper_figs.sources import Missing, Needs, Sources
+from lengthgen.paper_figs.style import TALLEST, WIDTHS
 from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file, sources
 from tests.paper_figs.test_run_figures import on_the_page
-from theory.system.files import write_json
 
 OF_THE_PAPER = ("figure2", "figure3", "figure4", "figure5", "figure5-scale-hint")
 NARROW, PAGE = WIDTHS["column"], WIDTHS["page"]

@@ -6,11 +6,11 @@ from itertools import combinations
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from paper_figs import recovery_lattice
-from paper_figs.saving import _image_bytes
-from paper_figs.style import WIDTHS
-from proofs_checks import registry
-from proofs_checks.lattice import lattice
+from lengthgen.paper_figs import recovery_lattice
+from lengthgen.paper_figs.saving import _image_bytes
+from lengthgen.paper_figs.style import WIDTHS
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.lattice import lattice
 from tests.paper_figs.test_run_figures import on_the_page
 
 

@@ -12,9 +12,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from empirical.runs.run import Run
-from empirical.trial.outcomes import Checkpoint
-from paper_figs import (
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.trial.outcomes import Checkpoint
+from lengthgen.paper_figs import (
     accuracy_grid,
     alignment,
     breaking_scales,
@@ -28,11 +28,11 @@ from paper_figs import (
     task_labels,
     trial_cells,
 )
-from paper_figs.catalogue import catalogue
-from paper_figs.cells import CellScores, interval
-from paper_figs.saving import Undrawable
-from paper_figs.sources import Missing, Needs, Sources
-from paper_figs.stored_trial import StoredTrial
+from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.paper_figs.cells import CellScores, interval
+from lengthgen.paper_figs.saving import Undrawable
+from lengthgen.paper_figs.sources import Missing, Needs, Sources
+from lengthgen.paper_figs.stored_trial import StoredTrial
 from tests.paper_figs.made_up import EPOCHS, PROTOCOL, fill, score, seen, sources
 
 THRESHOLD = 0.95
@@ -370,9 +370,9 @@ def test_missing_runs_are_counted_and_named_with_their_command(tmp_path: Path) -
 
 def test_labels_of_a_learned_relation_are_those_of_largest_weight(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from empirical.encodings.lbpe import LBPE
-    from empirical.training.train import train
-    from paper_figs import learned_labels
+    from lengthgen.empirical.encodings.lbpe import LBPE
+    from lengthgen.empirical.training.train import train
+    from lengthgen.paper_figs import learned_labels
     from tests.paper_figs.made_up import protocol_file
 
     text = """

@@ -9,9 +9,9 @@ import pytest
 from matplotlib.backends import backend_pgf
 from matplotlib.figure import Figure
 
-from paper_figs.saving import Drawing, Printed, Undrawable, at_width, write
-from paper_figs.style import PAGE_WIDTH, TALLEST, context
-from proofs_checks import latex
+from lengthgen.paper_figs.saving import Drawing, Printed, Undrawable, at_width, write
+from lengthgen.paper_figs.style import PAGE_WIDTH, TALLEST, context
+from lengthgen.proofs_checks import latex
 
 TABLE = Drawing(
     shown=Printed(headings=("task", "share"), lines=[("a_b", "50%"), ("c & d", "≥ 1")], columns="lr"),

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from paper_figs.stored import read_claims, read_trial
-from proofs_checks.report import as_json
-from proofs_checks.runner import run_claim
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.paper_figs.stored import read_claims, read_trial
+from lengthgen.proofs_checks.report import as_json
+from lengthgen.proofs_checks.runner import run_claim
 from tests.paper_figs.made_up import sources
 from tests.proofs_checks import toys
-from theory.system.errors import LengthgenError
-from theory.system.files import write_sealed_json
 
 WRONG = {"null": None, "text": "1", "list": [[1]], "mapping": {"one": 1}, "true": True, "large": 10**400}
 CELL = "cells.0"

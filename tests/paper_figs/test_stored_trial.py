@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from lengthgen.gallery import draw_trial
-from paper_figs.saving import _csv_bytes
-from paper_figs.stored_trial import StoredTrial, load_trial
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.paper_figs.saving import _csv_bytes
+from lengthgen.paper_figs.stored_trial import StoredTrial, load_trial
 from tests.paper_figs.made_up import sources
-from theory.system.errors import LengthgenError
-from theory.system.files import write_sealed_json
 
 
 @pytest.fixture(scope="module")

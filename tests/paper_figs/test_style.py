@@ -17,12 +17,12 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from numpy.typing import NDArray
 
-from circuits.analysis import Analysis, analyse
-from circuits.encodings import ENCODINGS, EncodingError
-from circuits.tasks import load
-from paper_figs import label_matrices, pattern_panels, saving, style
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.encodings import ENCODINGS, EncodingError
+from lengthgen.circuits.tasks import load
+from lengthgen.paper_figs import label_matrices, pattern_panels, saving, style
+from lengthgen.theory.pattern import from_formula
 from tests.processes import PATIENCE
-from theory.pattern import from_formula
 
 ROOT = Path(__file__).parents[2]
 SHOWN = {"aligned": ("ipe", "rpe")}
@@ -264,13 +264,13 @@ def test_another_process_lists_all_figures_and_writes_the_same_bytes_without_tor
 ) -> None:
     script = (
         "import sys; from pathlib import Path;"
-        "from paper_figs import catalogue, label_matrices, pattern_panels, saving;"
+        "from lengthgen.paper_figs import catalogue, label_matrices, pattern_panels, saving;"
         "assert catalogue._modules();"
-        "from theory.pattern import from_formula;"
+        "from lengthgen.theory.pattern import from_formula;"
         "pattern = pattern_panels.drawing(from_formula('sqrt(2) if i%2 else j'), train=2, test=3);"
         "Path('pattern.svg').write_bytes(saving._image_bytes(pattern.shown, 'svg'));"
         "Path('pattern.txt').write_text(repr((pattern.rows, pattern.caption)));"
-        "from circuits.analysis import analyse; from circuits.tasks import load;"
+        "from lengthgen.circuits.analysis import analyse; from lengthgen.circuits.tasks import load;"
         "drawing = label_matrices.drawing({'aligned': analyse(load('parity'), 'aligned', 3)}, scale=2,"
         f"encodings={SHOWN});"
         "saving.write(drawing, Path('labels'), 'figure1');"

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from empirical.text.profile import load_profile
-from empirical.text.run import FORMAT_VERSION, TextRun
-from paper_figs import text_losses
-from paper_figs.sources import Missing, Needs, Sources
+from lengthgen.empirical.text.profile import load_profile
+from lengthgen.empirical.text.run import FORMAT_VERSION, TextRun
+from lengthgen.infrastructure.files import DamagedFile, write_sealed_json
+from lengthgen.paper_figs import text_losses
+from lengthgen.paper_figs.sources import Missing, Needs, Sources
 from tests.paper_figs.test_run_figures import on_the_page
 from tests.sealed_results import text_result
-from theory.system.files import DamagedFile, write_sealed_json
 
 PROFILE = load_profile("smoke")
 LOSSES = {

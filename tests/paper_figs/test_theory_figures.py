@@ -14,9 +14,9 @@ import sympy as sp
 import torch
 from matplotlib.figure import Figure
 
-from circuits.tasks import TASKS
-from empirical.encodings.wavelet import Wavelet
-from paper_figs import (
+from lengthgen.circuits.tasks import TASKS
+from lengthgen.empirical.encodings.wavelet import Wavelet
+from lengthgen.paper_figs import (
     induced_growth,
     ledger_matrix,
     lrc_growth,
@@ -26,13 +26,13 @@ from paper_figs import (
     style,
     task_tables,
 )
-from paper_figs.catalogue import catalogue
-from paper_figs.saving import Drawing, _image_bytes
-from paper_figs.sources import Needs, Sources
-from paper_figs.src_study import complexities
+from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.paper_figs.saving import Drawing, _image_bytes
+from lengthgen.paper_figs.sources import Needs, Sources
+from lengthgen.paper_figs.src_study import complexities
+from lengthgen.theory.encodings import t5
 from tests.lengthgen import small_reproduce
 from tests.paper_figs.test_run_figures import on_the_page, panel
-from theory.encodings import t5
 
 PINNED = "3.11.2"
 NARROWEST = min(style.WIDTHS.values())

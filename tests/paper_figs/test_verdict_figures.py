@@ -9,13 +9,13 @@ from types import ModuleType
 import pytest
 from matplotlib.figure import Figure
 
-from paper_figs import verdict_breaking, verdict_formats, verdict_multiverse, verdict_rules, verdict_strata
-from paper_figs.saving import Drawing
-from paper_figs.sources import Missing, Needs, Sources
-from paper_figs.verdict_evidence import RANDOM_TASKS
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.paper_figs import verdict_breaking, verdict_formats, verdict_multiverse, verdict_rules, verdict_strata
+from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.sources import Missing, Needs, Sources
+from lengthgen.paper_figs.verdict_evidence import RANDOM_TASKS
 from tests.paper_figs.made_up_verdict import PREREGISTRATION, frozen_rows, verdict_sources
 from tests.paper_figs.test_run_figures import curve, on_the_page, panel
-from theory.system.errors import LengthgenError
 
 MODULES = (verdict_breaking, verdict_rules, verdict_formats, verdict_multiverse, verdict_strata)
 Draw = Callable[[ModuleType, float], Drawing]
@@ -168,8 +168,8 @@ def test_without_runs_the_command_that_makes_them_is_named(tmp_path: Path) -> No
 
 
 def test_answers_that_were_changed_after_the_runs_are_refused(tmp_path: Path) -> None:
-    from empirical.verdict.frozen import CELLS
-    from empirical.verdict.tables import write_rows
+    from lengthgen.empirical.verdict.frozen import CELLS
+    from lengthgen.empirical.verdict.tables import write_rows
 
     changed, _ = verdict_sources(tmp_path)
     before = changed.digest(Needs(verdict=RANDOM_TASKS))

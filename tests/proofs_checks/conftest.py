@@ -5,11 +5,11 @@ from functools import cache
 
 import pytest
 
-from proofs_checks import registry
-from proofs_checks.ledger import settled
-from proofs_checks.result import Result
-from proofs_checks.runner import run_claim
-from theory.system.files import user_cache
+from lengthgen.infrastructure.files import user_cache
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.ledger import settled
+from lengthgen.proofs_checks.result import Result
+from lengthgen.proofs_checks.runner import run_claim
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
-from empirical.runs.measurement import Measurement
-from empirical.runs.protocol import Cell, load_protocol
-from empirical.runs.run import Run, plan
-from empirical.runs.store import RunStore
-from proofs_checks.trained import Arm
+from lengthgen.empirical.runs.measurement import Measurement
+from lengthgen.empirical.runs.protocol import Cell, load_protocol
+from lengthgen.empirical.runs.run import Run, plan
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.proofs_checks.trained import Arm
 
 Scores = Callable[[int], float]
 """Function from a scale to the share of samples without an error."""

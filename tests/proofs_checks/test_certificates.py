@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from proofs_checks.report import write_certificates
-from proofs_checks.result import Result
+from lengthgen.proofs_checks.report import write_certificates
+from lengthgen.proofs_checks.result import Result
 
 CHECKER = Path(__file__).parents[1] / "replay_certificates.py"
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from proofs_checks import markdown, registry
-from proofs_checks.result import Result, Verdict
+from lengthgen.proofs_checks import markdown, registry
+from lengthgen.proofs_checks.result import Result, Verdict
 from tests import replay_certificates
 
 DOCS = Path(__file__).parents[2] / "docs"

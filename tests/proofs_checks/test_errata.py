@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proofs_checks.papers.graph_alibi import matrices
+from lengthgen.proofs_checks.papers.graph_alibi import matrices
 
 
 def test_the_decision_by_coefficients_is_that_of_eigenvalues() -> None:

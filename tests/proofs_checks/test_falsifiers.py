@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from proofs_checks import registry
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.result import Verdict
-from proofs_checks.runner import run_claim
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.result import Verdict
+from lengthgen.proofs_checks.runner import run_claim
 
 
 def _is_plain(value: object) -> bool:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from proofs_checks import registry
-from theory.encodings import fox
+from lengthgen.proofs_checks import registry
+from lengthgen.theory.encodings import fox
 
 
 def test_a_threshold_that_prunes_less_is_not_called_false(monkeypatch: pytest.MonkeyPatch) -> None:

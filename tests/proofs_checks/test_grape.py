@@ -8,9 +8,9 @@ from importlib import import_module
 import pytest
 import sympy as sp
 
-from proofs_checks import registry
-from proofs_checks.claim import Refuted
-from proofs_checks.result import Result
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.result import Result
 
 CLAIMS = {claim.id: claim for claim in registry.select(["grape"])}
 
@@ -53,7 +53,7 @@ def test_every_printed_statement_has_its_reason() -> None:
 def test_an_encoding_that_turns_the_key_back_is_refuted(
     module: str, claim_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = import_module(f"theory.encodings.{module}")
+    home = import_module(f"lengthgen.theory.encodings.{module}")
     right = home.ENCODING.rotate
 
     def rotate(position: sp.Expr, length: sp.Expr) -> tuple[sp.Matrix, sp.Matrix]:
@@ -69,7 +69,7 @@ def test_an_encoding_that_turns_the_key_back_is_refuted(
     ("module", "claim_id"), [("grape_additive", "grape-8"), ("grape_gated", "grape-17"), ("grape_path", "grape-15")]
 )
 def test_an_encoding_without_its_bias_is_refuted(module: str, claim_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = import_module(f"theory.encodings.{module}")
+    home = import_module(f"lengthgen.theory.encodings.{module}")
     monkeypatch.setattr(home, "ENCODING", replace(home.ENCODING, bias=None))
     with pytest.raises((Refuted, AttributeError)):
         CLAIMS[claim_id].check(**CLAIMS[claim_id].holds)

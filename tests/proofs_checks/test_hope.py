@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from theory.encodings import hope
+from lengthgen.theory.encodings import hope
 
 
 def test_the_share_of_gaussian_content_is_met_by_drawing() -> None:

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from proofs_checks import registry
-from proofs_checks.claim import Refuted
-from proofs_checks.identity import derivative, product, require_equal, same_by_sympy
-from proofs_checks.result import Verdict
-from proofs_checks.runner import run_claim
-from theory import exact, second_engine
-from theory.encodings import rotary
-from theory.twice import EnginesDisagree, OneExpression, decide
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.identity import derivative, product, require_equal, same_by_sympy
+from lengthgen.proofs_checks.result import Verdict
+from lengthgen.proofs_checks.runner import run_claim
+from lengthgen.theory import exact, second_engine
+from lengthgen.theory.encodings import rotary
+from lengthgen.theory.twice import EnginesDisagree, OneExpression, decide
 
 a, b, s, t, x, y = sp.symbols("a b s t x y")
 ADDITION = ("R(x) R(y) = R(x + y)", rotary.rotation(x) * rotary.rotation(y), rotary.rotation(x + y))

@@ -3,8 +3,8 @@
 import pytest
 import sympy as sp
 
-from proofs_checks.claim import Refuted
-from proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.induction import combine, empty_value, last_term
 
 GATE = sp.IndexedBase("g", real=True)
 N, K = sp.Symbol("n", integer=True), sp.Symbol("k", integer=True)

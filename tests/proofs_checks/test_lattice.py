@@ -8,11 +8,11 @@ import pytest
 import sympy as sp
 from sympy.core.cache import clear_cache
 
-from proofs_checks import registry
-from proofs_checks.claim import Refuted
-from proofs_checks.lattice import NON_EDGES, lattice
-from theory.encodings import grape_additive, hope, kerple
-from theory.exact import Undecided
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.lattice import NON_EDGES, lattice
+from lengthgen.theory.encodings import grape_additive, hope, kerple
+from lengthgen.theory.exact import Undecided
 
 
 @pytest.fixture(autouse=True)
@@ -42,21 +42,21 @@ def _in_competition(logit: sp.Expr) -> sp.Expr:
 RIGHT_POWER = kerple.power
 
 WITH_THE_EDGE: dict[tuple[str, str], tuple[str, Any]] = {
-    ("hope", "rope"): ("theory.encodings.hope.decay_factors", _turning),
-    ("t5", "alibi"): ("theory.encodings.t5.bucket", lambda offset: offset),
+    ("hope", "rope"): ("lengthgen.theory.encodings.hope.decay_factors", _turning),
+    ("t5", "alibi"): ("lengthgen.theory.encodings.t5.bucket", lambda offset: offset),
     ("grape-additive", "alibi on both sides"): (
-        "theory.encodings.grape_additive.ENCODING",
+        "lengthgen.theory.encodings.grape_additive.ENCODING",
         replace(grape_additive.ENCODING, bias=_both_sides),
     ),
-    ("grape-path", "grape-gated"): ("theory.encodings.grape_path.EDGES", sp.IndexedBase("psi", real=True)),
-    ("grape-gated", "alibi"): ("theory.encodings.grape_gated.gate", lambda along: sp.log(2)),
-    ("bam", "rope"): ("theory.encodings.rotary.rotation", lambda angle: sp.eye(2)),
-    ("bam-ssmax", "alibi"): ("theory.encodings.bam.temperature", lambda position, *, factor: factor),
-    ("cable-gated", "alibi"): ("theory.encodings.cable.rectified", lambda logit: sp.Integer(1)),
-    ("wavelet", "alibi"): ("theory.encodings.wavelet.ricker", lambda point, *, scale: -point),
-    ("kerple-power", "t5"): ("theory.encodings.kerple.power", _in_steps),
-    ("swat", "alibi"): ("theory.encodings.swat.weight", lambda logit: sp.Rational(1, 2)),
-    ("swat", "rope"): ("proofs_checks.papers.swat.swat.weight", _in_competition),
+    ("grape-path", "grape-gated"): ("lengthgen.theory.encodings.grape_path.EDGES", sp.IndexedBase("psi", real=True)),
+    ("grape-gated", "alibi"): ("lengthgen.theory.encodings.grape_gated.gate", lambda along: sp.log(2)),
+    ("bam", "rope"): ("lengthgen.theory.encodings.rotary.rotation", lambda angle: sp.eye(2)),
+    ("bam-ssmax", "alibi"): ("lengthgen.theory.encodings.bam.temperature", lambda position, *, factor: factor),
+    ("cable-gated", "alibi"): ("lengthgen.theory.encodings.cable.rectified", lambda logit: sp.Integer(1)),
+    ("wavelet", "alibi"): ("lengthgen.theory.encodings.wavelet.ricker", lambda point, *, scale: -point),
+    ("kerple-power", "t5"): ("lengthgen.theory.encodings.kerple.power", _in_steps),
+    ("swat", "alibi"): ("lengthgen.theory.encodings.swat.weight", lambda logit: sp.Rational(1, 2)),
+    ("swat", "rope"): ("lengthgen.proofs_checks.papers.swat.swat.weight", _in_competition),
 }
 """Formulas with which one encoding does contain the other, or is no longer kept from it by the reason given."""
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from proofs_checks import ledger
-from proofs_checks.claim import Claim
-from proofs_checks.ledger import LedgerError
-from proofs_checks.result import Result
-from proofs_checks.runner import run_claim
+from lengthgen.infrastructure.files import user_cache
+from lengthgen.proofs_checks import ledger
+from lengthgen.proofs_checks.claim import Claim
+from lengthgen.proofs_checks.ledger import LedgerError
+from lengthgen.proofs_checks.result import Result
+from lengthgen.proofs_checks.runner import run_claim
 from tests.processes import PATIENCE, alive, started, wait_until
 from tests.proofs_checks import toys
-from theory.system.files import user_cache
 
 ROOT = Path(__file__).parents[2]
 
@@ -218,7 +218,7 @@ def test_a_claim_is_run_again_if_a_file_that_it_reads_changes_or_changes_back(he
 
 def test_other_libraries_and_another_runner_run_it_again(here, run, steps, tmp_path, monkeypatch):
     run("toy-0")
-    monkeypatch.setattr("theory.system.cache.versions", lambda: {"python": "4.0"})
+    monkeypatch.setattr("lengthgen.infrastructure.cache.versions", lambda: {"python": "4.0"})
     run("toy-0")
     assert steps.total == 1
     changed = tmp_path / "runner.py"
@@ -268,7 +268,7 @@ def test_the_users_folder_follows_the_environment(monkeypatch, tmp_path):
 SCRIPT = """
 import sys
 from pathlib import Path
-from proofs_checks import ledger
+from lengthgen.proofs_checks import ledger
 from tests.proofs_checks import toys
 
 class Steps:

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from scipy.stats import t
 
-from empirical.text.profile import load_profile
-from empirical.text.run import TextRun
-from proofs_checks.claim import Refuted, Unsettled
-from proofs_checks.papers.longer_text import CLAIMS
-from proofs_checks.result import Verdict
-from proofs_checks.runner import run_claim
-from proofs_checks.seeds import decide_mean, p_values
-from proofs_checks.trained import Runs
+from lengthgen.empirical.text.profile import load_profile
+from lengthgen.empirical.text.run import TextRun
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.proofs_checks.claim import Refuted, Unsettled
+from lengthgen.proofs_checks.papers.longer_text import CLAIMS
+from lengthgen.proofs_checks.result import Verdict
+from lengthgen.proofs_checks.runner import run_claim
+from lengthgen.proofs_checks.seeds import decide_mean, p_values
+from lengthgen.proofs_checks.trained import Runs
 from tests.sealed_results import text_result
-from theory.system.files import write_sealed_json
 
 PROFILE = load_profile("quick")
 FLAT, RISING, WIDE = ((2.0, 1.995, 2.01), (2.5, 2.6, 2.4), (0.5, 2.0, 3.6))

@@ -6,9 +6,9 @@ from math import comb
 import pytest
 from scipy.stats import combine_pvalues
 
-from proofs_checks.claim import Refuted, Strength, Unsettled
-from proofs_checks.majority import Count, at_least, settle
-from proofs_checks.trained import Reading
+from lengthgen.proofs_checks.claim import Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.majority import Count, at_least, settle
+from lengthgen.proofs_checks.trained import Reading
 
 READING = Reading(arms=(), fact="10 runs", conditions=("as trained",))
 

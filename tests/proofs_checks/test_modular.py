@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from empirical.modular_addition import pairs
-from proofs_checks import registry
-from proofs_checks.claim import Refuted
-from proofs_checks.papers import modular
+from lengthgen.empirical.modular_addition import pairs
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.papers import modular
 
 
 def test_a_label_that_is_not_the_sum_has_another_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:

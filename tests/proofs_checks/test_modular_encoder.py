@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from proofs_checks import registry
-from proofs_checks.claim import Refuted
-from proofs_checks.papers.modular_encoder import (
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.papers.modular_encoder import (
     RATIONAL,
     SYMBOLIC,
     disagreement,

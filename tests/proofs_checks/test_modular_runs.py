@@ -2,15 +2,15 @@
 
 import pytest
 
-from empirical.modular_addition.profile import load_profile
-from empirical.modular_addition.run import ModularRun
-from proofs_checks.claim import Refuted, Unsettled
-from proofs_checks.papers.modular_runs import CLAIMS, without_order
-from proofs_checks.result import Verdict
-from proofs_checks.runner import run_claim
-from proofs_checks.trained import Runs
+from lengthgen.empirical.modular_addition.profile import load_profile
+from lengthgen.empirical.modular_addition.run import ModularRun
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.proofs_checks.claim import Refuted, Unsettled
+from lengthgen.proofs_checks.papers.modular_runs import CLAIMS, without_order
+from lengthgen.proofs_checks.result import Verdict
+from lengthgen.proofs_checks.runner import run_claim
+from lengthgen.proofs_checks.trained import Runs
 from tests.sealed_results import modular_result
-from theory.system.files import write_sealed_json
 
 PROFILE = load_profile("quick")
 HIGH, LOW, WIDE = (0.97, 0.96), (0.01, 0.02), (0.95, 0.05)

@@ -6,15 +6,15 @@ from functools import cache
 import pytest
 import sympy as sp
 
-from proofs_checks import mutations, registry
-from proofs_checks.claim import Refuted
-from proofs_checks.papers.laws import mutated_laws
-from proofs_checks.papers.matrix import ROWS
-from proofs_checks.result import Result
-from proofs_checks.runner import run_claim
-from theory import laws
-from theory.encodings.catalogue import named
-from theory.encodings.encoding import LENGTH, Law, Normaliser
+from lengthgen.proofs_checks import mutations, registry
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.papers.laws import mutated_laws
+from lengthgen.proofs_checks.papers.matrix import ROWS
+from lengthgen.proofs_checks.result import Result
+from lengthgen.proofs_checks.runner import run_claim
+from lengthgen.theory import laws
+from lengthgen.theory.encodings.catalogue import named
+from lengthgen.theory.encodings.encoding import LENGTH, Law, Normaliser
 
 CASES = [
     *((name, law) for name in ("sinusoidal", "alibi", "fox", "wavelet") for law in Law),

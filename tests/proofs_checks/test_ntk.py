@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from proofs_checks import registry
-from proofs_checks.claim import Refuted
-from theory.encodings import ntk
-from theory.relation import from_function
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.theory.encodings import ntk
+from lengthgen.theory.relation import from_function
 
 
 def test_a_relation_that_forgets_the_length_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,16 +4,16 @@ import re
 
 import pytest
 
-from proofs_checks import own_claims
-from proofs_checks.own import declarations
-from theory.encodings.catalogue import UnknownEncoding
-from theory.encodings.encoding import EncodingError
-from theory.encodings.own import records
+from lengthgen.proofs_checks import own_claims
+from lengthgen.proofs_checks.own import declarations
+from lengthgen.theory.encodings.catalogue import UnknownEncoding
+from lengthgen.theory.encodings.encoding import EncodingError
+from lengthgen.theory.encodings.own import records
 
 HEAD = """
 import sympy as sp
-from theory.encodings.alibi import SLOPE
-from theory.encodings.encoding import DISTANCE_LAWS, Encoding, Law, Recovery
+from lengthgen.theory.encodings.alibi import SLOPE
+from lengthgen.theory.encodings.encoding import DISTANCE_LAWS, Encoding, Law, Recovery
 c = sp.Symbol("c", positive=True)
 """
 SOUND = """

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from proofs_checks.result import Result
+from lengthgen.proofs_checks.result import Result
 
 
 def test_the_counterexample_to_independence_alone_holds_by_hand(

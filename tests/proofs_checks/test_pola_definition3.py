@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proofs_checks import registry
+from lengthgen.proofs_checks import registry
 from tests.oracles.pola import min_norm_map, pairs, relations
 
 CLAIMS = {claim.id: claim for claim in registry.CLAIMS}

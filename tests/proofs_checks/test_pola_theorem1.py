@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from proofs_checks import registry
-from proofs_checks.result import Result
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.result import Result
 from tests.oracles.pola import min_norm_map, relations
 
 CLAIMS = {claim.id: claim for claim in registry.CLAIMS}

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from proofs_checks import prover
-from proofs_checks.certificates import certified
-from proofs_checks.formal import sources
-from proofs_checks.prover import ProverError
-from proofs_checks.result import FalsifierResult, Result, Verdict
+from lengthgen.proofs_checks import prover
+from lengthgen.proofs_checks.certificates import certified
+from lengthgen.proofs_checks.formal import sources
+from lengthgen.proofs_checks.prover import ProverError
+from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
+from lengthgen.theory import twice
 from tests.proofs_checks.toys import CLAIMS
-from theory import twice
 
 SOURCES = sources.FOLDER
 pytestmark = pytest.mark.skipif(bool(prover.missing()), reason=prover.missing())

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from proofs_checks import reading, registry
+from lengthgen.proofs_checks import reading, registry
 from tests.proofs_checks import toys
 
 ROOT = Path(__file__).parents[2]
+HOME = ROOT / "lengthgen"
 
 TREE = {
-    "theory/__init__.py": "from theory.relation import relative\n",
+    "theory/__init__.py": "from lengthgen.theory.relation import relative\n",
     "theory/relation.py": "relative = 1\n",
     "theory/exact.py": "from . import errors\n",
     "theory/errors.py": "",
@@ -22,26 +23,26 @@ TREE = {
     "theory/encodings/late.py": "",
     "theory/encodings/alibi.py": "",
     "circuits/__init__.py": "",
-    "circuits/task.py": "import theory.lonely as lonely\n",
+    "circuits/task.py": "import lengthgen.theory.lonely as lonely\n",
     "proofs_checks/__init__.py": "",
     "proofs_checks/claim.py": "import math, sympy\nfrom sympy import theory\n",
-    "proofs_checks/registry.py": "from proofs_checks.papers import rope, alibi\n",
+    "proofs_checks/registry.py": "from lengthgen.proofs_checks.papers import rope, alibi\n",
     "proofs_checks/papers/__init__.py": "",
     "proofs_checks/papers/rope.py": (
-        "from theory.encodings import rope\n"
-        "from proofs_checks.claim import Claim\n"
+        "from lengthgen.theory.encodings import rope\n"
+        "from lengthgen.proofs_checks.claim import Claim\n"
         "def check():\n"
         "    if True:\n"
-        "        from theory.encodings.late import slow\n"
+        "        from lengthgen.theory.encodings.late import slow\n"
     ),
     "proofs_checks/papers/alibi.py": (
-        "from theory.encodings import alibi\nfrom proofs_checks.papers.big.part import one\n"
+        "from lengthgen.theory.encodings import alibi\nfrom lengthgen.proofs_checks.papers.big.part import one\n"
     ),
-    "proofs_checks/papers/big/__init__.py": "from proofs_checks.papers.big import part, rest\n",
-    "proofs_checks/papers/big/part.py": "from theory import relative\n",
-    "proofs_checks/papers/big/rest.py": "from circuits import task\n",
+    "proofs_checks/papers/big/__init__.py": "from lengthgen.proofs_checks.papers.big import part, rest\n",
+    "proofs_checks/papers/big/part.py": "from lengthgen.theory import relative\n",
+    "proofs_checks/papers/big/rest.py": "from lengthgen.circuits import task\n",
     "sympy/__init__.py": "",
-    "elsewhere/mine.py": "import mate, sympy\nfrom theory.encodings import alibi\n",
+    "elsewhere/mine.py": "import mate, sympy\nfrom lengthgen.theory.encodings import alibi\n",
     "elsewhere/mate.py": "from box import lid\n",
     "elsewhere/box/__init__.py": "",
     "elsewhere/box/lid.py": "",
@@ -72,10 +73,10 @@ READS = {
 @pytest.fixture
 def tree(tmp_path) -> Path:
     for name, text in TREE.items():
-        path = tmp_path / name
+        path = tmp_path / "lengthgen" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return tmp_path
+    return tmp_path / "lengthgen"
 
 
 def digest(start: Path, root: Path) -> str:
@@ -100,7 +101,7 @@ def test_the_digest_changes_with_what_is_read_and_with_nothing_else(tree, start)
 
 
 def test_a_module_that_finds_its_siblings_reads_them_all():
-    folder = reading.ROOT / "theory" / "encodings"
+    folder = HOME / "theory" / "encodings"
     assert {*folder.glob("*.py")} <= {*reading.code_read(folder / "catalogue.py")}
 
 
@@ -118,7 +119,7 @@ def test_the_digest_changes_when_a_module_becomes_a_package(tree):
 
 
 def test_the_digest_is_the_same_wherever_the_project_lies(tree, tmp_path_factory):
-    other = tmp_path_factory.mktemp("other") / "project"
+    other = tmp_path_factory.mktemp("other") / "lengthgen"
     tree.rename(other)
     moved = digest(other / "proofs_checks/papers/rope.py", other)
     other.rename(tree)
@@ -129,7 +130,7 @@ def test_a_new_import_is_followed_and_texts_do_not_run_together(tree):
     start = tree / "proofs_checks/papers/rope.py"
     assert tree / "circuits/task.py" not in reading.code_read(start, tree)
     with (tree / "theory/exact.py").open("a") as file:
-        file.write("def late():\n    import circuits.task\n")
+        file.write("def late():\n    import lengthgen.circuits.task\n")
     assert tree / "circuits/task.py" in reading.code_read(start, tree)
     before = digest(start, tree)
     (tree / "theory/errors.py").write_text("#")
@@ -145,12 +146,12 @@ def test_every_claim_reads_its_check_and_the_functions_of_its_parameters():
         parameters = [claim.holds, claim.printed, *claim.falsifiers.values()]
         values = [claim.check, *(value for changes in parameters for value in changes.values())]
         written = {Path(value.__code__.co_filename) for value in values if hasattr(value, "__code__")}
-        assert {path for path in written if path.is_relative_to(ROOT)} <= read_by[registry.home(claim)], claim.id
+        assert {path for path in written if path.is_relative_to(HOME)} <= read_by[registry.home(claim)], claim.id
 
 
 def test_claims_read_their_formulas_and_not_what_runs_them():
     reads = {
-        claim.id: {path.relative_to(ROOT).as_posix() for path in reading.code_read(registry.home(claim))}
+        claim.id: {path.relative_to(HOME).as_posix() for path in reading.code_read(registry.home(claim))}
         for claim in registry.CLAIMS
         if claim.id in ("grape-1", "hope-1", "src-parity")
     }
@@ -165,9 +166,9 @@ def test_claims_read_their_formulas_and_not_what_runs_them():
 
 LOADED = """
 import sys
-import proofs_checks.papers.{name}
+import lengthgen.proofs_checks.papers.{name}
 for name, module in list(sys.modules.items()):
-    if name.partition(".")[0] in ("theory", "circuits", "empirical", "proofs_checks"):
+    if name.startswith("lengthgen."):
         print(module.__file__)
 """
 
@@ -179,7 +180,7 @@ def test_every_module_that_is_loaded_is_read(name):
         [sys.executable, "-c", LOADED.format(name=name)], cwd=ROOT, capture_output=True, text=True, check=True
     )
     loaded = {Path(line) for line in listed.stdout.splitlines()}
-    home = ROOT / f"proofs_checks/papers/{name.replace('.', '/')}.py"
+    home = HOME / f"proofs_checks/papers/{name.replace('.', '/')}.py"
     read = set(reading.code_read(home))
     assert home in loaded
     packages = {path for path in loaded - read if path.name == "__init__.py"}
@@ -206,14 +207,14 @@ PLACES = (
 @pytest.mark.parametrize("place", PLACES)
 def test_an_import_is_seen_wherever_it_stands(tree, place):
     start = tree / "proofs_checks/papers/rope.py"
-    start.write_text(place.replace("HERE", "import circuits.task"))
+    start.write_text(place.replace("HERE", "import lengthgen.circuits.task"))
     assert tree / "circuits/task.py" in reading.code_read(start, tree)
 
 
 def test_a_file_that_is_half_written_is_read_and_imports_nothing(tree):
     start = tree / "proofs_checks/papers/rope.py"
     before = digest(start, tree)
-    start.write_text("from theory import (")
+    start.write_text("from lengthgen.theory import (")
     assert reading.code_read(start, tree) == (start,)
     assert digest(start, tree) != before
 
@@ -223,4 +224,4 @@ def test_the_place_of_a_check_is_its_file_and_function():
     path, _, function = reading.decided_at(claim).partition("#")
     assert path.startswith("proofs_checks/papers/grape")
     assert f"\ndef {function}(" in (ROOT / path).read_text()
-    assert reading.decided_at(toys.CLAIMS["toy-0"]).startswith("tests/proofs_checks/toys.py#")
+    assert reading.decided_at(toys.CLAIMS["toy-0"]).startswith("toys.py#")

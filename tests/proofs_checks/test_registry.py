@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from proofs_checks import registry
-from proofs_checks.claim import Claim, Evidence, Source, Strength
-from proofs_checks.papers import ORDER
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.claim import Claim, Evidence, Source, Strength
+from lengthgen.proofs_checks.papers import ORDER
 
 ROWS = ("laws", "far", "cache")
 
@@ -198,7 +198,9 @@ def test_unknown_strength_is_refused_in_one_line_with_a_hint(names: str, hint: s
 
 def test_every_claim_is_found_by_its_id_and_has_the_file_that_lists_it() -> None:
     modules = {
-        module.__file__: module for name, module in sys.modules.items() if name.startswith("proofs_checks.papers")
+        module.__file__: module
+        for name, module in sys.modules.items()
+        if name.startswith("lengthgen.proofs_checks.papers")
     }
     for claim in registry.CLAIMS:
         assert registry.find(claim.id) is claim

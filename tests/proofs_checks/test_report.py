@@ -12,10 +12,10 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from proofs_checks import latex, markdown, registry
-from proofs_checks.claim import Evidence, Source, Strength
-from proofs_checks.report import LEGEND, MARKS, as_json, table
-from proofs_checks.result import FalsifierResult, Result, Verdict
+from lengthgen.proofs_checks import latex, markdown, registry
+from lengthgen.proofs_checks.claim import Evidence, Source, Strength
+from lengthgen.proofs_checks.report import LEGEND, MARKS, as_json, table
+from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
 from tests.proofs_checks import toys
 
 HOSTILE = [

@@ -6,10 +6,10 @@ from functools import partial
 
 import pytest
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
-from proofs_checks.result import Result, Verdict
-from proofs_checks.runner import run, run_claim
-from theory.exact import Undecided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
+from lengthgen.proofs_checks.result import Result, Verdict
+from lengthgen.proofs_checks.runner import run, run_claim
+from lengthgen.theory.exact import Undecided
 
 
 def _accept() -> Evidence:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from proofs_checks import registry
-from proofs_checks.search import Matches, search
-from proofs_checks.titles import TITLES
-from theory.encodings.catalogue import ENCODINGS
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.search import Matches, search
+from lengthgen.proofs_checks.titles import TITLES
+from lengthgen.theory.encodings.catalogue import ENCODINGS
 
 
 def ids(matches: Matches) -> list[str]:

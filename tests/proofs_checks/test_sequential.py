@@ -6,14 +6,14 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from circuits.circuit import CircuitError
-from circuits.reference import reference_circuit
-from circuits.roles import ideal_relation
-from circuits.src import src, traces_up_to
-from circuits.tasks import load
-from circuits.trace import trace
-from proofs_checks.papers.sequential import arity, bounds, coverage, layout, merging, parity
-from proofs_checks.result import Result
+from lengthgen.circuits.circuit import CircuitError
+from lengthgen.circuits.reference import reference_circuit
+from lengthgen.circuits.roles import ideal_relation
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.trace import trace
+from lengthgen.proofs_checks.papers.sequential import arity, bounds, coverage, layout, merging, parity
+from lengthgen.proofs_checks.result import Result
 
 
 def test_corrections_that_rest_on_our_reading_say_so(result_of: Callable[[str], Result]) -> None:

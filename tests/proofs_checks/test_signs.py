@@ -3,8 +3,8 @@
 import pytest
 import sympy as sp
 
-from proofs_checks.signs import is_zero, sign
-from theory.exact import Undecided
+from lengthgen.proofs_checks.signs import is_zero, sign
+from lengthgen.theory.exact import Undecided
 
 ROOT = sp.sqrt(2)
 OPEN = sp.log((1 + ROOT) ** 2) - 2 * sp.log(1 + ROOT)

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from circuits.prediction_record import Prediction
-from empirical.runs.protocol import Cell, load_protocol
-from empirical.runs.store import RunStore
-from empirical.trial.frozen import FILE, Frozen, stored_runs
-from proofs_checks import ledger, registry
-from proofs_checks.claim import Claim, Strength, Unsettled
-from proofs_checks.papers import longer_text, modular_runs
-from proofs_checks.result import Result, Verdict
-from proofs_checks.runner import run_claim
-from proofs_checks.trained import Arm, Runs
+from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.empirical.runs.protocol import Cell, load_protocol
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.trial.frozen import FILE, Frozen, stored_runs
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.proofs_checks import ledger, registry
+from lengthgen.proofs_checks.claim import Claim, Strength, Unsettled
+from lengthgen.proofs_checks.papers import longer_text, modular_runs
+from lengthgen.proofs_checks.result import Result, Verdict
+from lengthgen.proofs_checks.runner import run_claim
+from lengthgen.proofs_checks.trained import Arm, Runs
 from tests.proofs_checks.stores import Scores, by_encoding, fails, fill, put, runs_of, solves, unfit
-from theory.system.files import write_sealed_json
 
 SEALED = {claim.id for module in (longer_text, modular_runs) for claim in module.CLAIMS}
 ON_RUNS = {claim.id: claim for claim in registry.CLAIMS if claim.on_runs and claim.id not in SEALED}

@@ -8,11 +8,11 @@ import pytest
 import sympy as sp
 from sympy.core.cache import clear_cache
 
-from proofs_checks import registry
-from proofs_checks.claim import Refuted
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.theory import flow, learners, lrc, pola, rpe_square
+from lengthgen.theory.encodings import fox, grape, hope
 from tests.proofs_checks import wrong_formulas
-from theory import flow, learners, lrc, pola, rpe_square
-from theory.encodings import fox, grape, hope
 
 RIGHT_PROFILE, RIGHT_LEARNER, RIGHT_POPULATION = lrc.profile, pola.learned_matrix, pola.population
 RIGHT_FLOW, RIGHT_GRADIENT_FLOW, RIGHT_DESCENT = flow.label_flow, learners.gradient_flow, learners.gradient_descent
@@ -109,39 +109,51 @@ WRONG: list[tuple[Any, ...]] = [
     ),
     ("hope.light_cone_score", lambda query, key, **law: query.dot(key), "hope-1"),
     ("hope.decay_factors", lambda *, rate, damping: (sp.exp(-damping), sp.exp(-rate - damping)), "hope-6-real"),
-    ("theory.lrc.profile", _one_value_for_zero, "pola-2b pola-1e pola-1e-count"),
-    ("theory.lrc.profile", _counted_from_the_next_scale, "pola-2b pola-2-worked pola-3-monotone pola-3-vector"),
-    ("theory.pola.population", _problem_of_the_largest_scale_only, "pola-2-learners"),
+    ("lengthgen.theory.lrc.profile", _one_value_for_zero, "pola-2b pola-1e pola-1e-count"),
     (
-        "theory.learners.gradient_flow",
+        "lengthgen.theory.lrc.profile",
+        _counted_from_the_next_scale,
+        "pola-2b pola-2-worked pola-3-monotone pola-3-vector",
+    ),
+    ("lengthgen.theory.pola.population", _problem_of_the_largest_scale_only, "pola-2-learners"),
+    (
+        "lengthgen.theory.learners.gradient_flow",
         lambda problem, *, start, time: RIGHT_GRADIENT_FLOW(problem, start=start, time=time / 2),
         "pola-2-learners",
     ),
     (
-        "theory.learners.gradient_descent",
+        "lengthgen.theory.learners.gradient_descent",
         lambda problem, *, start, rate, steps: RIGHT_DESCENT(problem, start=start, rate=rate / 2, steps=steps),
         "pola-2-learners",
     ),
-    ("theory.flow.label_flow", _half_speed, "pola-2-flow pola-2-learners"),
-    ("theory.flow.constant_class_sum", lambda value: value, "pola-2-flow"),
-    ("theory.plaa.advice", lambda inputs: (np.asarray(inputs) == -1).argmax(axis=-1) + 1, "plaa-1"),
-    ("theory.plaa.fourier", lambda matrix: np.zeros((len(matrix) + 1, len(matrix) + 1), dtype=object), "plaa-1"),
-    ("theory.plaa.degree", len, "plaa-1"),
-    ("theory.min_degree.learned_coefficients", _learns_nothing, "plaa-2 plaa-3 plaa-pola"),
-    ("theory.min_degree.degrees_separate", lambda basis, *, training_scale: training_scale > 1, "plaa-2"),
-    ("theory.rpe_square.zigzag", np.abs, "plaa-rpe-square-labels"),
+    ("lengthgen.theory.flow.label_flow", _half_speed, "pola-2-flow pola-2-learners"),
+    ("lengthgen.theory.flow.constant_class_sum", lambda value: value, "pola-2-flow"),
+    ("lengthgen.theory.plaa.advice", lambda inputs: (np.asarray(inputs) == -1).argmax(axis=-1) + 1, "plaa-1"),
     (
-        "theory.rpe_square.copy_anchors",
+        "lengthgen.theory.plaa.fourier",
+        lambda matrix: np.zeros((len(matrix) + 1, len(matrix) + 1), dtype=object),
+        "plaa-1",
+    ),
+    ("lengthgen.theory.plaa.degree", len, "plaa-1"),
+    ("lengthgen.theory.min_degree.learned_coefficients", _learns_nothing, "plaa-2 plaa-3 plaa-pola"),
+    ("lengthgen.theory.min_degree.degrees_separate", lambda basis, *, training_scale: training_scale > 1, "plaa-2"),
+    ("lengthgen.theory.rpe_square.zigzag", np.abs, "plaa-rpe-square-labels"),
+    (
+        "lengthgen.theory.rpe_square.copy_anchors",
         lambda scale: rpe_square.last_anchor((1, scale + 1), length=2 * scale + 3),
         "plaa-rpe-square-labels",
     ),
     (
-        "theory.rpe_square.addition_anchors",
+        "lengthgen.theory.rpe_square.addition_anchors",
         lambda first, second: rpe_square.last_anchor((1, first + 2), length=2 * (first + second) + 5),
         "plaa-rpe-square-labels",
     ),
-    ("theory.rpe_square.hard_scores", lambda anchors, table: np.zeros((len(anchors),) * 2), "plaa-rpe-square-limit"),
-    ("theory.rpe_square.hard_limit_error", lambda table, *, lead, length: 0.0, "plaa-rpe-square-limit"),
+    (
+        "lengthgen.theory.rpe_square.hard_scores",
+        lambda anchors, table: np.zeros((len(anchors),) * 2),
+        "plaa-rpe-square-limit",
+    ),
+    ("lengthgen.theory.rpe_square.hard_limit_error", lambda table, *, lead, length: 0.0, "plaa-rpe-square-limit"),
 ]
 CASES = list(wrong_formulas.cases(WRONG))
 
@@ -203,6 +215,6 @@ WRONG_LEARNERS: list[tuple[Callable[..., Any], str, str]] = [
 def test_a_wrong_learner_is_refuted(
     learner: Callable[..., Any], claim_id: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("theory.pola.learned_matrix", learner)
+    monkeypatch.setattr("lengthgen.theory.pola.learned_matrix", learner)
     with pytest.raises(Refuted, match=reason):
         CLAIMS[claim_id].check(**CLAIMS[claim_id].holds)

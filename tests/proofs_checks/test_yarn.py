@@ -3,7 +3,7 @@
 import pytest
 import sympy as sp
 
-from theory.encodings import yarn
+from lengthgen.theory.encodings import yarn
 
 
 def test_a_range_without_extent_is_refused() -> None:

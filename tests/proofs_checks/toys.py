@@ -6,8 +6,8 @@ import signal
 import time
 from pathlib import Path
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.ledger import Selection
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.ledger import Selection
 
 NOTES = "LENGTHGEN_TOY_NOTES"
 """Environment variable: file to which each deed adds a line with its name and its process."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from theory.formula import blocks, exact, syntax
+from lengthgen.theory.formula import blocks, exact, syntax
 
 CELLS = [(i, j, n) for n in (1, 2, 5) for j in range(1, n + 1) for i in range(1, j + 1)]
 FORMULAS = (

@@ -9,11 +9,11 @@ import flint
 import pytest
 import sympy as sp
 
-from theory import rational
-from theory.cacheability import caching
-from theory.encodings import alibi, grape_path
-from theory.encodings.catalogue import named
-from theory.encodings.encoding import LENGTH, Encoding, Family, Parameter
+from lengthgen.theory import rational
+from lengthgen.theory.cacheability import caching
+from lengthgen.theory.encodings import alibi, grape_path
+from lengthgen.theory.encodings.catalogue import named
+from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Family, Parameter
 
 STATED = {
     "nope": "0",

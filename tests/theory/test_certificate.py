@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import sympy as sp
 
+from lengthgen.theory import twice
+from lengthgen.theory.certificate import NotCertified, certificate
 from tests.replay_certificates import replay
-from theory import twice
-from theory.certificate import NotCertified, certificate
 
 a, b, s, t, x, y = sp.symbols("a b s t x y", real=True)
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import stirling2
 
-from theory.dimension import cell_count, every_pattern, every_relation, kinds, union_volume
-from theory.lrc import lrc
-from theory.relation import NO_LABEL
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.dimension import cell_count, every_pattern, every_relation, kinds, union_volume
+from lengthgen.theory.lrc import lrc
+from lengthgen.theory.relation import NO_LABEL
 
 Box = tuple[tuple[Fraction, Fraction], ...]
 

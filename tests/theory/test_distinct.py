@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from theory import distinct, tiling
-from theory.distinct import new_values_per_query
-from theory.tiling import check_upper_triangular
+from lengthgen.theory import distinct, tiling
+from lengthgen.theory.distinct import new_values_per_query
+from lengthgen.theory.tiling import check_upper_triangular
 
 INTEGERS = ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i8", ">u2")
 FLOATS = ("f2", "f4", "f8", ">f4")

@@ -3,10 +3,10 @@
 import pytest
 import sympy as sp
 
-from theory import domain, laws
-from theory.encodings import alibi, cable, fox, grape_gated, grape_path
-from theory.encodings.catalogue import named, with_formulas
-from theory.encodings.encoding import Encoding, Parameter, Recovery
+from lengthgen.theory import domain, laws
+from lengthgen.theory.encodings import alibi, cable, fox, grape_gated, grape_path
+from lengthgen.theory.encodings.catalogue import named, with_formulas
+from lengthgen.theory.encodings.encoding import Encoding, Parameter, Recovery
 
 m, alpha = sp.symbols("m alpha", positive=True)
 speed, x = sp.Symbol("speed", nonnegative=True), sp.Symbol("x", real=True)

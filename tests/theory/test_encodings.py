@@ -8,7 +8,7 @@ import sympy as sp
 from numpy.typing import NDArray
 from scipy.linalg import block_diag, expm
 
-from theory.encodings import alibi, fox, grape, grape_additive, hope, rotary
+from lengthgen.theory.encodings import alibi, fox, grape, grape_additive, hope, rotary
 
 Vector = NDArray[np.float64]
 DIMENSIONS = (4, 8)

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from theory import far, properties, twice
-from theory.encodings import kerple, rotary, wavelet
-from theory.encodings.catalogue import named, with_formulas
-from theory.encodings.encoding import Encoding, Family, Normaliser, Parameter
-from theory.far import FarField
-from theory.far.score import without_query_factor
+from lengthgen.theory import far, properties, twice
+from lengthgen.theory.encodings import kerple, rotary, wavelet
+from lengthgen.theory.encodings.catalogue import named, with_formulas
+from lengthgen.theory.encodings.encoding import Encoding, Family, Normaliser, Parameter
+from lengthgen.theory.far import FarField
+from lengthgen.theory.far.score import without_query_factor
 
 a, p, q = sp.symbols("a p q", positive=True)
 x = sp.Symbol("x", real=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from theory import flow
+from lengthgen.theory import flow
 
 Labels = dict[tuple[int, int], int]
 

@@ -16,13 +16,13 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lengthgen.theory.formula import FormulaError, blocks, exact, parse, syntax
+from lengthgen.theory.formula.syntax import Node
+from lengthgen.theory.lrc import profile
+from lengthgen.theory.pattern import from_formula
 from tests.oracles import formulas as oracle
 from tests.oracles.texts import any_text
 from tests.timing import at_once
-from theory.formula import FormulaError, blocks, exact, parse, syntax
-from theory.formula.syntax import Node
-from theory.lrc import profile
-from theory.pattern import from_formula
 
 Law = Callable[[Fraction, Fraction], Fraction | int]
 SIZE = 5

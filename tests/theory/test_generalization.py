@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.oracles import partitions
-from tests.timing import at_once
-from theory.generalization import Judgement, judge, judge_standard_encodings
-from theory.lrc import level_sets, lrc
-from theory.relation import (
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.generalization import Judgement, judge, judge_standard_encodings
+from lengthgen.theory.lrc import level_sets, lrc
+from lengthgen.theory.relation import (
     Relation,
     absolute,
     clipped_relative,
@@ -22,7 +21,8 @@ from theory.relation import (
     relative,
     t5_buckets,
 )
-from theory.system.errors import LengthgenError
+from tests.oracles import partitions
+from tests.timing import at_once
 
 Cell = partitions.Cell
 Case = tuple[dict[Cell, int], dict[Cell, int], Relation, Relation, int, int]

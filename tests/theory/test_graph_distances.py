@@ -4,8 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from theory.graph_distances import NO_PATH, shortest_distances
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.graph_distances import NO_PATH, shortest_distances
 
 
 def test_distances_are_those_of_breadth_first_search() -> None:

@@ -4,11 +4,11 @@ import random
 
 import pytest
 
+from lengthgen.theory.formula import FormulaError
+from lengthgen.theory.growth import Growth, GrowthKind, growth
+from lengthgen.theory.lrc import profile
+from lengthgen.theory.pattern import from_array, from_formula, from_function
 from tests.oracles.lrc import lrc_by_level_sets
-from theory.formula import FormulaError
-from theory.growth import Growth, GrowthKind, growth
-from theory.lrc import profile
-from theory.pattern import from_array, from_formula, from_function
 
 CONSTANT, EVENTUALLY, UNBOUNDED, UNDECIDED = (
     GrowthKind.CONSTANT,

@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import pytest
 
+from lengthgen.theory.formula import FormulaError
+from lengthgen.theory.growth import Growth, GrowthKind, growth
+from lengthgen.theory.growth_within import growth_within
+from lengthgen.theory.lrc_within import bounds_within
+from lengthgen.theory.pattern import PatternError, from_array, from_formula
 from tests.oracles.formulas import random_text
-from theory.formula import FormulaError
-from theory.growth import Growth, GrowthKind, growth
-from theory.growth_within import growth_within
-from theory.lrc_within import bounds_within
-from theory.pattern import PatternError, from_array, from_formula
 
 CONSTANT, EVENTUALLY, UNBOUNDED, UNDECIDED = (
     GrowthKind.CONSTANT,

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
+from lengthgen.theory.formula import inequalities, parse
+from lengthgen.theory.formula.inequalities import bounds_of_last_position, cases_of, points
 from tests.oracles.formulas import by_python
-from theory.formula import inequalities, parse
-from theory.formula.inequalities import bounds_of_last_position, cases_of, points
 
 SCALE = 9
 

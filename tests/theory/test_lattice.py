@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracles import partitions
-from tests.timing import at_once
-from theory.lattice import cells_for, coarsen, equivalent, join, meet, refinement_witness, refines
-from theory.relation import (
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.lattice import cells_for, coarsen, equivalent, join, meet, refinement_witness, refines
+from lengthgen.theory.relation import (
     Relation,
     absolute,
     clipped_relative,
@@ -24,7 +23,8 @@ from theory.relation import (
     relative,
     t5_buckets,
 )
-from theory.system.errors import LengthgenError
+from tests.oracles import partitions
+from tests.timing import at_once
 
 Cell = partitions.Cell
 FROM_END = from_function(lambda i, j, n: n - i, name="from-end", scale_hint=True)

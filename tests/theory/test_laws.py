@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from theory import exact, laws
-from theory.encodings import alibi, nope, rotary
-from theory.encodings.catalogue import named
-from theory.encodings.encoding import (
+from lengthgen.theory import exact, laws
+from lengthgen.theory.encodings import alibi, nope, rotary
+from lengthgen.theory.encodings.catalogue import named
+from lengthgen.theory.encodings.encoding import (
     DISTANCE_LAWS,
     LENGTH,
     Encoding,
@@ -20,7 +20,7 @@ from theory.encodings.encoding import (
     Parameter,
     Recovery,
 )
-from theory.twice import EnginesDisagree
+from lengthgen.theory.twice import EnginesDisagree
 
 c, g, L = sp.symbols("c g L", positive=True)
 trained = sp.Symbol("L", integer=True, positive=True)

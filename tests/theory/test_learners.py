@@ -7,12 +7,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from theory import learners
-from theory.learners import QuadraticProblem
-from theory.lrc import level_sets, lrc
-from theory.pola import attend, error_by_scale, learned_matrix, pola_matrix, population
-from theory.relation import relative
-from theory.samples import from_samples
+from lengthgen.theory import learners
+from lengthgen.theory.learners import QuadraticProblem
+from lengthgen.theory.lrc import level_sets, lrc
+from lengthgen.theory.pola import attend, error_by_scale, learned_matrix, pola_matrix, population
+from lengthgen.theory.relation import relative
+from lengthgen.theory.samples import from_samples
 
 Matrix = NDArray[np.float64]
 CASES = 60

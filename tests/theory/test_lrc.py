@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.lrc import LrcProfile, level_sets, lrc, lrc_profile, profile
-from theory.pattern import as_matrix, from_function
+from lengthgen.theory.lrc import LrcProfile, level_sets, lrc, lrc_profile, profile
+from lengthgen.theory.pattern import as_matrix, from_function
 
 Rows = list[list[Any]]
 VALUES = st.sampled_from([0, 1, -1, 2, Fraction(1, 3), Fraction(2, 3), 10**30, 10**30 + 1])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from lengthgen.theory.lrc import level_sets, lrc_profile
+from lengthgen.theory.pattern import Pattern, from_array, from_formula, from_function, from_relation
+from lengthgen.theory.relation import from_labels
 from tests.oracles.lrc import cells, lrc_by_level_sets, lrc_over_all_relations
-from theory.lrc import level_sets, lrc_profile
-from theory.pattern import Pattern, from_array, from_formula, from_function, from_relation
-from theory.relation import from_labels
 
 Entries = dict[tuple[int, int], Any]
 

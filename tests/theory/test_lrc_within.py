@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from lengthgen.theory.lrc import UndecidedLrc, lrc, profile
+from lengthgen.theory.lrc_within import bounds_within, levels_within, lrc_within
+from lengthgen.theory.pattern import Pattern, PatternError, from_array, from_formula, from_function
 from tests.oracles.partitions import all_partitions
-from theory.lrc import UndecidedLrc, lrc, profile
-from theory.lrc_within import bounds_within, levels_within, lrc_within
-from theory.pattern import Pattern, PatternError, from_array, from_formula, from_function
 
 STEPS = (Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(5, 2))
 
@@ -119,7 +119,7 @@ def test_entries_that_are_no_numbers_are_refused(pattern, says: str) -> None:
 def test_arguments_that_have_no_meaning_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 0, not -1"):
         lrc_within([[1]], Fraction(-1))
-    with pytest.raises(ValueError, match=r"take theory\.lrc\.level_sets"):
+    with pytest.raises(ValueError, match=r"take lengthgen.theory\.lrc\.level_sets"):
         levels_within(from_formula("1"), Fraction(0), 2)
     with pytest.raises(PatternError, match="depends on the scale"):
         levels_within(from_formula("n"), Fraction(1), 2)

@@ -12,9 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from lengthgen.theory import min_degree, pola
+from lengthgen.theory.relation import absolute, relative
 from tests.oracles.plaa import Rows, all_inputs, patterns, value
-from theory import min_degree, pola
-from theory.relation import absolute, relative
 
 SMALL = st.integers(-1, 2)
 

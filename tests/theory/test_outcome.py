@@ -9,12 +9,12 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.generalization import TrainTestScalesError, judge
-from theory.lrc import level_sets
-from theory.outcome import learn, levels_of
-from theory.pattern import Pattern, PatternError, from_array, from_formula
-from theory.pola import learned_matrix
-from theory.relation import absolute, constant, from_function, from_labels, relative
+from lengthgen.theory.generalization import TrainTestScalesError, judge
+from lengthgen.theory.lrc import level_sets
+from lengthgen.theory.outcome import learn, levels_of
+from lengthgen.theory.pattern import Pattern, PatternError, from_array, from_formula
+from lengthgen.theory.pola import learned_matrix
+from lengthgen.theory.relation import absolute, constant, from_function, from_labels, relative
 
 
 @st.composite

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from theory.encodings.encoding import EncodingError
-from theory.encodings.own import record, records
+from lengthgen.theory.encodings.encoding import EncodingError
+from lengthgen.theory.encodings.own import record, records
 
-HEAD = "import sympy as sp\nfrom theory.encodings.encoding import Encoding\nfrom theory.relation import relative\n"
+HEAD = "import sympy as sp\nfrom lengthgen import Encoding, relative\n"
 TENT = 'Encoding(name="tent", title="Tent", bias=lambda j, i, n: -sp.Min(j - i, 3), relation=relative()%s)'
 
 

@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from theory.pattern import Pattern, PatternError, as_matrix, from_array, from_formula, from_function, from_relation
-from theory.relation import Relation
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.pattern import (
+    Pattern,
+    PatternError,
+    as_matrix,
+    from_array,
+    from_formula,
+    from_function,
+    from_relation,
+)
+from lengthgen.theory.relation import Relation
 
 SQUARES = [[1, 4, 9], [0, 25, 36], [0, 0, 81]]
 RELATIVE = Relation(name="relative", law=lambda keys, queries, _: queries - keys)

@@ -5,13 +5,13 @@ from random import Random
 
 import pytest
 
+from lengthgen.theory.equality import Answer, equal
+from lengthgen.theory.formula import FormulaError, exact, parse
+from lengthgen.theory.formula.periods import joint_period, repeats
+from lengthgen.theory.lrc import profile
+from lengthgen.theory.pattern import from_formula
 from tests.oracles.elements import random_real_text
 from tests.oracles.formulas import random_text
-from theory.equality import Answer, equal
-from theory.formula import FormulaError, exact, parse
-from theory.formula.periods import joint_period, repeats
-from theory.lrc import profile
-from theory.pattern import from_formula
 
 
 @pytest.mark.parametrize(

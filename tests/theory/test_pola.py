@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from lengthgen.theory.learners import gradient_flow_limit
+from lengthgen.theory.pola import attend, error_by_scale, learned_matrix, pola_matrix, population
+from lengthgen.theory.relation import Relation, absolute, clipped_relative, constant, relative
 from tests.oracles.pola import signs
-from theory.learners import gradient_flow_limit
-from theory.pola import attend, error_by_scale, learned_matrix, pola_matrix, population
-from theory.relation import Relation, absolute, clipped_relative, constant, relative
 
 Matrix = NDArray[np.float64]
 

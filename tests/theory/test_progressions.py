@@ -9,13 +9,13 @@ import mpmath
 import pytest
 import sympy as sp
 
+from lengthgen.theory.equality import Answer, equal
+from lengthgen.theory.formula import FormulaError, exact, parse
+from lengthgen.theory.formula.monotone import S, constant_sign, direction
+from lengthgen.theory.formula.progressions import Course, Path, all_distinct, follow_path, takes_infinitely_many_values
+from lengthgen.theory.formula.stepwise import FractionalPart
+from lengthgen.theory.formula.syntax import names
 from tests.oracles.formulas import NoValue, Unsure, by_python, random_text
-from theory.equality import Answer, equal
-from theory.formula import FormulaError, exact, parse
-from theory.formula.monotone import S, constant_sign, direction
-from theory.formula.progressions import Course, Path, all_distinct, follow_path, takes_infinitely_many_values
-from theory.formula.stepwise import FractionalPart
-from theory.formula.syntax import names
 
 STEPS = 48
 PATHS: list[Path] = [

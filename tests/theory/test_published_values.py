@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from theory.encodings import fire
-from theory.encodings.catalogue import ENCODINGS
+from lengthgen.theory.encodings import fire
+from lengthgen.theory.encodings.catalogue import ENCODINGS
 
 DEFAULTS = {
     "clipped": {"limit": 8},

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.rational import NoSolution, diagonal, exact_matrix, fractions, null_space, rank, rows_of, solve
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.rational import NoSolution, diagonal, exact_matrix, fractions, null_space, rank, rows_of, solve
 
 Rows = list[list[Fraction]]
 ENTRIES = st.sampled_from([Fraction(0), Fraction(0), Fraction(1), Fraction(-2, 3), Fraction(5), Fraction(10**30, 7)])

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory.relation import (
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.relation import (
     NO_LABEL,
     Relation,
     absolute,
@@ -23,7 +24,6 @@ from theory.relation import (
     relative,
     t5_buckets,
 )
-from theory.system.errors import LengthgenError
 
 BUILT_IN = {
     "relative": (relative(), lambda i, j: j - i),

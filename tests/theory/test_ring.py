@@ -8,15 +8,15 @@ from typing import Any
 import mpmath
 import pytest
 
+from lengthgen.theory.formula import parse
+from lengthgen.theory.formula.canonical import BY_DISTANCE, element_of
+from lengthgen.theory.ring import Element, Ring, TooLong, constant, name, plus
+from lengthgen.theory.ring_factors import factored
+from lengthgen.theory.ring_functions import is_zero, never_zero
+from lengthgen.theory.ring_signs import is_negative, is_nonnegative, is_positive
 from tests.oracles import elements as oracle
 from tests.oracles.elements import random_real_text
 from tests.oracles.formulas import NoValue, Unsure, by_python, random_text
-from theory.formula import parse
-from theory.formula.canonical import BY_DISTANCE, element_of
-from theory.ring import Element, Ring, TooLong, constant, name, plus
-from theory.ring_factors import factored
-from theory.ring_functions import is_zero, never_zero
-from theory.ring_signs import is_negative, is_nonnegative, is_positive
 
 PAIRS = [(i, j) for j in range(1, 7) for i in range(1, j + 1)]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from theory import relation, rpe_square
-from theory.rpe_square import AnchorAttention
+from lengthgen.theory import relation, rpe_square
+from lengthgen.theory.rpe_square import AnchorAttention
 
 Floats = NDArray[np.float64]
 

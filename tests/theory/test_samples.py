@@ -6,11 +6,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from lengthgen.theory.learners import min_norm
+from lengthgen.theory.pola import attend, learned_matrix, pola_matrix, population
+from lengthgen.theory.relation import absolute, clipped_relative, relative
+from lengthgen.theory.samples import from_samples
 from tests.oracles.pola import signs
-from theory.learners import min_norm
-from theory.pola import attend, learned_matrix, pola_matrix, population
-from theory.relation import absolute, clipped_relative, relative
-from theory.samples import from_samples
 
 
 @pytest.mark.parametrize("counts", [(0, 0, 0, 1), (1, 2, 0, 3), (4, 1, 1, 0)])

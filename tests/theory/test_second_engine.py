@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.core.cache import clear_cache
 
-from theory import exact, second_engine
-from theory.second_engine import SecondEngineUndecided, is_zero
+from lengthgen.theory import exact, second_engine
+from lengthgen.theory.second_engine import SecondEngineUndecided, is_zero
 
 ROOT = Path(__file__).parents[2]
 a, b, c, n, r, s, t, x, y = sp.symbols("a b c n r s t x y")
@@ -413,7 +413,7 @@ def test_no_algebra_of_sympy_and_nothing_of_the_first_engine_runs() -> None:
 IN_PYTHON_INTEGERS = """
 from sympy.external.gmpy import GROUND_TYPES
 from tests.theory.test_second_engine import NONZERO, ZERO
-from theory import exact, second_engine
+from lengthgen.theory import exact, second_engine
 
 assert GROUND_TYPES == "python"
 for expression, squares in ZERO + NONZERO:

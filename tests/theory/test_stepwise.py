@@ -2,9 +2,9 @@
 
 import pytest
 
-from theory.formula import parse
-from theory.formula.monotone import S
-from theory.formula.stepwise import UndecidedChoice, evaluate
+from lengthgen.theory.formula import parse
+from lengthgen.theory.formula.monotone import S
+from lengthgen.theory.formula.stepwise import UndecidedChoice, evaluate
 
 
 @pytest.mark.parametrize("text", ["1 if 1 - 20000/j > 0 else 2", "1 if 100000/sqrt(j) - 1 > 0 else 2"])

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from lengthgen.theory.formula import FormulaError, exact, parse
+from lengthgen.theory.formula.linear import linear_bounds
+from lengthgen.theory.formula.ranges import finite_range
+from lengthgen.theory.formula.structure import Structure, simplify_choices, structure
+from lengthgen.theory.formula.syntax import Node
 from tests.oracles.formulas import random_text
 from tests.timing import at_once
-from theory.formula import FormulaError, exact, parse
-from theory.formula.linear import linear_bounds
-from theory.formula.ranges import finite_range
-from theory.formula.structure import Structure, simplify_choices, structure
-from theory.formula.syntax import Node
 
 SIZE = 12
 Cell = tuple[int, ...]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from theory.formula import parse
-from theory.formula.syntax import FormulaError
+from lengthgen.theory.formula import parse
+from lengthgen.theory.formula.syntax import FormulaError
 
 
 @pytest.mark.parametrize("name", ["abs", "floor", "ceil", "sqrt", "exp", "log", "sin", "cos"])

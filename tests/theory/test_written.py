@@ -3,8 +3,8 @@
 import pytest
 import sympy as sp
 
-from theory import exact, second_engine
-from theory.written import written
+from lengthgen.theory import exact, second_engine
+from lengthgen.theory.written import written
 
 x, y, c = sp.symbols("x y c", positive=True)
 f, w = sp.Function("f"), sp.IndexedBase("w")

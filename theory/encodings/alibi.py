@@ -5,9 +5,9 @@ Source: Press, Smith, Lewis, arXiv 2108.12409; as a group action: GRAPE, arXiv 2
 
 import sympy as sp
 
-from theory.encodings import grape_additive
-from theory.encodings.encoding import DISTANCE_LAWS, ONE_LAW, Encoding, Parameter
-from theory.relation import relative
+from lengthgen.theory.encodings import grape_additive
+from lengthgen.theory.encodings.encoding import DISTANCE_LAWS, ONE_LAW, Encoding, Parameter
+from lengthgen.theory.relation import relative
 
 SLOPE = sp.Symbol("m", positive=True)
 

@@ -10,9 +10,9 @@ arXiv 2501.19399.
 
 import sympy as sp
 
-from theory.encodings import kerple
-from theory.encodings.alibi import SLOPE
-from theory.encodings.encoding import (
+from lengthgen.theory.encodings import kerple
+from lengthgen.theory.encodings.alibi import SLOPE
+from lengthgen.theory.encodings.encoding import (
     DISTANCE_LAWS,
     HEADS,
     LAYERS,
@@ -23,7 +23,7 @@ from theory.encodings.encoding import (
     Parameter,
     Recovery,
 )
-from theory.relation import absolute, relative
+from lengthgen.theory.relation import absolute, relative
 
 LOG_SCALE, EXPONENT, LOCATION = sp.symbols("th_alpha th_beta th_mu", real=True)
 SMALLEST = sp.Symbol("eps", positive=True)

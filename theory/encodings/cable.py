@@ -11,8 +11,8 @@ here they are divided, as in all encodings, so keys sqrt(d) times as large give 
 
 import sympy as sp
 
-from theory.encodings import alibi, fox
-from theory.encodings.encoding import (
+from lengthgen.theory.encodings import alibi, fox
+from lengthgen.theory.encodings.encoding import (
     DEPENDS_ON_TOKENS,
     HEADS,
     LAYERS,
@@ -24,7 +24,7 @@ from theory.encodings.encoding import (
     Parameter,
     Recovery,
 )
-from theory.encodings.links import softplus
+from lengthgen.theory.encodings.links import softplus
 
 STEPS = sp.IndexedBase("s", positive=True)
 RECTIFIED = sp.IndexedBase("r", nonnegative=True)

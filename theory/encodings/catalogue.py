@@ -3,9 +3,9 @@
 Encodings whose relation depends on the circuit of a task are registered in circuits/encodings.py.
 """
 
-from theory.encodings.encoding import Encoding, EncodingError
-from theory.system.discovery import sibling_modules
-from theory.system.errors import LengthgenError, nearest
+from lengthgen.infrastructure.discovery import sibling_modules
+from lengthgen.infrastructure.errors import LengthgenError, nearest
+from lengthgen.theory.encodings.encoding import Encoding, EncodingError
 
 
 class UnknownEncoding(EncodingError):

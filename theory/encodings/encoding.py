@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import sympy as sp
 
-from theory.relation import Relation
-from theory.system.brief import Brief
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.brief import Brief
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.relation import Relation
 
 HEADS, HEAD_DIM, WIDTH, LAYERS = sp.symbols("H d D layers", integer=True, positive=True)
 """Sizes for counts of parameters: number of heads, head width, model width, number of layers."""
@@ -166,8 +166,8 @@ class Recovery:
 class Encoding(Brief):
     """A position encoding: score = (A_Q(j) (q + e(j))) . (A_K(i) (k + e(i)) + p(j, i)) + b(j, i), key at i, query at j.
 
-    `theory.encodings.catalogue.register` registers it under its name and aliases.  The torch module of a registered
-    encoding is attached under the same name in empirical/encodings/catalogue.py.
+    `lengthgen.theory.encodings.catalogue.register` registers it under its name and aliases.  The torch module of a
+    registered encoding is attached under the same name in empirical/encodings/catalogue.py.
 
     Attributes:
         name: name on the command line and everywhere else.
@@ -190,9 +190,9 @@ class Encoding(Brief):
         relation: relation through which positions act (1-based), for the default options: pairs with one label have one
             score for the same content.  None if content, chance or the circuit of a task decides.
         relation_of: (circuit of a task or None; **options) -> relation, if it depends on either.  It raises
-            `circuits.encodings.NoRelation` or `HintNeeded` if there is none.
+            `lengthgen.circuits.encodings.NoRelation` or `HintNeeded` if there is none.
         no_relation: reason why it has no relation with any circuit.
-        caveat: effect of the encoding that the prediction rule of circuits.prediction ignores.
+        caveat: effect of the encoding that the prediction rule of lengthgen.circuits.prediction ignores.
         repeats: reason why two positions may have one code; empty if every position has a code of its own.
         learns_labels: True if training finds the labels, so that the relation need not exist before training.
         planes: part that is split into planes of two coordinates, so that its width is even: each head, or the width.

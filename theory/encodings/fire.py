@@ -8,9 +8,9 @@ position 0 if L = 0.)
 import numpy as np
 import sympy as sp
 
-from theory.encodings import alibi, kerple, t5
-from theory.encodings.encoding import HEADS, LAYERS, ONE_LAW, Encoding, Law, Option, Parameter, Recovery
-from theory.relation import Labels, Relation, absolute
+from lengthgen.theory.encodings import alibi, kerple, t5
+from lengthgen.theory.encodings.encoding import HEADS, LAYERS, ONE_LAW, Encoding, Law, Option, Parameter, Recovery
+from lengthgen.theory.relation import Labels, Relation, absolute
 
 RATE, THRESHOLD = sp.Symbol("c", positive=True), sp.Symbol("L", positive=True)
 LAW = sp.Function("f")

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from theory.encodings import alibi, grape_additive
-from theory.encodings.encoding import (
+from lengthgen.theory.encodings import alibi, grape_additive
+from lengthgen.theory.encodings.encoding import (
     DEPENDS_ON_TOKENS,
     DISTANCE_LAWS,
     HEADS,
@@ -24,7 +24,7 @@ from theory.encodings.encoding import (
     Parameter,
     Recovery,
 )
-from theory.relation import relative
+from lengthgen.theory.relation import relative
 
 LOG_GATES = sp.IndexedBase("log_f", negative=True)
 LOGIT = sp.Symbol("b", real=True)

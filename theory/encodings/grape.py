@@ -12,8 +12,8 @@ from typing import Protocol, Self
 
 import sympy as sp
 
-from theory.encodings.encoding import DISTANCE_LAWS, HEAD_DIM, HEADS, ONE_LAW, Encoding, Parameter, Recovery
-from theory.relation import relative
+from lengthgen.theory.encodings.encoding import DISTANCE_LAWS, HEAD_DIM, HEADS, ONE_LAW, Encoding, Parameter, Recovery
+from lengthgen.theory.relation import relative
 
 SPEED = sp.Symbol("speed", nonnegative=True)
 

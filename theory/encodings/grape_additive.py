@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from theory.encodings.encoding import DISTANCE_LAWS, HEADS, ONE_LAW, Encoding, Parameter, Recovery
-from theory.relation import relative
+from lengthgen.theory.encodings.encoding import DISTANCE_LAWS, HEADS, ONE_LAW, Encoding, Parameter, Recovery
+from lengthgen.theory.relation import relative
 
 SLOPE = sp.Symbol("omega", positive=True)
 _QUERY_TAIL = sp.ImmutableMatrix([1, 0])

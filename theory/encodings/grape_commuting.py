@@ -10,10 +10,27 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from theory.encodings.encoding import DISTANCE_LAWS, HEAD_DIM, HEADS, ONE_LAW, Encoding, Option, Parameter, Recovery
-from theory.encodings.grape import SPEED, Frame, Gram, PlaneOperator, identity, rank2_exponential, rank2_generator
-from theory.encodings.rotary import FREQUENCY
-from theory.relation import relative
+from lengthgen.theory.encodings.encoding import (
+    DISTANCE_LAWS,
+    HEAD_DIM,
+    HEADS,
+    ONE_LAW,
+    Encoding,
+    Option,
+    Parameter,
+    Recovery,
+)
+from lengthgen.theory.encodings.grape import (
+    SPEED,
+    Frame,
+    Gram,
+    PlaneOperator,
+    identity,
+    rank2_exponential,
+    rank2_generator,
+)
+from lengthgen.theory.encodings.rotary import FREQUENCY
+from lengthgen.theory.relation import relative
 
 
 def quarter_turn(vector: Sequence[sp.Expr]) -> list[sp.Expr]:

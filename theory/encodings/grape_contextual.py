@@ -5,7 +5,7 @@ Source: GRAPE, arXiv 2512.07805, contextual multiplicative form.
 
 import sympy as sp
 
-from theory.encodings.encoding import (
+from lengthgen.theory.encodings.encoding import (
     DEPENDS_ON_TOKENS,
     HEAD_DIM,
     LAYERS,
@@ -17,7 +17,7 @@ from theory.encodings.encoding import (
     Parameter,
     Recovery,
 )
-from theory.encodings.rotary import FREQUENCY, rotation
+from lengthgen.theory.encodings.rotary import FREQUENCY, rotation
 
 RATES = sp.IndexedBase("w", positive=True)
 _STEP = sp.Symbol("l", integer=True)

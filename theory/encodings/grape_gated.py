@@ -5,7 +5,7 @@ Source: GRAPE, arXiv 2512.07805, gated additive forms.  The paper's query is at 
 
 import sympy as sp
 
-from theory.encodings.encoding import (
+from lengthgen.theory.encodings.encoding import (
     DISTANCE_LAWS,
     HEAD_DIM,
     HEADS,
@@ -16,8 +16,8 @@ from theory.encodings.encoding import (
     Option,
     Parameter,
 )
-from theory.encodings.links import softplus
-from theory.relation import relative
+from lengthgen.theory.encodings.links import softplus
+from lengthgen.theory.relation import relative
 
 SLOPE = sp.Symbol("omega", positive=True)
 QUERY_GATES = sp.IndexedBase("lambda_q", positive=True)

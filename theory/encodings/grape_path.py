@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from theory.encodings import alibi, rotary
-from theory.encodings.encoding import (
+from lengthgen.theory.encodings import alibi, rotary
+from lengthgen.theory.encodings.encoding import (
     DEPENDS_ON_TOKENS,
     HEADS,
     LAYERS,
@@ -23,7 +23,7 @@ from theory.encodings.encoding import (
     Parameter,
     Recovery,
 )
-from theory.encodings.links import log_sigmoid
+from lengthgen.theory.encodings.links import log_sigmoid
 
 SLOPE = sp.Symbol("alpha", positive=True)
 EDGES = sp.IndexedBase("psi", negative=True)

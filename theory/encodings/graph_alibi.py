@@ -7,8 +7,8 @@ of different components do not attend to each other [F].
 
 import sympy as sp
 
-from theory.encodings.alibi import SLOPE
-from theory.encodings.encoding import ONE_LAW, Encoding, Family, Law, Parameter, Recovery
+from lengthgen.theory.encodings.alibi import SLOPE
+from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Family, Law, Parameter, Recovery
 
 HOPS = sp.IndexedBase("hops", integer=True, nonnegative=True)
 """Distances: HOPS[u, v, n] is the length of a shortest path between the nodes u and v of a graph of n nodes."""

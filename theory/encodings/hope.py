@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from theory.encodings import rotary
-from theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter, Recovery
-from theory.relation import relative
+from lengthgen.theory.encodings import rotary
+from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter, Recovery
+from lengthgen.theory.relation import relative
 
 RATE = sp.Symbol("theta", positive=True)
 MARGIN = sp.Symbol("g", positive=True)

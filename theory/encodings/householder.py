@@ -5,7 +5,7 @@ Source: GRAPE, arXiv 2512.07805, on PaTH attention (Yang et al., arXiv 2505.1638
 
 import sympy as sp
 
-from theory.encodings.grape import Frame, PlaneOperator
+from lengthgen.theory.encodings.grape import Frame, PlaneOperator
 
 UNIT = Frame(matrix=sp.ImmutableMatrix([[1]]))
 """Gram matrix of one vector of length 1."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 import sympy as sp
 
-from theory.encodings import rotary
-from theory.encodings.encoding import ONE_LAW, Encoding, Law, Parameter, Recovery
-from theory.relation import relative
+from lengthgen.theory.encodings import rotary
+from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Parameter, Recovery
+from lengthgen.theory.relation import relative
 
 SHRINK = sp.Symbol("u", positive=True)
 

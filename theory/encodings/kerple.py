@@ -6,9 +6,9 @@ which numbers are learned, and that all layers share them.
 
 import sympy as sp
 
-from theory.encodings.alibi import SLOPE
-from theory.encodings.encoding import DISTANCE_LAWS, HEADS, ONE_LAW, Encoding, Parameter, Recovery
-from theory.relation import relative
+from lengthgen.theory.encodings.alibi import SLOPE
+from lengthgen.theory.encodings.encoding import DISTANCE_LAWS, HEADS, ONE_LAW, Encoding, Parameter, Recovery
+from lengthgen.theory.relation import relative
 
 SCALE, EXPONENT, RATE = sp.Symbol("r1", positive=True), sp.Symbol("p", positive=True), sp.Symbol("r2", positive=True)
 EXPONENTS = sp.Interval.Lopen(0, 2)

@@ -5,8 +5,8 @@ Source: Gehring et al., arXiv 1705.03122, Section 3.1.  The table has L rows, so
 
 import sympy as sp
 
-from theory.encodings.encoding import WIDTH, Encoding, Law, Parameter
-from theory.relation import absolute
+from lengthgen.theory.encodings.encoding import WIDTH, Encoding, Law, Parameter
+from lengthgen.theory.relation import absolute
 
 ROWS = sp.Symbol("L", integer=True, positive=True)
 TABLE = sp.IndexedBase("P", real=True)

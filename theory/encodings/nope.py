@@ -3,8 +3,8 @@
 Source: Kazemnejad et al., arXiv 2305.19466.
 """
 
-from theory.encodings.encoding import Encoding, Law
-from theory.relation import constant
+from lengthgen.theory.encodings.encoding import Encoding, Law
+from lengthgen.theory.relation import constant
 
 ENCODING = Encoding(
     name="nope",

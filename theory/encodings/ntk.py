@@ -6,9 +6,9 @@ transformers ("dynamic" in modeling_rope_utils).  Planes are l = 0 .. d/2 - 1.
 
 import sympy as sp
 
-from theory.encodings import rotary
-from theory.encodings.encoding import ONE_LAW, Actions, Encoding, Law, Option, Parameter, Recovery
-from theory.relation import from_function, relative
+from lengthgen.theory.encodings import rotary
+from lengthgen.theory.encodings.encoding import ONE_LAW, Actions, Encoding, Law, Option, Parameter, Recovery
+from lengthgen.theory.relation import from_function, relative
 
 FACTOR = sp.Symbol("g", positive=True)
 FACTOR_AT = sp.Function("g", positive=True)

@@ -10,8 +10,8 @@ from typing import Literal, get_args
 
 import sympy as sp
 
-from theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter
-from theory.relation import Labels, Relation, absolute
+from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter
+from lengthgen.theory.relation import Labels, Relation, absolute
 
 Beyond = Literal["rescale", "clamp", "raw"]
 """Treatments of positions beyond the trained length by Legendre codes, see `coordinate`."""

@@ -9,9 +9,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings.encoding import Encoding, EncodingError, Normaliser
-from theory.relation import Relation
-from theory.system.userfile import (
+from lengthgen.infrastructure.userfile import (
     Guarded,
     load_object,
     objects_of,
@@ -21,6 +19,8 @@ from theory.system.userfile import (
     split_file,
     user_code,
 )
+from lengthgen.theory.encodings.encoding import Encoding, EncodingError, Normaliser
+from lengthgen.theory.relation import Relation
 
 NO_FORMULA = "write them as an Encoding, see theory/encodings/encoding.py"
 NO_FORMULA_IN_RECORD = "give its record positions, embed, rotate, relative_key or bias (lambda j, i, n: 0 for none)"
@@ -42,15 +42,15 @@ def records(text: str) -> list[Encoding]:
         return [record(text)]
     defined = objects_of(run_file(path, what="encoding", error=EncodingError), Encoding)
     if not defined:
-        raise EncodingError(f"'{path}' defines no Encoding: make one of theory.encodings.encoding.Encoding")
+        raise EncodingError(f"'{path}' defines no Encoding: make one of lengthgen.theory.encodings.encoding.Encoding")
     return [_with_guards(encoding) for encoding in {id(value): value for value in defined.values()}.values()]
 
 
 def record(text: str) -> Encoding:
     """Record that `path/to/file.py:name` names.  Runs the file.
 
-    A `theory.relation.Relation` stands for the encoding with a learned vector for each of its labels.  Any other object
-    is a module, or a function that makes one; its attribute `relation`, if present, is its relation.
+    A `lengthgen.theory.relation.Relation` stands for the encoding with a learned vector for each of its labels.  Any
+    other object is a module, or a function that makes one; its attribute `relation`, if present, is its relation.
 
     Raises:
         EncodingError: there is no such file or object, the file fails, or a part of the record is not valid.

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from theory.encodings import sinusoidal
-from theory.encodings.encoding import ONE_LAW, WIDTH, Encoding, Family, Law, Option, Parameter
+from lengthgen.theory.encodings import sinusoidal
+from lengthgen.theory.encodings.encoding import ONE_LAW, WIDTH, Encoding, Family, Law, Option, Parameter
 
 Number: TypeAlias = Any
 """Symbolic expression, fraction or floating-point number."""

@@ -15,9 +15,9 @@ from itertools import combinations
 
 import sympy as sp
 
-from theory.encodings import alibi, learned, relational, rotary
-from theory.encodings.encoding import Encoding, Law, Option, Parameter
-from theory.relation import relative
+from lengthgen.theory.encodings import alibi, learned, relational, rotary
+from lengthgen.theory.encodings.encoding import Encoding, Law, Option, Parameter
+from lengthgen.theory.relation import relative
 
 POSITIONS = sp.IndexedBase("p", integer=True, nonnegative=True)
 OFFSET = sp.Symbol("o", integer=True, nonnegative=True)

@@ -3,8 +3,8 @@
 Source: Shaw et al., arXiv 1803.02155, eq. 3 and 4.
 """
 
-from theory.encodings.encoding import Encoding, Option
-from theory.relation import clipped_relative, relative
+from lengthgen.theory.encodings.encoding import Encoding, Option
+from lengthgen.theory.relation import clipped_relative, relative
 
 LABEL_VECTORS = "it is a learned vector for each label of its relation, and nothing else of a position"
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 import sympy as sp
 
-from theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter
-from theory.relation import relative
+from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter
+from lengthgen.theory.relation import relative
 
 FREQUENCY = sp.Symbol("theta", positive=True)
 

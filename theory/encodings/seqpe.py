@@ -10,8 +10,8 @@ from typing import Literal, get_args
 
 import sympy as sp
 
-from theory.encodings.encoding import HEAD_DIM, WIDTH, Encoding, Law, Option, Parameter, Recovery
-from theory.relation import absolute
+from lengthgen.theory.encodings.encoding import HEAD_DIM, WIDTH, Encoding, Law, Option, Parameter, Recovery
+from lengthgen.theory.relation import absolute
 
 Injection = Literal["attn_scalar", "input_add"]
 """Ways in which codes act: a bias of the products of codes, or codes added to the token embeddings."""

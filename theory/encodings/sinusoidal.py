@@ -6,9 +6,9 @@ frequency is that of RoPE's plane l in a head of width D.
 
 import sympy as sp
 
-from theory.encodings import rotary
-from theory.encodings.encoding import ONE_LAW, Encoding, Law, Parameter
-from theory.relation import absolute
+from lengthgen.theory.encodings import rotary
+from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Parameter
+from lengthgen.theory.relation import absolute
 
 FREQUENCY = rotary.FREQUENCY
 

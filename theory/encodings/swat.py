@@ -14,9 +14,9 @@ from typing import Literal
 
 import sympy as sp
 
-from theory.encodings import alibi, rotary
-from theory.encodings.encoding import ONE_LAW, Encoding, Law, Normaliser, Option, Parameter
-from theory.relation import clipped_relative
+from lengthgen.theory.encodings import alibi, rotary
+from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Normaliser, Option, Parameter
+from lengthgen.theory.relation import clipped_relative
 
 SLOPE = sp.Symbol("slope", real=True, nonzero=True)
 WINDOW = sp.Symbol("W", integer=True, positive=True)

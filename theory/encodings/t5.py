@@ -7,8 +7,8 @@ omits the division by sqrt(d), which is not part of the bias.
 import numpy as np
 import sympy as sp
 
-from theory.encodings.encoding import DISTANCE_LAWS, HEADS, Encoding, Option, Parameter, Recovery
-from theory.relation import t5_buckets
+from lengthgen.theory.encodings.encoding import DISTANCE_LAWS, HEADS, Encoding, Option, Parameter, Recovery
+from lengthgen.theory.relation import t5_buckets
 
 BUCKETS, LONGEST = 32, 128
 """Values of the released models: number of buckets, and the distance from which on all distances share the last."""
@@ -16,7 +16,7 @@ WEIGHTS = sp.IndexedBase("w")
 
 
 class Bucket(sp.Function):  # type: ignore[misc]  # sympy has no types
-    """Bucket(D, buckets, longest): bucket of a distance D >= 0, numbered as in `theory.relation.t5_buckets`.  [P]
+    """Bucket(D, buckets, longest): bucket of a distance D >= 0, numbered as in `t5_buckets` of theory/relation.py.  [P]
 
     It is a number if D is a number, or is known to be at least `longest`; otherwise it stays unevaluated.
     """

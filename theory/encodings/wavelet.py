@@ -10,9 +10,9 @@ from typing import Any, Literal, Protocol, get_args
 
 import sympy as sp
 
-from theory.encodings import orthogonal
-from theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter
-from theory.relation import relative
+from lengthgen.theory.encodings import orthogonal
+from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter
+from lengthgen.theory.relation import relative
 
 Name = Literal["ricker", "haar", "gaussian", "morlet"]
 SCALES = sp.symbols("a1 a2", positive=True)

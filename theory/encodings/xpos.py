@@ -6,9 +6,9 @@ zeta^(1/512) is written exp(-rate).
 
 import sympy as sp
 
-from theory.encodings import rotary
-from theory.encodings.encoding import ONE_LAW, Actions, Encoding, Law, Option, Parameter, Recovery
-from theory.relation import relative
+from lengthgen.theory.encodings import rotary
+from lengthgen.theory.encodings.encoding import ONE_LAW, Actions, Encoding, Law, Option, Parameter, Recovery
+from lengthgen.theory.relation import relative
 
 FREQUENCY = rotary.FREQUENCY
 RATE = sp.Symbol("lambda", positive=True)

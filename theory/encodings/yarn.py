@@ -7,9 +7,9 @@ are l = 0 .. d/2 - 1.
 
 import sympy as sp
 
-from theory.encodings import rotary
-from theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter, Recovery
-from theory.relation import relative
+from lengthgen.theory.encodings import rotary
+from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter, Recovery
+from lengthgen.theory.relation import relative
 
 SHRINK = sp.Symbol("u", positive=True)
 KEPT = sp.Symbol("gamma", nonnegative=True)

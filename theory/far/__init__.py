@@ -21,7 +21,7 @@ kernel.py    the actions on query and key
 score.py     all parts together
 """
 
-from theory.far.effects import Cases, FarCase, FarField, cases_text
-from theory.far.score import bounded, causal_only, far_cases
+from lengthgen.theory.far.effects import Cases, FarCase, FarField, cases_text
+from lengthgen.theory.far.score import bounded, causal_only, far_cases
 
 __all__ = ["Cases", "FarCase", "FarField", "bounded", "cases_text", "causal_only", "far_cases"]

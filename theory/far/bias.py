@@ -3,11 +3,11 @@
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from theory.encodings.encoding import LENGTH, Encoding
-from theory.far.content import constant_content, domains_of, positions_of
-from theory.far.effects import Cases, FarCase, FarField, join_ranges
-from theory.far.growth import cases_by_growth
-from theory.far.limits import DISTANCE, POSITION, dominant_terms, far_piece, limit_of
+from lengthgen.theory.encodings.encoding import LENGTH, Encoding
+from lengthgen.theory.far.content import constant_content, domains_of, positions_of
+from lengthgen.theory.far.effects import Cases, FarCase, FarField, join_ranges
+from lengthgen.theory.far.growth import cases_by_growth
+from lengthgen.theory.far.limits import DISTANCE, POSITION, dominant_terms, far_piece, limit_of
 
 
 def bias_cases(encoding: Encoding, query: sp.Expr, key: sp.Expr) -> Cases:

@@ -2,8 +2,8 @@
 
 import sympy as sp
 
-from theory.encodings.encoding import LENGTH, Encoding, Family
-from theory.far.limits import DISTANCE
+from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Family
+from lengthgen.theory.far.limits import DISTANCE
 
 _FAR = 10**6
 """Distance beyond which a table with a last row is read at that row."""

@@ -4,10 +4,10 @@ from functools import cache
 
 import sympy as sp
 
-from theory.domain import assumed
-from theory.far.effects import Cases, FarCase, FarField, join_ranges
-from theory.far.limits import DISTANCE, limit_of, limit_of_simplified
-from theory.formula.leading_terms import leading_term
+from lengthgen.theory.domain import assumed
+from lengthgen.theory.far.effects import Cases, FarCase, FarField, join_ranges
+from lengthgen.theory.far.limits import DISTANCE, limit_of, limit_of_simplified
+from lengthgen.theory.formula.leading_terms import leading_term
 
 
 @cache

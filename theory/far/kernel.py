@@ -4,10 +4,10 @@ from functools import cache
 
 import sympy as sp
 
-from theory.encodings.encoding import LENGTH, Encoding
-from theory.far.content import constant_content, domains_of, positions_of
-from theory.far.effects import Cases, FarCase, FarField
-from theory.far.limits import DISTANCE, far_piece, limit_of
+from lengthgen.theory.encodings.encoding import LENGTH, Encoding
+from lengthgen.theory.far.content import constant_content, domains_of, positions_of
+from lengthgen.theory.far.effects import Cases, FarCase, FarField
+from lengthgen.theory.far.limits import DISTANCE, far_piece, limit_of
 
 _UNIT = sp.Interval(0, 1)
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import sympy as sp
 
-from theory.formula import leading_terms
+from lengthgen.theory.formula import leading_terms
 
 DISTANCE = sp.Symbol("D", integer=True, positive=True)
 """Distance of the key."""

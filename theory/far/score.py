@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import sympy as sp
 
-from theory import laws, twice
-from theory.encodings.encoding import LENGTH, Actions, Encoding, Law, Normaliser
-from theory.far.bias import bias_cases, entries_by_position, far_bias
-from theory.far.content import positions_of
-from theory.far.effects import UNBOUNDED, Cases, FarCase, FarField, join_ranges
-from theory.far.kernel import kernel_cases, vector_cases
-from theory.far.limits import DISTANCE, POSITION, QUERY_POSITION, limit_of
+from lengthgen.theory import laws, twice
+from lengthgen.theory.encodings.encoding import LENGTH, Actions, Encoding, Law, Normaliser
+from lengthgen.theory.far.bias import bias_cases, entries_by_position, far_bias
+from lengthgen.theory.far.content import positions_of
+from lengthgen.theory.far.effects import UNBOUNDED, Cases, FarCase, FarField, join_ranges
+from lengthgen.theory.far.kernel import kernel_cases, vector_cases
+from lengthgen.theory.far.limits import DISTANCE, POSITION, QUERY_POSITION, limit_of
 
 
 @twice.remembered

@@ -1,8 +1,8 @@
 """Position patterns written as text formulas: A(i, j), i the key and j the query, 1-based, i <= j.
 
-The grammar is in `theory.formula.syntax`.  The text is untrusted: Python's parser turns it into a syntax tree, only
-the nodes of the grammar are accepted, and the text is never executed.  All arithmetic is exact, on numbers of bounded
-size.
+The grammar is in `lengthgen.theory.formula.syntax`.  The text is untrusted: Python's parser turns it into a syntax
+tree, only the nodes of the grammar are accepted, and the text is never executed.  All arithmetic is exact, on numbers
+of bounded size.
 """
 
 from collections.abc import Iterable
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.formula import exact, numbering
-from theory.formula.syntax import VARIABLES, FormulaError, Node, NoValue, may_be_irrational, names, read
+from lengthgen.theory.formula import exact, numbering
+from lengthgen.theory.formula.syntax import VARIABLES, FormulaError, Node, NoValue, may_be_irrational, names, read
 
 __all__ = ["Formula", "FormulaError", "NoValue", "parse"]
 
@@ -113,7 +113,7 @@ def parse(text: str, parameters: Iterable[str] = ()) -> Formula:
     """Parse a formula.
 
     Args:
-        text: the formula, in the grammar of `theory.formula.syntax`.
+        text: the formula, in the grammar of `lengthgen.theory.formula.syntax`.
         parameters: names that stand for unspecified real numbers; two entries are equal iff they are equal for all
             values of the parameters.
 

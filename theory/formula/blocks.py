@@ -2,7 +2,7 @@
 
 Before each operation, Python integers bound the largest result that the operands allow.  `NotVectorised` is raised if
 the result might not fit into 64 bits, if a number would be irrational, or if there is an error at some pair.  The
-caller then evaluates the pairs one by one with `theory.formula.exact`, which names the error and the pair.
+caller then evaluates the pairs one by one with `lengthgen.theory.formula.exact`, which names the error and the pair.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
+from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
 
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -1,11 +1,11 @@
-"""Formulas as elements of the ring of theory.ring: identities cancel, so the element shows which positions matter."""
+"""Formulas as elements of the ring in ring.py: identities cancel, so the element shows which positions matter."""
 
 from fractions import Fraction
 from functools import lru_cache, reduce
 
-from theory import ring_functions as functions
-from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
-from theory.ring import (
+from lengthgen.theory import ring_functions as functions
+from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
+from lengthgen.theory.ring import (
     DISTANCE,
     PI,
     Element,

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from math import gcd, lcm
 
-from theory.formula.linear import Form, linear
-from theory.formula.syntax import ComparisonChain, Node, Number, Operation
+from lengthgen.theory.formula.linear import Form, linear
+from lengthgen.theory.formula.syntax import ComparisonChain, Node, Number, Operation
 
 Inequality = tuple[int, int, int, int]
 """Coefficients (a, b, c, e) of a i + b j + c n + e >= 0."""

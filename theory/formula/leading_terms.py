@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import sympy as sp
 
-from theory.equality import sign
+from lengthgen.theory.equality import sign
 
 Growth = tuple[sp.Expr, ...]
 """The exponents a, p, q and r, of which the first that is not 0 decides."""

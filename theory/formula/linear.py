@@ -4,7 +4,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import inf
 
-from theory.formula.syntax import Name, Node, Number, Operation
+from lengthgen.theory.formula.syntax import Name, Node, Number, Operation
 
 Form = tuple[Fraction, Fraction, Fraction, Fraction]
 """Coefficients of i, j, n and 1."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import sympy as sp
 
-from theory.equality import Answer, sign, zero
-from theory.formula import exact
+from lengthgen.theory.equality import Answer, sign, zero
+from lengthgen.theory.formula import exact
 
 S = sp.Symbol("s", integer=True, nonnegative=True)
 """Variable of a progression: 0, 1, 2, ..."""

@@ -1,8 +1,8 @@
 """Exact values of a formula at many pairs, irrational or with parameters: each operation once for equal operands.
 
 Each part of the formula is represented by a list of its values and, for each pair, an index into this list.  An
-operation is computed once for every combination of indices that occurs, in the arithmetic of theory.formula.exact.
-Parts that are rational everywhere are computed by theory.formula.blocks.
+operation is computed once for every combination of indices that occurs, in the arithmetic of
+lengthgen.theory.formula.exact. Parts that are rational everywhere are computed by lengthgen.theory.formula.blocks.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.formula import blocks, exact
-from theory.formula.canonical import element_of
-from theory.formula.domain import defined_everywhere
-from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, may_be_irrational, names
-from theory.ring import Key, is_monomial, whole_turn
+from lengthgen.theory.formula import blocks, exact
+from lengthgen.theory.formula.canonical import element_of
+from lengthgen.theory.formula.domain import defined_everywhere
+from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, may_be_irrational, names
+from lengthgen.theory.ring import Key, is_monomial, whole_turn
 
 Integers = NDArray[np.int64]
 Value = Any

@@ -13,13 +13,13 @@ from itertools import pairwise
 from math import lcm
 from typing import Any
 
-from theory.formula.canonical import element_of
-from theory.formula.linear import linear
-from theory.formula.progressions import PATHS, follow_path
-from theory.formula.structure import Structure, dependence, simplify_choices
-from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, children, names
-from theory.ring import POSITIONS, is_monomial
-from theory.ring import names as names_in
+from lengthgen.theory.formula.canonical import element_of
+from lengthgen.theory.formula.linear import linear
+from lengthgen.theory.formula.progressions import PATHS, follow_path
+from lengthgen.theory.formula.structure import Structure, dependence, simplify_choices
+from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, children, names
+from lengthgen.theory.ring import POSITIONS, is_monomial
+from lengthgen.theory.ring import names as names_in
 
 _TURN = Operation("*", (Number(2), Name("pi")))
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import sympy as sp
 
-from theory.equality import Answer, equal
-from theory.formula import exact
-from theory.formula.leading_terms import limit
-from theory.formula.monotone import Expression, S, as_polynomial, constant_sign, direction
-from theory.formula.stepwise import FractionalPart, SplitByPeriod, StartLater, UndecidedChoice, evaluate
-from theory.formula.structure import Structure
-from theory.formula.syntax import FormulaError, Node
+from lengthgen.theory.equality import Answer, equal
+from lengthgen.theory.formula import exact
+from lengthgen.theory.formula.leading_terms import limit
+from lengthgen.theory.formula.monotone import Expression, S, as_polynomial, constant_sign, direction
+from lengthgen.theory.formula.stepwise import FractionalPart, SplitByPeriod, StartLater, UndecidedChoice, evaluate
+from lengthgen.theory.formula.structure import Structure
+from lengthgen.theory.formula.syntax import FormulaError, Node
 
 MOST_PIECES = 500
 """Largest number of progressions."""

@@ -12,10 +12,10 @@ from itertools import product
 from math import inf, lcm
 from typing import Any
 
-from theory.formula import exact
-from theory.formula.linear import Form, decided, linear, linear_bounds, slopes
-from theory.formula.structure import simplify_choices
-from theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, Operation
+from lengthgen.theory.formula import exact
+from lengthgen.theory.formula.linear import Form, decided, linear, linear_bounds, slopes
+from lengthgen.theory.formula.structure import simplify_choices
+from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, Operation
 
 MOST = 4096
 """Largest number of values in a set that is listed explicitly."""

@@ -1,14 +1,14 @@
-"""Positions that a formula really depends on, found by rewriting it in the ring of theory.ring."""
+"""Positions that a formula really depends on, found by rewriting it in the ring of lengthgen.theory.ring."""
 
 from fractions import Fraction
 
-from theory import ring_functions as functions
-from theory.formula import exact
-from theory.formula.canonical import BY_DISTANCE, Substitution, element_of
-from theory.formula.domain import defined_everywhere
-from theory.formula.syntax import FormulaError, Node, may_be_irrational
-from theory.ring import DISTANCE, POSITIONS, Element, Ring, TooLong, constant, frozen, plus
-from theory.ring import names as names_in
+from lengthgen.theory import ring_functions as functions
+from lengthgen.theory.formula import exact
+from lengthgen.theory.formula.canonical import BY_DISTANCE, Substitution, element_of
+from lengthgen.theory.formula.domain import defined_everywhere
+from lengthgen.theory.formula.syntax import FormulaError, Node, may_be_irrational
+from lengthgen.theory.ring import DISTANCE, POSITIONS, Element, Ring, TooLong, constant, frozen, plus
+from lengthgen.theory.ring import names as names_in
 
 _CORNERS = 3
 """Number of reference positions k that are tried."""

@@ -13,10 +13,10 @@ from typing import Any
 
 import sympy as sp
 
-from theory.formula import exact
-from theory.formula.leading_terms import limit
-from theory.formula.monotone import Expression, S, as_polynomial, constant_sign, direction
-from theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
+from lengthgen.theory.formula import exact
+from lengthgen.theory.formula.leading_terms import limit
+from lengthgen.theory.formula.monotone import Expression, S, as_polynomial, constant_sign, direction
+from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
 
 MOST_TERMS = 2_000
 """Largest number of terms of an expression that is multiplied out."""

@@ -7,10 +7,10 @@ rewritten with j = i + d, after which i must have disappeared.
 from enum import StrEnum
 from functools import lru_cache
 
-from theory.formula import Formula
-from theory.formula.linear import Form, decided, linear, linear_bounds
-from theory.formula.rewriting import proved_dependence, separates
-from theory.formula.syntax import ComparisonChain, Node, Number, Operation, children
+from lengthgen.theory.formula import Formula
+from lengthgen.theory.formula.linear import Form, decided, linear, linear_bounds
+from lengthgen.theory.formula.rewriting import proved_dependence, separates
+from lengthgen.theory.formula.syntax import ComparisonChain, Node, Number, Operation, children
 
 
 class Structure(StrEnum):

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from theory.system.errors import LengthgenError
+from lengthgen.infrastructure.errors import LengthgenError
 
 MAX_LENGTH = 2_000
 """Largest number of characters: more than a person writes, less than overflows the parser stack."""

@@ -14,13 +14,13 @@ from types import EllipsisType
 
 import numpy as np
 
-from circuits.task import Task, TaskError
-from circuits.tasks.copying import copy, reverse
-from circuits.tasks.counter import parity as running_parity
-from circuits.tasks.counter import parity_direct
-from circuits.tasks.digits import Integers, Numbers, digit_task
-from circuits.tasks.majority import majority_direct
-from circuits.tasks.sorting import sort_direct
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks.copying import copy, reverse
+from lengthgen.circuits.tasks.counter import parity as running_parity
+from lengthgen.circuits.tasks.counter import parity_direct
+from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
+from lengthgen.circuits.tasks.majority import majority_direct
+from lengthgen.circuits.tasks.sorting import sort_direct
 
 VOCABULARY = 150
 """Number of symbols from which different ones are drawn; as many as the longest word has."""

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from circuits.task import Reference, Task
-from circuits.tasks.addition import addition_carry
-from circuits.tasks.counter import parity as running_parity
-from circuits.tasks.counter import parity_direct
-from circuits.tasks.digits import Integers, Numbers, digit_task
-from circuits.tasks.sorting import sort_direct
+from lengthgen.circuits.task import Reference, Task
+from lengthgen.circuits.tasks.addition import addition_carry
+from lengthgen.circuits.tasks.counter import parity as running_parity
+from lengthgen.circuits.tasks.counter import parity_direct
+from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
+from lengthgen.circuits.tasks.sorting import sort_direct
 
 
 def addition(base: int = 2) -> Task:

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from circuits.task import Task
-from circuits.tasks.commands import scan
-from circuits.tasks.published import algorithmic, arithmetic, chain, copies, numbers
-from circuits.tasks.published.counter_languages import boolean_expressions, equal_runs, shuffled_brackets
-from circuits.tasks.published.languages import LANGUAGES
-from circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
-from circuits.tasks.published.subject import Subject
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks.commands import scan
+from lengthgen.circuits.tasks.published import algorithmic, arithmetic, chain, copies, numbers
+from lengthgen.circuits.tasks.published.counter_languages import boolean_expressions, equal_runs, shuffled_brackets
+from lengthgen.circuits.tasks.published.languages import LANGUAGES
+from lengthgen.circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
+from lengthgen.circuits.tasks.published.subject import Subject
 
 HUANG = "2410.02140"
 DECOMPILING = "2602.08857"
@@ -24,7 +24,9 @@ def _regular(name: str, expression: str, words: str) -> Subject:
     """Return the subject of a regular language."""
 
     def made(make: Callable[..., Task], suffix: str) -> Task:
-        from circuits.languages.regular import minimal_automaton  # automata-lib takes a tenth of a second to import
+        from lengthgen.circuits.languages.regular import (
+            minimal_automaton,  # automata-lib takes a tenth of a second to import
+        )
 
         return make(minimal_automaton(expression), f"published-{name}{suffix}")
 
@@ -128,5 +130,5 @@ SUBJECTS: Mapping[str, Subject] = {subject.name: subject for subject in _SUBJECT
 """Name -> task of a published experiment.
 
 Despite the names `addition-steps` and `parity-steps`, the published models of arithmetic tasks seem to answer at once
-(`circuits.tasks.published.arithmetic`); `with_states` is the reading with running results.
+(`lengthgen.circuits.tasks.published.arithmetic`); `with_states` is the reading with running results.
 """

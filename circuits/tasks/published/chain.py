@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import accumulate
 from string import ascii_lowercase
 
-from circuits.task import Reference, Task, TaskError
+from lengthgen.circuits.task import Reference, Task, TaskError
 
 SIGNS = ("+", "-")
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from circuits.task import Reference, Task, Tokens
-from circuits.tasks.digits import Integers, digits_of
+from lengthgen.circuits.task import Reference, Task, Tokens
+from lengthgen.circuits.tasks.digits import Integers, digits_of
 
 BASE = 100
 """Number of symbols of words of many symbols [P]; the paper has more of them where one symbol is repeated."""

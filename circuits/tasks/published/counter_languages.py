@@ -5,9 +5,9 @@ An instance is a prefix of a word with the set of symbols that may follow, as in
 
 from itertools import product
 
-from circuits.task import Task
-from circuits.tasks.published.next_symbols import prefix_task, set_token
-from circuits.tasks.published.prefixes import Prefixes
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks.published.next_symbols import prefix_task, set_token
+from lengthgen.circuits.tasks.published.prefixes import Prefixes
 
 OPERANDS = {"0": 0, "1": 0, "~": 1, "+": 2, ">": 3, "*": 4, "^": 5}
 """Symbol of a boolean expression -> number of its operands; the symbols of 4 and 5 operands are ours."""

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.task import Reference, Task, TaskError, Tokens
-from circuits.tasks.published.prefixes import Prefixes, prefixes_of
+from lengthgen.circuits.task import Reference, Task, TaskError, Tokens
+from lengthgen.circuits.tasks.published.prefixes import Prefixes, prefixes_of
 
 if TYPE_CHECKING:
-    from circuits.languages.regular import Automaton
+    from lengthgen.circuits.languages.regular import Automaton
 
 START = 0
-"""State of the empty prefix, in every automaton of `circuits.languages`."""
+"""State of the empty prefix, in every automaton of `lengthgen.circuits.languages`."""
 
 
 def set_token(symbols: Iterable[str]) -> str:

@@ -2,8 +2,8 @@
 
 import random
 
-from circuits.task import Reference, Task, TaskError
-from circuits.tasks.published.algorithmic import VOCABULARY
+from lengthgen.circuits.task import Reference, Task, TaskError
+from lengthgen.circuits.tasks.published.algorithmic import VOCABULARY
 
 SHORTEST = 4
 """Length of the shortest sum, with its signs: 0+1=."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from circuits.languages.regular import Automaton
+    from lengthgen.circuits.languages.regular import Automaton
 
 State = TypeVar("State", bound=Hashable)
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from circuits.task import Task
+from lengthgen.circuits.task import Task
 
 if TYPE_CHECKING:
-    from circuits.languages.regular import Automaton  # it imports automata-lib, which most commands do not need
+    from lengthgen.circuits.languages.regular import (
+        Automaton,  # it imports automata-lib, which most commands do not need
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +24,7 @@ class Subject:
         task: function that returns the task as the models met it; None if it is not expressible as a `Task`.
         why_not: reason why there is no `task`; empty if there is one.
         language: regular expression, or minimal automaton, if the task is to name the symbols that may follow each
-            prefix of a word of this regular language (`circuits.languages`); None for other tasks.
+            prefix of a word of this regular language (`lengthgen.circuits.languages`); None for other tasks.
         with_states: function that returns the same language as a task that also writes what it has computed so far
             after each symbol, a reading of ours [F]; None if there is none.
     """
@@ -44,6 +46,6 @@ class Subject:
     @property
     def automaton(self) -> "Automaton | None":
         """Minimal automaton of the language; None without a language."""
-        from circuits.languages.regular import minimal_automaton
+        from lengthgen.circuits.languages.regular import minimal_automaton
 
         return minimal_automaton(self.language) if isinstance(self.language, str) else self.language

@@ -30,26 +30,26 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from circuits.formats import FilledTask, filled
-from circuits.roles import IRRELEVANT
-from circuits.task import Task
-from empirical.model.backend import Backend
-from empirical.model.decoder import Decoder
-from empirical.model.geometry import Geometry
-from empirical.model.setup import Setup
-from empirical.runs.data import TEST, TRAIN, Examples
-from empirical.runs.profile import Training
-from empirical.runs.protocol import load_protocol
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore
-from empirical.statistics.e_values import Estimand
-from empirical.training.evaluation import teacher_forced
-from empirical.training.sweep import Group, groups, train_group
-from empirical.training.testing import load_trained
-from empirical.trial.frozen import stored_runs
-from empirical.trial.outcomes import outcome
-from empirical.verdict.tables import read_rows, write_rows
-from theory.system.processes import pool
+from lengthgen.circuits.formats import FilledTask, filled
+from lengthgen.circuits.roles import IRRELEVANT
+from lengthgen.circuits.task import Task
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.geometry import Geometry
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TEST, TRAIN, Examples
+from lengthgen.empirical.runs.profile import Training
+from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.statistics.e_values import Estimand
+from lengthgen.empirical.training.evaluation import teacher_forced
+from lengthgen.empirical.training.sweep import Group, groups, train_group
+from lengthgen.empirical.training.testing import load_trained
+from lengthgen.empirical.trial.frozen import stored_runs
+from lengthgen.empirical.trial.outcomes import outcome
+from lengthgen.empirical.verdict.tables import read_rows, write_rows
+from lengthgen.infrastructure.processes import pool
 
 RECORD = Path(__file__).parent
 STORED = RECORD / "keys.parquet"
@@ -68,7 +68,7 @@ CHANGES = ("long", "long, late", "long, late by digits", "short", "short, early"
 """Samples that models of filled and of staggered samples are asked."""
 ENCODINGS = ("ipe", "rpe")
 CPUS = os.cpu_count() or 1
-EXAMPLES, LEFT_OUT = Setup.examples, "empirical.model.ensemble.left_out"
+EXAMPLES, LEFT_OUT = Setup.examples, "lengthgen.empirical.model.ensemble.left_out"
 PROMPTS = 500
 """Prompts of each scale in the text that varied filler is cut out of."""
 KINDS: Mapping[str, str] = {"filled": "runs", "staggered": "staggered", "shifted": "shifted", "varied": "varied"}
@@ -101,7 +101,7 @@ def staggered(task: Task, largest_scale: int) -> FilledTask:
 def shifted(_: Training, step: int) -> int:
     """Return how many first fillers a training step leaves out, 0 to LONG - SHORT, drawn by its number.
 
-    So each step of each scale comes at many places. It stands for `empirical.runs.filler.left_out`.
+    So each step of each scale comes at many places. It stands for `lengthgen.empirical.runs.filler.left_out`.
     """
     return int(np.random.default_rng(step).integers(LONG - SHORT + 1))
 
@@ -154,7 +154,7 @@ def train_changed(group: Group, kind: str, root: Path) -> str | None:
 
 
 TRAININGS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
-    "staggered": lambda: patch("circuits.formats.filled", staggered),
+    "staggered": lambda: patch("lengthgen.circuits.formats.filled", staggered),
     "shifted": lambda: patch(LEFT_OUT, shifted),
     "varied": varied_and_shifted,
 }

@@ -13,19 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from circuits.formats import PAD
-from empirical.model.decoder import Decoder
-from empirical.model.setup import Setup
-from empirical.runs.data import TEST
-from empirical.runs.protocol import load_protocol
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore
-from empirical.statistics.e_values import Estimand
-from empirical.training.evaluation import teacher_forced
-from empirical.training.testing import load_trained
-from empirical.trial.frozen import stored_runs
-from empirical.verdict.tables import read_rows, write_rows
-from theory.system.files import read_sealed_json
+from lengthgen.circuits.formats import PAD
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TEST
+from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.statistics.e_values import Estimand
+from lengthgen.empirical.training.evaluation import teacher_forced
+from lengthgen.empirical.training.testing import load_trained
+from lengthgen.empirical.trial.frozen import stored_runs
+from lengthgen.empirical.verdict.tables import read_rows, write_rows
+from lengthgen.infrastructure.files import read_sealed_json
 
 RECORD = Path(__file__).parent
 STORED = RECORD / "named.parquet"

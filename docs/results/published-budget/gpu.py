@@ -20,18 +20,18 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from circuits.prediction_record import Prediction
-from empirical.model.backend import CPU, Backend
-from empirical.runs.measurement import Measurement
-from empirical.runs.protocol import Cell, load_protocol
-from empirical.runs.run import Run, plan
-from empirical.runs.store import RunStore
-from empirical.training.sweep import Group, Provenance, local, train_all, trained_by
-from empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
-from empirical.trial.frozen import frozen_cells
-from empirical.verdict.tables import read_rows, write_rows
-from theory.system.files import read_json, read_sealed_json, write_json
-from theory.system.processes import pool
+from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.empirical.model.backend import CPU, Backend
+from lengthgen.empirical.runs.measurement import Measurement
+from lengthgen.empirical.runs.protocol import Cell, load_protocol
+from lengthgen.empirical.runs.run import Run, plan
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.training.sweep import Group, Provenance, local, train_all, trained_by
+from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
+from lengthgen.empirical.trial.frozen import frozen_cells
+from lengthgen.empirical.verdict.tables import read_rows, write_rows
+from lengthgen.infrastructure.files import read_json, read_sealed_json, write_json
+from lengthgen.infrastructure.processes import pool
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "gpu"

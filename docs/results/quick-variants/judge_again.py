@@ -13,12 +13,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from circuits.analysis import Analysis, analyse
-from circuits.encodings import parse_encoding
-from circuits.prediction import predict
-from circuits.prediction_record import RULES
-from circuits.tasks import TaskSpec
-from empirical.runs.protocol import load_protocol, names
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.prediction_record import RULES
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.runs.protocol import load_protocol, names
 
 RECORD = Path(__file__).parents[1] / "quick"
 

@@ -17,12 +17,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from empirical.verdict.frozen import load_frozen
-from empirical.verdict.pairs import hash_order
-from empirical.verdict.preregistration import Check, load_preregistration
-from empirical.verdict.runs import CellRun, load_runs, pieces, run_from, train_piece
-from empirical.verdict.seen import SeenCell
-from empirical.verdict.tables import read_rows, write_rows
+from lengthgen.empirical.verdict.frozen import load_frozen
+from lengthgen.empirical.verdict.pairs import hash_order
+from lengthgen.empirical.verdict.preregistration import Check, load_preregistration
+from lengthgen.empirical.verdict.runs import CellRun, load_runs, pieces, run_from, train_piece
+from lengthgen.empirical.verdict.seen import SeenCell
+from lengthgen.empirical.verdict.tables import read_rows, write_rows
 
 RECORD = Path(__file__).parent
 NAME = "random-tasks"

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from empirical.verdict.frozen import load_frozen
-from empirical.verdict.preregistration import Preregistration, load_preregistration
-from empirical.verdict.runs import load_runs
+from lengthgen.empirical.verdict.frozen import load_frozen
+from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
+from lengthgen.empirical.verdict.runs import load_runs
 
 RECORD = Path(__file__).parent
 POPULATIONS = ("random-tasks", "random-languages", "swapped-arguments")

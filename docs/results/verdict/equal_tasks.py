@@ -18,19 +18,19 @@ from pathlib import Path
 
 import numpy as np
 
-from circuits.languages.named import random_language
-from circuits.languages.regular import Automaton
-from circuits.task import Task
-from circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
-from circuits.tasks.spec import parse_task
-from empirical.verdict.comparisons import Comparison, pair_answers, pair_cells
-from empirical.verdict.disputes import Pair, disputed, reached
-from empirical.verdict.frozen import load_frozen
-from empirical.verdict.pairs import compare
-from empirical.verdict.population import HALVES
-from empirical.verdict.preregistration import load_preregistration
-from empirical.verdict.runs import load_runs, trainable
-from empirical.verdict.seen import seen_cells
+from lengthgen.circuits.languages.named import random_language
+from lengthgen.circuits.languages.regular import Automaton
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
+from lengthgen.circuits.tasks.spec import parse_task
+from lengthgen.empirical.verdict.comparisons import Comparison, pair_answers, pair_cells
+from lengthgen.empirical.verdict.disputes import Pair, disputed, reached
+from lengthgen.empirical.verdict.frozen import load_frozen
+from lengthgen.empirical.verdict.pairs import compare
+from lengthgen.empirical.verdict.population import HALVES
+from lengthgen.empirical.verdict.preregistration import load_preregistration
+from lengthgen.empirical.verdict.runs import load_runs, trainable
+from lengthgen.empirical.verdict.seen import seen_cells
 
 RECORD = Path(__file__).parent
 POPULATIONS = ("random-tasks", "random-languages", "swapped-arguments")

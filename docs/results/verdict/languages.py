@@ -6,13 +6,13 @@ PYTHONPATH=. python docs/results/verdict/languages.py, at the root of the projec
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from circuits.languages.memory import definiteness, own_letter_decides
-from circuits.languages.named import random_language
-from circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
-from empirical.verdict.frozen import load_frozen
-from empirical.verdict.preregistration import load_preregistration
-from empirical.verdict.runs import load_runs
-from empirical.verdict.seen import SeenCell, seen_cells
+from lengthgen.circuits.languages.memory import definiteness, own_letter_decides
+from lengthgen.circuits.languages.named import random_language
+from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
+from lengthgen.empirical.verdict.frozen import load_frozen
+from lengthgen.empirical.verdict.preregistration import load_preregistration
+from lengthgen.empirical.verdict.runs import load_runs
+from lengthgen.empirical.verdict.seen import SeenCell, seen_cells
 
 RECORD = Path(__file__).parent
 FOLDER = RECORD / "random-tasks"

@@ -9,12 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from circuits.tasks.families import RANDOM_LANGUAGE
-from empirical.verdict.frozen import spec_of
-from empirical.verdict.preregistration import load_preregistration
-from empirical.verdict.rules import answers
-from empirical.verdict.seen import SeenCell
-from theory.system.files import read_json, write_json
+from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE
+from lengthgen.empirical.verdict.frozen import spec_of
+from lengthgen.empirical.verdict.preregistration import load_preregistration
+from lengthgen.empirical.verdict.rules import answers
+from lengthgen.empirical.verdict.seen import SeenCell
+from lengthgen.infrastructure.files import read_json, write_json
 
 ANSWERS = Path(__file__).parent / "own-token-later.json"
 NAME = "random-tasks"

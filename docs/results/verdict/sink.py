@@ -28,22 +28,22 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from circuits.circuit import Circuit
-from circuits.formats import PAD
-from circuits.roles import IRRELEVANT
-from empirical.encodings.relational import Relational
-from empirical.model.decoder import Decoder
-from empirical.model.geometry import Geometry
-from empirical.model.setup import Setup
-from empirical.runs.data import TEST, Examples
-from empirical.statistics.e_values import Estimand
-from empirical.training.evaluation import teacher_forced
-from empirical.verdict.frozen import FrozenCell, load_frozen
-from empirical.verdict.preregistration import load_preregistration
-from empirical.verdict.runs import CellRun, load_runs, pieces, run_from, run_of, train_piece
-from empirical.verdict.seen import SeenCell
-from empirical.verdict.tables import read_rows, write_rows
-from empirical.verdict.training import train_models
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.formats import PAD
+from lengthgen.circuits.roles import IRRELEVANT
+from lengthgen.empirical.encodings.relational import Relational
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.geometry import Geometry
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TEST, Examples
+from lengthgen.empirical.statistics.e_values import Estimand
+from lengthgen.empirical.training.evaluation import teacher_forced
+from lengthgen.empirical.verdict.frozen import FrozenCell, load_frozen
+from lengthgen.empirical.verdict.preregistration import load_preregistration
+from lengthgen.empirical.verdict.runs import CellRun, load_runs, pieces, run_from, run_of, train_piece
+from lengthgen.empirical.verdict.seen import SeenCell
+from lengthgen.empirical.verdict.tables import read_rows, write_rows
+from lengthgen.empirical.verdict.training import train_models
 
 Piece = list[tuple[FrozenCell, int]]
 """Runs that are trained together: cells and indices."""

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from circuits.tasks.random_circuits import NAME
-from empirical.model.setup import Setup
-from empirical.training.evaluation import predicted
-from empirical.verdict.frozen import FrozenCell, load_frozen
-from empirical.verdict.preregistration import load_preregistration
-from empirical.verdict.runs import load_runs, pieces, run_of
-from empirical.verdict.training import TrainedModels, train_models
-from theory.system.files import read_json, write_json
+from lengthgen.circuits.tasks.random_circuits import NAME
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.training.evaluation import predicted
+from lengthgen.empirical.verdict.frozen import FrozenCell, load_frozen
+from lengthgen.empirical.verdict.preregistration import load_preregistration
+from lengthgen.empirical.verdict.runs import load_runs, pieces, run_of
+from lengthgen.empirical.verdict.training import TrainedModels, train_models
+from lengthgen.infrastructure.files import read_json, write_json
 
 RECORD = Path(__file__).parent
 REGISTERED = "swapped-arguments"

@@ -12,10 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from empirical.audit.models.bounds import field_of, size_of
-from empirical.audit.models.runner import Runner
-from empirical.audit.models.tap import MASKED, Reading
-from empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.models.bounds import field_of, size_of
+from lengthgen.empirical.audit.models.runner import Runner
+from lengthgen.empirical.audit.models.tap import MASKED, Reading
+from lengthgen.empirical.audit.subject import AuditError
 
 NEAR = 24
 """Positions of the first look."""

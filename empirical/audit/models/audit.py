@@ -7,19 +7,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from empirical.audit.adapter import RefusedPosition
-from empirical.audit.diagnosis import Defect
-from empirical.audit.models import cached, fields, layers, parts, patterns, windows
-from empirical.audit.models.anatomy import SQUARE, Anatomy, has_state, look, repeated, rope_fields, rounded
-from empirical.audit.models.bounds import LONGEST, NAMES, field_of, size_of
-from empirical.audit.models.constants import constants
-from empirical.audit.models.plans import DTYPE, LENGTH, LONG, Facts
-from empirical.audit.models.runner import Runner, Subject
-from empirical.audit.published import BY_LENGTH
-from empirical.audit.report import audit
-from empirical.audit.reproduction import confirmed
-from empirical.audit.rules import ORDER, RULES, Severity
-from empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.adapter import RefusedPosition
+from lengthgen.empirical.audit.diagnosis import Defect
+from lengthgen.empirical.audit.models import cached, fields, layers, parts, patterns, windows
+from lengthgen.empirical.audit.models.anatomy import SQUARE, Anatomy, has_state, look, repeated, rope_fields, rounded
+from lengthgen.empirical.audit.models.bounds import LONGEST, NAMES, field_of, size_of
+from lengthgen.empirical.audit.models.constants import constants
+from lengthgen.empirical.audit.models.plans import DTYPE, LENGTH, LONG, Facts
+from lengthgen.empirical.audit.models.runner import Runner, Subject
+from lengthgen.empirical.audit.published import BY_LENGTH
+from lengthgen.empirical.audit.report import audit
+from lengthgen.empirical.audit.reproduction import confirmed
+from lengthgen.empirical.audit.rules import ORDER, RULES, Severity
+from lengthgen.empirical.audit.subject import AuditError
 
 FARTHEST = 8192
 """Positions that a model is asked for, where its configuration names no trained length."""

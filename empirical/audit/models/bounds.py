@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules import module as registration
 
-from empirical.audit.published import NUMBERS, require_number
-from empirical.audit.subject import AuditError
-from empirical.runs.limits import Range
-from theory.system.userfile import shown
+from lengthgen.empirical.audit.published import NUMBERS, require_number
+from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.empirical.runs.limits import Range
+from lengthgen.infrastructure.userfile import shown
 
 NAMES = {
     "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),

@@ -6,10 +6,10 @@ One token, repeated, has the same hidden state everywhere as long as all is righ
 import torch
 from torch import Tensor
 
-from empirical.audit.models.plans import DTYPE
-from empirical.audit.models.runner import Runner
-from empirical.audit.models.tap import Reading
-from empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.models.plans import DTYPE
+from lengthgen.empirical.audit.models.runner import Runner
+from lengthgen.empirical.audit.models.tap import Reading
+from lengthgen.empirical.audit.subject import AuditError
 
 CLOSE = 1e-3
 """Largest difference, over the length of a vector, of vectors at the same position."""

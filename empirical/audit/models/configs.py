@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from empirical.audit.models.bounds import (
+from lengthgen.empirical.audit.models.bounds import (
     NAMES,
     SIZES,
     TooLarge,
@@ -21,12 +21,12 @@ from empirical.audit.models.bounds import (
     require_plain,
     size_of,
 )
-from empirical.audit.models.runner import Subject
-from empirical.audit.published import FIELDS, ROPE_TYPES, require_number
-from empirical.audit.subject import AuditError
-from theory.system.errors import nearest
-from theory.system.files import read_json
-from theory.system.userfile import require_file, user_code
+from lengthgen.empirical.audit.models.runner import Subject
+from lengthgen.empirical.audit.published import FIELDS, ROPE_TYPES, require_number
+from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.infrastructure.errors import nearest
+from lengthgen.infrastructure.files import read_json
+from lengthgen.infrastructure.userfile import require_file, user_code
 
 PREFIX = "hf:"
 ALIASES = {"gpt-2": "gpt2", "qwen": "qwen2", "deepseek": "deepseek_v3", "gptneox": "gpt_neox", "neox": "gpt_neox",

@@ -7,19 +7,19 @@ from typing import Any
 
 import torch
 
-from empirical.audit import causes, recognition
-from empirical.audit.adapter import Setting
-from empirical.audit.diagnosis import Defect
-from empirical.audit.kinds import adapter_for
-from empirical.audit.models import parts
-from empirical.audit.models.anatomy import Anatomy, rope_fields
-from empirical.audit.models.bounds import field_of
-from empirical.audit.models.runner import Subject
-from empirical.audit.published import BY_LENGTH, require_fields, rotary, yarn_mscale
-from empirical.audit.reproduction import confirmed
-from empirical.audit.rotation import FAR, RotateAdapter
-from empirical.audit.subject import AuditError
-from theory.system.userfile import shown
+from lengthgen.empirical.audit import causes, recognition
+from lengthgen.empirical.audit.adapter import Setting
+from lengthgen.empirical.audit.diagnosis import Defect
+from lengthgen.empirical.audit.kinds import adapter_for
+from lengthgen.empirical.audit.models import parts
+from lengthgen.empirical.audit.models.anatomy import Anatomy, rope_fields
+from lengthgen.empirical.audit.models.bounds import field_of
+from lengthgen.empirical.audit.models.runner import Subject
+from lengthgen.empirical.audit.published import BY_LENGTH, require_fields, rotary, yarn_mscale
+from lengthgen.empirical.audit.reproduction import confirmed
+from lengthgen.empirical.audit.rotation import FAR, RotateAdapter
+from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.infrastructure.userfile import shown
 
 NEAR = 4096
 """Last position of the calls within the trained length, where frequencies depend on the length."""

@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from empirical.audit.adapter import RefusedPosition
-from empirical.audit.models.anatomy import rope_fields
-from empirical.audit.models.bounds import field_of
-from empirical.audit.models.runner import Runner, Subject
-from empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.adapter import RefusedPosition
+from lengthgen.empirical.audit.models.anatomy import rope_fields
+from lengthgen.empirical.audit.models.bounds import field_of
+from lengthgen.empirical.audit.models.runner import Runner, Subject
+from lengthgen.empirical.audit.subject import AuditError
 
 OWN = ("rotary_pct", "rotary_emb_base", "rotary_dim", "rope_interleave", "rope_local_base_freq", "alibi",
        "sliding_window",

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from empirical.audit.diagnosis import Defect
-from empirical.audit.models.anatomy import Anatomy
-from empirical.audit.models.bounds import field_of
+from lengthgen.empirical.audit.diagnosis import Defect
+from lengthgen.empirical.audit.models.anatomy import Anatomy
+from lengthgen.empirical.audit.models.bounds import field_of
 
 WITHOUT = ("none", "scale", "unread")
 """Kinds of layers that have no position encoding, as far as they are read."""

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from empirical.audit.models.runner import Subject, is_model
-from empirical.audit.subject import AuditError
-from theory.system.userfile import user_code
+from lengthgen.empirical.audit.models.runner import Subject, is_model
+from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.infrastructure.userfile import user_code
 
 
 def own_model(thing: Any, name: str, source: str = "") -> Subject | None:

@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from empirical.audit import published
-from empirical.audit.models import runner as whole
-from empirical.audit.models.anatomy import SQUARE, Anatomy, Maps, rope_fields, square
-from empirical.audit.models.bounds import field_of, size_of
-from empirical.audit.models.runner import Runner
-from empirical.audit.rotation import FAR
-from empirical.audit.subject import Kind, Subject
+from lengthgen.empirical.audit import published
+from lengthgen.empirical.audit.models import runner as whole
+from lengthgen.empirical.audit.models.anatomy import SQUARE, Anatomy, Maps, rope_fields, square
+from lengthgen.empirical.audit.models.bounds import field_of, size_of
+from lengthgen.empirical.audit.models.runner import Runner
+from lengthgen.empirical.audit.rotation import FAR
+from lengthgen.empirical.audit.subject import Kind, Subject
 
 APPLY = ("apply_rotary_pos_emb", "apply_rotary_pos_emb_interleave")
 BY_POSITIONS = "lambda q, k, p: apply(q, k, *made(q, p if p.ndim > 1 else p[None]))"

@@ -12,10 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from empirical.audit.adapter import RefusedPosition
-from empirical.audit.models.plans import CACHE, DTYPE, LENGTH, PADS, Facts, Plan, plans
-from empirical.audit.models.runner import Runner
-from empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.adapter import RefusedPosition
+from lengthgen.empirical.audit.models.plans import CACHE, DTYPE, LENGTH, PADS, Facts, Plan, plans
+from lengthgen.empirical.audit.models.runner import Runner
+from lengthgen.empirical.audit.subject import AuditError
 
 ALLOWED = 1e-4
 """Allowed difference of logits as a share of the largest one."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from empirical.audit.adapter import RefusedPosition
-from empirical.audit.models.bounds import LONGEST
-from empirical.audit.models.runner import SOURCE, Runner
+from lengthgen.empirical.audit.adapter import RefusedPosition
+from lengthgen.empirical.audit.models.bounds import LONGEST
+from lengthgen.empirical.audit.models.runner import SOURCE, Runner
 
 LENGTH, PADS, SHIFT = 24, 5, 7
 """Tokens of the first row, padding tokens, and positions by which all are shifted."""

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from empirical.audit.adapter import RefusedPosition, has_real_values
-from empirical.audit.models.tap import Enough, Reading, Tap
-from empirical.audit.subject import AuditError
-from theory.system.userfile import user_code
+from lengthgen.empirical.audit.adapter import RefusedPosition, has_real_values
+from lengthgen.empirical.audit.models.tap import Enough, Reading, Tap
+from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.infrastructure.userfile import user_code
 
 TOKENS = ("input_ids", "ids", "idx", "tokens", "x", "inputs", "input")
 """Names of the argument for token ids."""

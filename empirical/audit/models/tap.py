@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from empirical.audit.models.einsum import einsum_factors
+from lengthgen.empirical.audit.models.einsum import einsum_factors
 
 PRODUCTS = {
     torch.matmul: (0, 1), torch.Tensor.matmul: (0, 1), torch.Tensor.__matmul__: (0, 1), torch.bmm: (0, 1),

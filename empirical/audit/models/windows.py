@@ -6,12 +6,12 @@ from typing import Any
 
 from torch import Tensor
 
-from empirical.audit.diagnosis import Defect
-from empirical.audit.models.bounds import field_of
-from empirical.audit.models.plans import DTYPE
-from empirical.audit.models.runner import Runner
-from empirical.audit.models.tap import MASKED, Reading
-from empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.diagnosis import Defect
+from lengthgen.empirical.audit.models.bounds import field_of
+from lengthgen.empirical.audit.models.plans import DTYPE
+from lengthgen.empirical.audit.models.runner import Runner
+from lengthgen.empirical.audit.models.tap import MASKED, Reading
+from lengthgen.empirical.audit.subject import AuditError
 
 NAMES = ("sliding_window", "window_size", "sliding_window_size", "local_window_size")
 """Names of the number of keys that a query sees, itself among them."""

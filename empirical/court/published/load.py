@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from circuits.tasks.published.catalogue import SUBJECTS
-from circuits.theories.theory import Question
-from empirical.court.cell import Cell, MeasuredRun
-from empirical.court.published.source import FOLDER, PublishedError, Source, read_sources
-from empirical.court.published.tables import READERS, Measurement, read_rows
-from theory.system.errors import nearest
+from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.theories.theory import Question
+from lengthgen.empirical.court.cell import Cell, MeasuredRun
+from lengthgen.empirical.court.published.source import FOLDER, PublishedError, Source, read_sources
+from lengthgen.empirical.court.published.tables import READERS, Measurement, read_rows
+from lengthgen.infrastructure.errors import nearest
 
 UNSEEN_FIT = "No length of training was measured: whether a run fits is not known."
 """Remark on a cell whose runs were measured beyond the training length only."""

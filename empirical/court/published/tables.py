@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from empirical.court.published.source import PublishedError
+from lengthgen.empirical.court.published.source import PublishedError
 
 BINS = (50, 100, 150)
 """Largest lengths of the three bins of huang2025 and decompiling2026."""

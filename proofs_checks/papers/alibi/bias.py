@@ -5,12 +5,12 @@ from itertools import pairwise, product
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.alibi import SOURCE
-from theory.enclosure import enclose
-from theory.encodings import alibi
-from theory.encodings.encoding import LENGTH
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.papers.alibi import SOURCE
+from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.encodings import alibi
+from lengthgen.theory.encodings.encoding import LENGTH
 
 Slopes = Callable[[int], Sequence[sp.Expr]]
 

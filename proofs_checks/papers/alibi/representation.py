@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, require_equal
-from proofs_checks.papers.alibi import SOURCE
-from theory import rational
-from theory.encodings import alibi, grape_additive
-from theory.encodings.encoding import LENGTH
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import derivative, require_equal
+from lengthgen.proofs_checks.papers.alibi import SOURCE
+from lengthgen.theory import rational
+from lengthgen.theory.encodings import alibi, grape_additive
+from lengthgen.theory.encodings.encoding import LENGTH
 
 AtOffset = Callable[[sp.Expr], sp.Expr]
 

@@ -3,6 +3,6 @@
 The bodies of the paper's theorems were not at hand: their subjects are known, and the released code decides formulas.
 """
 
-from proofs_checks.claim import Source
+from lengthgen.proofs_checks.claim import Source
 
 SOURCE = Source(paper="Bayesian attention mechanism (BAM)", arxiv="2505.22842")

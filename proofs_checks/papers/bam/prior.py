@@ -5,10 +5,10 @@ from functools import partial
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.bam import SOURCE
-from theory.encodings import alibi, bam
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.bam import SOURCE
+from lengthgen.theory.encodings import alibi, bam
 
 Law = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(distance, th_alpha, th_beta) -> log prior."""

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.bam import SOURCE
-from theory.encodings import alibi, bam, rotary
-from theory.encodings.encoding import LENGTH
-from theory.relation import Relation
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.bam import SOURCE
+from lengthgen.theory.encodings import alibi, bam, rotary
+from lengthgen.theory.encodings.encoding import LENGTH
+from lengthgen.theory.relation import Relation
 
 Logit = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(content score, query position, key position) -> logit."""

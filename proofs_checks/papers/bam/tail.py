@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, require_equal
-from proofs_checks.papers.bam import SOURCE
-from proofs_checks.signs import is_zero
-from theory.encodings import bam
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import derivative, require_equal
+from lengthgen.proofs_checks.papers.bam import SOURCE
+from lengthgen.proofs_checks.signs import is_zero
+from lengthgen.theory.encodings import bam
 
 Law = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(distance plus eps, th_alpha, th_beta) -> log prior."""

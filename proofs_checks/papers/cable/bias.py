@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.induction import combine, empty_value, last_term
-from proofs_checks.papers.cable import SOURCE
-from theory import exact
-from theory.encodings import alibi, cable, fox
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.papers.cable import SOURCE
+from lengthgen.theory import exact
+from lengthgen.theory.encodings import alibi, cable, fox
 
 Formula = Callable[[sp.Expr], sp.Expr]
 Bias = Callable[[sp.Expr, sp.Expr], sp.Expr]

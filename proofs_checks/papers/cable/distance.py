@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.induction import combine, empty_value, last_term
-from proofs_checks.papers.cable import SOURCE
-from proofs_checks.papers.cable.bias import OVER_PATHS, minus_gated
-from proofs_checks.papers.fox.bias import RowTerm, Weight, sigmoid
-from theory import exact
-from theory.encodings import cable
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.papers.cable import SOURCE
+from lengthgen.proofs_checks.papers.cable.bias import OVER_PATHS, minus_gated
+from lengthgen.proofs_checks.papers.fox.bias import RowTerm, Weight, sigmoid
+from lengthgen.theory import exact
+from lengthgen.theory.encodings import cable
 
 _ROW = sp.symbols("g_j g_l D_lj D_il", real=True)
 _POINTS = range(1, 6)

@@ -6,13 +6,13 @@ from itertools import pairwise, product
 import numpy as np
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.fire import SOURCE
-from theory.enclosure import enclose
-from theory.encodings import fire
-from theory.encodings.encoding import LENGTH
-from theory.exact import Undecided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.papers.fire import SOURCE
+from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.encodings import fire
+from lengthgen.theory.encodings.encoding import LENGTH
+from lengthgen.theory.exact import Undecided
 
 _BITS = 128
 

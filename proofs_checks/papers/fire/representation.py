@@ -5,12 +5,12 @@ from itertools import groupby, pairwise
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.fire import SOURCE
-from proofs_checks.papers.fire.inputs import refute_if_apart, require_same, sign
-from theory.encodings import alibi, fire, kerple, t5
-from theory.encodings.encoding import HEADS, LAYERS
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.fire import SOURCE
+from lengthgen.proofs_checks.papers.fire.inputs import refute_if_apart, require_same, sign
+from lengthgen.theory.encodings import alibi, fire, kerple, t5
+from lengthgen.theory.encodings.encoding import HEADS, LAYERS
 
 Shape = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(input u, L, c) -> f(u), which should be ALiBi's bias."""

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.induction import combine, empty_value, last_term
-from proofs_checks.papers.fox import SOURCE
-from proofs_checks.papers.fox.law import PathFormula
-from theory import exact
-from theory.encodings import fox, grape_additive
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.papers.fox import SOURCE
+from lengthgen.proofs_checks.papers.fox.law import PathFormula
+from lengthgen.theory import exact
+from lengthgen.theory.encodings import fox, grape_additive
 
 OVER_PATHS = "induction on the length of the path, so any positions"
 

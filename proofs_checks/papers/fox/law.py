@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.induction import combine, empty_value, last_term
-from proofs_checks.papers.fox import SOURCE
-from theory import exact
-from theory.enclosure import enclose
-from theory.encodings import alibi, fox
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.papers.fox import SOURCE
+from lengthgen.theory import exact
+from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.encodings import alibi, fox
 
 PathFormula = Callable[[sp.Expr, sp.Expr], sp.Expr]
 

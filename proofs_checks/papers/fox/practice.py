@@ -9,14 +9,14 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.induction import combine, empty_value, last_term
-from proofs_checks.papers.fox import SOURCE
-from proofs_checks.papers.fox.bias import OVER_PATHS, along_path, one_gate
-from theory import exact
-from theory.enclosure import enclose
-from theory.encodings import fox
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.papers.fox import SOURCE
+from lengthgen.proofs_checks.papers.fox.bias import OVER_PATHS, along_path, one_gate
+from lengthgen.theory import exact
+from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.encodings import fox
 
 Threshold = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 

@@ -5,12 +5,12 @@ from math import gcd
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.grape import SOURCE
-from theory import algebraic, exact
-from theory.encodings import grape, grape_commuting, rotary
-from theory.encodings.encoding import KEY, QUERY
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.papers.grape import SOURCE
+from lengthgen.theory import algebraic, exact
+from lengthgen.theory.encodings import grape, grape_commuting, rotary
+from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 ALPHA, GAMMA, SPEED, TIME = sp.symbols("alpha gamma s t", real=True)
 BETA = (SPEED**2 + GAMMA**2) / ALPHA

@@ -7,14 +7,14 @@ import flint
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, product, require_equal, same_by_sympy
-from proofs_checks.papers.grape import SOURCE
-from theory.domain import in_domain
-from theory.enclosure import enclose
-from theory.encodings import grape_additive, grape_gated, grape_path, links
-from theory.encodings.encoding import KEY, QUERY
-from theory.exact import Undecided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import derivative, product, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.grape import SOURCE
+from lengthgen.theory.domain import in_domain
+from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.encodings import grape_additive, grape_gated, grape_path, links
+from lengthgen.theory.encodings.encoding import KEY, QUERY
+from lengthgen.theory.exact import Undecided
 
 Features = Callable[[sp.Expr, sp.Expr], sp.Matrix]
 """(position, gate) -> features of a query or of a key, whose scalar product is the bias."""

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import product, require_equal
-from proofs_checks.papers.grape import SOURCE
-from proofs_checks.signs import is_zero
-from theory.encodings import grape, householder, rotary
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import product, require_equal
+from lengthgen.proofs_checks.papers.grape import SOURCE
+from lengthgen.proofs_checks.signs import is_zero
+from lengthgen.theory.encodings import grape, householder, rotary
 
 Basis = Callable[[int], sp.Matrix]
 """Dimension -> an orthogonal B whose first two columns span the plane of e_1 and e_2."""

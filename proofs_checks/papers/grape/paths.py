@@ -5,14 +5,14 @@ from functools import partial
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.induction import combine, empty_value, last_term
-from proofs_checks.papers.grape import SOURCE
-from proofs_checks.papers.grape.unipotent import inverse_transpose
-from theory.encodings import alibi, fox, grape_additive, grape_gated, grape_path, rotary
-from theory.encodings.encoding import KEY, QUERY
-from theory.exact import Undecided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.papers.grape import SOURCE
+from lengthgen.proofs_checks.papers.grape.unipotent import inverse_transpose
+from lengthgen.theory.encodings import alibi, fox, grape_additive, grape_gated, grape_path, rotary
+from lengthgen.theory.encodings.encoding import KEY, QUERY
+from lengthgen.theory.exact import Undecided
 
 Path = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Sum]
 RowBias = Callable[[sp.Expr, sp.Expr], sp.Expr]

@@ -6,12 +6,12 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.induction import combine, empty_value, last_term
-from proofs_checks.papers.grape import SOURCE
-from theory.encodings import grape, grape_commuting, grape_contextual, rotary
-from theory.encodings.encoding import KEY, QUERY
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.papers.grape import SOURCE
+from lengthgen.theory.encodings import grape, grape_commuting, grape_contextual, rotary
+from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 Spectrum = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]
 DIMENSIONS = (2, 3, 5, 8)

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, product, require_equal
-from proofs_checks.papers.grape import SOURCE
-from theory.encodings import alibi, grape_additive, rotary
-from theory.encodings.encoding import KEY, QUERY
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import derivative, product, require_equal
+from lengthgen.proofs_checks.papers.grape import SOURCE
+from lengthgen.theory.encodings import alibi, grape_additive, rotary
+from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 Condition = Callable[[sp.Expr, sp.Expr], sp.Expr]
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
-from proofs_checks.enclosing import ball
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.graph_alibi.graphs import SOURCE
-from theory import laws
-from theory.encodings import alibi, graph_alibi
-from theory.encodings.catalogue import named
-from theory.encodings.encoding import Law
-from theory.graph_distances import shortest_distances
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.enclosing import ball
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.graph_alibi.graphs import SOURCE
+from lengthgen.theory import laws
+from lengthgen.theory.encodings import alibi, graph_alibi
+from lengthgen.theory.encodings.catalogue import named
+from lengthgen.theory.encodings.encoding import Law
+from lengthgen.theory.graph_distances import shortest_distances
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from proofs_checks.claim import Source
-from theory.graph_distances import shortest_distances
+from lengthgen.proofs_checks.claim import Source
+from lengthgen.theory.graph_distances import shortest_distances
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -8,11 +8,11 @@ import flint
 import numpy as np
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.graph_alibi.graphs import SOURCE, edges_text
-from theory import rational
-from theory.graph_distances import shortest_distances
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.papers.graph_alibi.graphs import SOURCE, edges_text
+from lengthgen.theory import rational
+from lengthgen.theory.graph_distances import shortest_distances
 
 if TYPE_CHECKING:
     import networkx as nx

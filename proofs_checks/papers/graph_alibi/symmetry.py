@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
-from proofs_checks.identity import same_by_sympy
-from proofs_checks.papers.graph_alibi.graphs import (
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.identity import same_by_sympy
+from lengthgen.proofs_checks.papers.graph_alibi.graphs import (
     MOST_NODES,
     SOURCE,
     Distances,
@@ -19,10 +19,10 @@ from proofs_checks.papers.graph_alibi.graphs import (
     squared,
     swapped,
 )
-from theory import laws
-from theory.encodings import alibi, graph_alibi
-from theory.encodings.encoding import LENGTH, Law, Recovery
-from theory.graph_distances import shortest_distances
+from lengthgen.theory import laws
+from lengthgen.theory.encodings import alibi, graph_alibi
+from lengthgen.theory.encodings.encoding import LENGTH, Law, Recovery
+from lengthgen.theory.graph_distances import shortest_distances
 
 if TYPE_CHECKING:
     import networkx as nx

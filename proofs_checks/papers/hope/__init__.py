@@ -1,5 +1,5 @@
 """HoPE, hyperbolic rotary encoding (arXiv 2509.05218): its decay, comparison with other encodings, and its reach."""
 
-from proofs_checks.claim import Source
+from lengthgen.proofs_checks.claim import Source
 
 SOURCE = Source(paper="HoPE (hyperbolic rotary encoding)", arxiv="2509.05218")

@@ -10,12 +10,12 @@ from typing import Any
 import flint
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import product, require_equal, same_by_sympy
-from proofs_checks.papers.hope import SOURCE
-from theory import exact
-from theory.enclosure import enclose
-from theory.encodings import alibi, hope, rotary
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import product, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.hope import SOURCE
+from lengthgen.theory import exact
+from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.encodings import alibi, hope, rotary
 
 Range = tuple[Fraction, Fraction]
 OFFSET = sp.Symbol("D", integer=True, nonnegative=True)

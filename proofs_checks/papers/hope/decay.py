@@ -8,12 +8,12 @@ from typing import Any
 import flint
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, require_equal
-from proofs_checks.papers.hope import SOURCE
-from theory import exact
-from theory.enclosure import enclose
-from theory.encodings import hope
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import derivative, require_equal
+from lengthgen.proofs_checks.papers.hope import SOURCE
+from lengthgen.theory import exact
+from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.encodings import hope
 
 Action = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Matrix]
 

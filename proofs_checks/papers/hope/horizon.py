@@ -10,12 +10,12 @@ import flint
 import numpy as np
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.hope import SOURCE
-from theory import exact
-from theory.enclosure import enclose
-from theory.encodings import hope, rotary
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.papers.hope import SOURCE
+from lengthgen.theory import exact
+from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.encodings import hope, rotary
 
 Query = tuple[sp.Expr, ...]
 Construction = Callable[[Query, sp.Expr, dict[str, sp.Expr]], Sequence[sp.Expr]]

@@ -8,12 +8,12 @@ import flint
 import numpy as np
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.interpolation import BASE, SOURCE
-from theory.encodings import interpolation, rotary
-from theory.exact import Undecided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.enclosing import ball, short
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.interpolation import BASE, SOURCE
+from lengthgen.theory.encodings import interpolation, rotary
+from lengthgen.theory.exact import Undecided
 
 OfHead = Callable[[sp.Expr | int, sp.Expr | int], sp.Expr]
 """(head width, base) -> a number."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.interpolation import BASE, SOURCE
-from theory.encodings import interpolation, rotary
-from theory.encodings.encoding import KEY, QUERY
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.enclosing import ball, short
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.interpolation import BASE, SOURCE
+from lengthgen.theory.encodings import interpolation, rotary
+from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 _WIDTHS = (2, 4, 8)  # the frequencies of base 10^4 are rational at these widths
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.kerple import SOURCE
-from theory.encodings import alibi, kerple
-from theory.encodings.encoding import HEADS, LENGTH, Encoding
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.kerple import SOURCE
+from lengthgen.theory.encodings import alibi, kerple
+from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding
 
 
 def alibi_case(*, exponent: int, slopes: int) -> Evidence:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.enclosing import ball
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.kerple import SOURCE
-from proofs_checks.signs import sign
-from theory.encodings import kerple
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.enclosing import ball
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.kerple import SOURCE
+from lengthgen.proofs_checks.signs import sign
+from lengthgen.theory.encodings import kerple
 
 AtDistance = Callable[[sp.Expr], sp.Expr]
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.kerple import SOURCE
-from theory import rational
-from theory.encodings import kerple
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.papers.kerple import SOURCE
+from lengthgen.theory import rational
+from lengthgen.theory.encodings import kerple
 
 Constant = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 

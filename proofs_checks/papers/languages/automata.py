@@ -7,7 +7,7 @@ from itertools import product
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
-from circuits.languages.regular import Automaton, canonical
+from lengthgen.circuits.languages.regular import Automaton, canonical
 
 LETTERS = ("a", "b")
 STATES = 3

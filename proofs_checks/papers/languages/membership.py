@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
-from circuits.languages.c_rasp import decide
-from circuits.languages.regular import Automaton, minimal_automaton
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.papers.languages.automata import (
+from lengthgen.circuits.languages.c_rasp import decide
+from lengthgen.circuits.languages.regular import Automaton, minimal_automaton
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.papers.languages.automata import (
     LETTERS,
     STATES,
     doubled_letters,
@@ -15,8 +15,8 @@ from proofs_checks.papers.languages.automata import (
     small_automata,
     text,
 )
-from proofs_checks.papers.languages.monoid import aperiodic, r_omega, r_trivial
-from proofs_checks.papers.languages.printed import MEMBERS, OTHERS, TRAPS
+from lengthgen.proofs_checks.papers.languages.monoid import aperiodic, r_omega, r_trivial
+from lengthgen.proofs_checks.papers.languages.printed import MEMBERS, OTHERS, TRAPS
 
 SOURCE = Source(paper="Algebraic Decomposition Theory for Transformer Length Generalization", arxiv="2608.13433")
 

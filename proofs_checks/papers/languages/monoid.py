@@ -2,7 +2,7 @@
 
 import networkx as nx
 
-from circuits.languages.regular import Automaton
+from lengthgen.circuits.languages.regular import Automaton
 
 Element = tuple[int, ...]
 """Action of a word on the states of a complete automaton."""

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 
-from circuits.languages.c_rasp import decide
-from circuits.languages.c_rasp_positions import (
+from lengthgen.circuits.languages.c_rasp import decide
+from lengthgen.circuits.languages.c_rasp_positions import (
     confused_by,
     confused_states,
     decide_with_positions,
     stable_actions,
     with_positions,
 )
-from circuits.languages.regular import Automaton
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.papers.languages.automata import LETTERS, STATES, small_automata, text
+from lengthgen.circuits.languages.regular import Automaton
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.papers.languages.automata import LETTERS, STATES, small_automata, text
 
 SOURCE = Source(paper="A Formal Framework for Understanding Length Generalization in Transformers", arxiv="2410.02140")
 SMALL = f"at most {STATES} states over {len(LETTERS)} letters"

@@ -3,7 +3,7 @@
 Only the abstract and the list of contributions were at hand: every statement here is our reading of them [F].
 """
 
-from proofs_checks.claim import Source
+from lengthgen.proofs_checks.claim import Source
 
 SOURCE = Source(
     paper="Theoretical Analysis of Positional Encodings in Transformer Models",

@@ -5,15 +5,15 @@ from itertools import product
 
 import sympy as sp
 
-from proofs_checks import mutations
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.enclosing import ball
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.orthogonal import SOURCE
-from theory import properties
-from theory.encodings import alibi, fire, learned, orthogonal, sinusoidal, t5
-from theory.encodings.encoding import Encoding
-from theory.exact import Undecided
+from lengthgen.proofs_checks import mutations
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.enclosing import ball
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.orthogonal import SOURCE
+from lengthgen.theory import properties
+from lengthgen.theory.encodings import alibi, fire, learned, orthogonal, sinusoidal, t5
+from lengthgen.theory.encodings.encoding import Encoding
+from lengthgen.theory.exact import Undecided
 
 Number = Callable[[sp.Expr], sp.Expr]
 

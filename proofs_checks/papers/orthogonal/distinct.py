@@ -5,11 +5,11 @@ from itertools import combinations
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.orthogonal import SOURCE
-from proofs_checks.signs import is_zero
-from theory.encodings import nope, orthogonal
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.papers.orthogonal import SOURCE
+from lengthgen.proofs_checks.signs import is_zero
+from lengthgen.theory.encodings import nope, orthogonal
 
 Coordinate = Callable[[sp.Expr, sp.Expr], sp.Expr]
 

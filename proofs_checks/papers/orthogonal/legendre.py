@@ -10,13 +10,13 @@ from itertools import combinations, combinations_with_replacement, product
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.orthogonal import SOURCE
-from theory import laws
-from theory.encodings import orthogonal
-from theory.encodings.encoding import LENGTH, Law
-from theory.exact import Undecided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.orthogonal import SOURCE
+from lengthgen.theory import laws
+from lengthgen.theory.encodings import orthogonal
+from lengthgen.theory.encodings.encoding import LENGTH, Law
+from lengthgen.theory.exact import Undecided
 
 Function = Callable[[sp.Expr, sp.Expr], sp.Expr]
 Bound = Callable[[sp.Expr, sp.Expr], sp.Expr]

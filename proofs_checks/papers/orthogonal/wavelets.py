@@ -5,12 +5,12 @@ from itertools import product
 
 import sympy as sp
 
-from proofs_checks.cases import decided
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.orthogonal import SOURCE
-from proofs_checks.signs import is_zero
-from theory.encodings import orthogonal
+from lengthgen.proofs_checks.cases import decided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.orthogonal import SOURCE
+from lengthgen.proofs_checks.signs import is_zero
+from lengthgen.theory.encodings import orthogonal
 
 Column = Callable[..., sp.Expr]
 

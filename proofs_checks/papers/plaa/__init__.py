@@ -3,7 +3,7 @@
 Only the paper's title and abstract could be read.
 """
 
-from proofs_checks.claim import Source
+from lengthgen.proofs_checks.claim import Source
 
 SOURCE = Source(
     paper="Low-Dimension-to-High-Dimension Generalization And Its Implications for Length Generalization",

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.plaa import SOURCE
-from theory import min_degree, plaa, relation
-from theory.dimension import every_pattern
-from theory.min_degree import PositionBasis, position_basis, relation_basis
-from theory.rational import exact_matrix, fractions, null_space, rank
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.plaa import SOURCE
+from lengthgen.theory import min_degree, plaa, relation
+from lengthgen.theory.dimension import every_pattern
+from lengthgen.theory.min_degree import PositionBasis, position_basis, relation_basis
+from lengthgen.theory.rational import exact_matrix, fractions, null_space, rank
 
 NamedBasis = tuple[str, PositionBasis]
 
@@ -155,7 +155,7 @@ def _unit(size: int, key: int, query: int) -> Numbers:
 def _require_library(
     size: int, inputs: Sequence[tuple[int, ...]], functions: Sequence[tuple[int, int]], values: Numbers
 ) -> None:
-    """Require that `theory.plaa` computes the same function values."""
+    """Require that `lengthgen.theory.plaa` computes the same function values."""
     computed = plaa.evaluate(np.array([_unit(size, *cell) for cell in functions]), np.array(inputs))
     if (computed != values).any():
         at, point = np.argwhere(computed != values)[0]
@@ -165,7 +165,7 @@ def _require_library(
 
 
 def _require_spectrum(size: int, inputs: Sequence[tuple[int, ...]], spectrum: Numbers, key: int, query: int) -> None:
-    """Require that `theory.plaa` computes the same Fourier coefficients."""
+    """Require that `lengthgen.theory.plaa` computes the same Fourier coefficients."""
     table = plaa.fourier(_unit(size, key, query))
     for signs, total in zip(inputs, spectrum, strict=True):
         members = [at for at, sign in enumerate(signs) if sign == -1]

@@ -1,6 +1,6 @@
 """Position-only linear attention (POLA, arXiv 2510.04130); few of the paper's numbered items could be read."""
 
-from proofs_checks.claim import Source
+from lengthgen.proofs_checks.claim import Source
 
 SOURCE = Source(
     paper="On the Limitations and Capabilities of Position Embeddings for Length Generalization", arxiv="2510.04130"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import formalised
-from proofs_checks.papers.pola.cases import (
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.papers.pola.cases import (
     LEAST_SQUARES,
     SCALE,
     TOLERANCE,
@@ -19,10 +19,10 @@ from proofs_checks.papers.pola.cases import (
     learnable_text,
     learned_by_relation,
 )
-from theory import pola
-from theory.dimension import cell_count, every_pattern, every_relation, kinds
-from theory.lrc import lrc, lrc_profile
-from theory.rational import rank
+from lengthgen.theory import pola
+from lengthgen.theory.dimension import cell_count, every_pattern, every_relation, kinds
+from lengthgen.theory.lrc import lrc, lrc_profile
+from lengthgen.theory.rational import rank
 
 Pattern = NDArray[Any]
 Cells = tuple[int, ...]

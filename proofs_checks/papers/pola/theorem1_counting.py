@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy.utilities.iterables import partitions
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import formalised
-from proofs_checks.papers.pola.cases import (
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.papers.pola.cases import (
     LEAST_SQUARES,
     SCALE,
     TRAINING_SCALES,
@@ -29,10 +29,10 @@ from proofs_checks.papers.pola.cases import (
     learned_by_relation,
     small_fractions,
 )
-from theory import pola
-from theory.dimension import cell_count, every_pattern, every_relation, union_volume
-from theory.lrc import level_sets
-from theory.relation import Labels
+from lengthgen.theory import pola
+from lengthgen.theory.dimension import cell_count, every_pattern, every_relation, union_volume
+from lengthgen.theory.lrc import level_sets
+from lengthgen.theory.relation import Labels
 
 Reach = Callable[[int], NDArray[np.bool_]]
 VALUES = (0, 1, 2, 3)

@@ -17,15 +17,21 @@ import sympy as sp
 from numpy.typing import NDArray
 from sympy.functions.combinatorial.numbers import stirling
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import formalised
-from proofs_checks.papers.pola.cases import SCALE, TOLERANCE, TRAINING_SCALES, cells_in_training, small_fractions
-from theory import learners, pola
-from theory.dimension import cell_count, every_relation, kinds
-from theory.label_classes import upper_pairs
-from theory.lrc import lrc
-from theory.rational import rank
-from theory.relation import Labels
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.papers.pola.cases import (
+    SCALE,
+    TOLERANCE,
+    TRAINING_SCALES,
+    cells_in_training,
+    small_fractions,
+)
+from lengthgen.theory import learners, pola
+from lengthgen.theory.dimension import cell_count, every_relation, kinds
+from lengthgen.theory.label_classes import upper_pairs
+from lengthgen.theory.lrc import lrc
+from lengthgen.theory.rational import rank
+from lengthgen.theory.relation import Labels
 
 Pattern = NDArray[np.float64]
 Learner = Callable[[Pattern, Labels, int], Pattern]

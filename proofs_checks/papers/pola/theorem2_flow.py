@@ -6,13 +6,13 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.pola import formalised
-from proofs_checks.papers.pola.cases import DESCENT
-from theory import flow, learners, pola
-from theory.lrc import level_sets, lrc_profile
-from theory.relation import absolute, clipped_relative, constant, relative
+from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.papers.pola.cases import DESCENT
+from lengthgen.theory import flow, learners, pola
+from lengthgen.theory.lrc import level_sets, lrc_profile
+from lengthgen.theory.relation import absolute, clipped_relative, constant, relative
 
 Pattern = NDArray[np.float64]
 
@@ -77,7 +77,7 @@ def flow_decouples(
 def learners_follow_the_flow(
     *, second_moment: flow.SecondMoment, query_weight: Callable[[Pattern, int], float]
 ) -> Evidence:
-    """Compare the closed forms of `theory.learners` on POLA with the symbolic solutions of flow and descent."""
+    """Compare the closed forms of theory/learners.py on POLA with the symbolic solutions of flow and descent."""
     derived = flow.label_flow(second_moment)
     label = (flow.START, flow.CLASS_WEIGHT, flow.CLASS_MEAN)
     by_flow = sp.lambdify((*label, flow.TIME), flow.flow_solution(derived), "math")

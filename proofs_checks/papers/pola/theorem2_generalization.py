@@ -9,9 +9,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import formalised
-from proofs_checks.papers.pola.cases import (
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.papers.pola.cases import (
     DESCENT,
     SCALE,
     TOLERANCE,
@@ -20,11 +20,11 @@ from proofs_checks.papers.pola.cases import (
     is_learned,
     learnable_text,
 )
-from theory import pola
-from theory.dimension import every_pattern, every_relation
-from theory.label_classes import upper_pairs
-from theory.lrc import lrc_profile
-from theory.relation import Labels, absolute, relative
+from lengthgen.theory import pola
+from lengthgen.theory.dimension import every_pattern, every_relation
+from lengthgen.theory.label_classes import upper_pairs
+from lengthgen.theory.lrc import lrc_profile
+from lengthgen.theory.relation import Labels, absolute, relative
 
 Pattern = NDArray[np.float64]
 Truth = NDArray[np.bool_]

@@ -8,15 +8,22 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.pola import formalised
-from proofs_checks.papers.pola.cases import LEAST_SQUARES, SCALE, TOLERANCE, TRAINING_SCALES, VALUES, cells_in_training
-from theory import pola
-from theory.dimension import every_pattern, every_relation
-from theory.growth import GrowthKind
-from theory.growth_within import growth_within
-from theory.pattern import from_formula
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.papers.pola.cases import (
+    LEAST_SQUARES,
+    SCALE,
+    TOLERANCE,
+    TRAINING_SCALES,
+    VALUES,
+    cells_in_training,
+)
+from lengthgen.theory import pola
+from lengthgen.theory.dimension import every_pattern, every_relation
+from lengthgen.theory.growth import GrowthKind
+from lengthgen.theory.growth_within import growth_within
+from lengthgen.theory.pattern import from_formula
 
 Fits = Callable[[Fraction, Fraction], bool]
 """(length of an interval, eps) -> True if one parameter serves all entries in the interval."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from proofs_checks.claim import Refuted, Source
-from theory.encodings.prism import Move
+from lengthgen.proofs_checks.claim import Refuted, Source
+from lengthgen.theory.encodings.prism import Move
 
 SOURCE = Source(
     paper="Position as Probability (PRISM)",

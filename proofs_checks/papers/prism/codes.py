@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.prism import SOURCE
-from proofs_checks.signs import is_zero
-from theory.encodings import prism, sinusoidal
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.papers.prism import SOURCE
+from lengthgen.proofs_checks.signs import is_zero
+from lengthgen.theory.encodings import prism, sinusoidal
 
 _POSITIONS = 3
 _FARTHEST = 20

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.prism import SOURCE, noisy_gates
-from theory.encodings import prism
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.prism import SOURCE, noisy_gates
+from lengthgen.theory.encodings import prism
 
 _TOKENS = 150
 

@@ -1,9 +1,9 @@
 """Copy and reverse far beyond the trained scales, by PRISM and by sinusoidal codes, decided by stored runs."""
 
-from empirical.trial.outcomes import outcome
-from proofs_checks.claim import Claim, Evidence, Source
-from proofs_checks.majority import Count, settle
-from proofs_checks.trained import NONE, Arm, Runs, TrainedCell
+from lengthgen.empirical.trial.outcomes import outcome
+from lengthgen.proofs_checks.claim import Claim, Evidence, Source
+from lengthgen.proofs_checks.majority import Count, settle
+from lengthgen.proofs_checks.trained import NONE, Arm, Runs, TrainedCell
 
 SOURCE = Source(
     paper="Position as Probability (PRISM)",

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.prism import SOURCE, require_moves_inside
-from theory.encodings import prism
-from theory.encodings.prism import Move
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.prism import SOURCE, require_moves_inside
+from lengthgen.theory.encodings import prism
+from lengthgen.theory.encodings.prism import Move
 
 _MOST_POSITIONS = 5
 _GATES = {name: sp.Symbol(f"p_{name}", positive=True) for name in prism.MOVES}

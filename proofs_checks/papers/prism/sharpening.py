@@ -5,10 +5,10 @@ from itertools import pairwise
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.prism import SOURCE, noisy_gates
-from theory.encodings import prism
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.prism import SOURCE, noisy_gates
+from lengthgen.theory.encodings import prism
 
 Path = Callable[[Sequence[sp.Expr], sp.Expr], list[sp.Expr]]
 

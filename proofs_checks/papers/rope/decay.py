@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.induction import empty_value, last_term
-from proofs_checks.papers.rope import PLANES, SOURCE
-from proofs_checks.signs import is_zero, sign
-from theory import exact
-from theory.encodings import rotary
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.induction import empty_value, last_term
+from lengthgen.proofs_checks.papers.rope import PLANES, SOURCE
+from lengthgen.proofs_checks.signs import is_zero, sign
+from lengthgen.theory import exact
+from lengthgen.theory.encodings import rotary
 
 Bound = Callable[[Sequence[sp.Expr], Sequence[sp.Expr]], sp.Expr]
 KeyFor = Callable[[sp.Matrix, sp.Expr, sp.Expr], sp.Matrix]

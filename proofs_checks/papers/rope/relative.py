@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.rope import PLANES, SOURCE
-from proofs_checks.signs import is_zero, sign
-from theory.encodings import rotary, xpos
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.rope import PLANES, SOURCE
+from lengthgen.proofs_checks.signs import is_zero, sign
+from lengthgen.theory.encodings import rotary, xpos
 
 TurnedBy = Callable[[sp.Expr, sp.Expr], sp.Matrix]
 

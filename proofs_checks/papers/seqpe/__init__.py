@@ -3,6 +3,6 @@
 The abstract and the released code were at hand, not the paper's tables and theorems.
 """
 
-from proofs_checks.claim import Source
+from lengthgen.proofs_checks.claim import Source
 
 SOURCE = Source(paper="SeqPE", arxiv="2506.13277", place="released code")

@@ -5,11 +5,11 @@ from itertools import product
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.seqpe import SOURCE
-from theory.encodings import seqpe
-from theory.encodings.encoding import WIDTH
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.seqpe import SOURCE
+from lengthgen.theory.encodings import seqpe
+from lengthgen.theory.encodings.encoding import WIDTH
 
 Reading = Callable[..., tuple[int, ...]]
 Digit = Callable[[sp.Expr], sp.Expr]

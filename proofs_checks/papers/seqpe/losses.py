@@ -5,11 +5,11 @@ from itertools import product
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.enclosing import ball
-from proofs_checks.identity import derivative, require_equal
-from proofs_checks.papers.seqpe import SOURCE
-from theory.encodings import seqpe
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.enclosing import ball
+from lengthgen.proofs_checks.identity import derivative, require_equal
+from lengthgen.proofs_checks.papers.seqpe import SOURCE
+from lengthgen.theory.encodings import seqpe
 
 Loss = Callable[[Sequence[sp.Expr], int], sp.Expr]
 Label = Callable[[int, Sequence[int]], int]

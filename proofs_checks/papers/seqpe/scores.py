@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.seqpe import SOURCE
-from proofs_checks.signs import is_zero
-from theory import laws
-from theory.encodings import alibi, seqpe
-from theory.encodings.encoding import Law
-from theory.exact import Undecided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.papers.seqpe import SOURCE
+from lengthgen.proofs_checks.signs import is_zero
+from lengthgen.theory import laws
+from lengthgen.theory.encodings import alibi, seqpe
+from lengthgen.theory.encodings.encoding import Law
+from lengthgen.theory.exact import Undecided
 
 Bias = Callable[..., sp.Expr]
 CodeAt = Callable[[sp.Expr, int], sp.Expr]

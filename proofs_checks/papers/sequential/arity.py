@@ -6,13 +6,13 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.src import minimal_arity, src, traces_up_to
-from circuits.task import Task
-from circuits.tasks import load
-from circuits.trace import trace
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import formalised
-from proofs_checks.papers.sequential.layout import parity_of, word_task
+from lengthgen.circuits.src import minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.trace import trace
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.papers.sequential.layout import parity_of, word_task
 
 SEARCHED = 4
 LONGEST = 5

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from circuits.circuit import Circuit, Wiring
-from circuits.src import src, traces_up_to
-from circuits.task import UNDEFINED
-from circuits.tasks import load
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import formalised
-from proofs_checks.papers.sequential.layout import Word, word_task
+from lengthgen.circuits.circuit import Circuit, Wiring
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import UNDEFINED
+from lengthgen.circuits.tasks import load
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.papers.sequential.layout import Word, word_task
 
 Function = tuple[int, ...]
 

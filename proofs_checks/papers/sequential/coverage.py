@@ -6,13 +6,13 @@ from functools import cache
 
 import numpy as np
 
-from circuits.circuit import Circuit, CircuitError
-from circuits.reference import reference_circuit
-from circuits.src import src, traces_up_to
-from circuits.tasks import TaskSpec
-from circuits.trace import Trace
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import formalised
+from lengthgen.circuits.circuit import Circuit, CircuitError
+from lengthgen.circuits.reference import reference_circuit
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.circuits.trace import Trace
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
 
 Entry = tuple[int, int]
 """One entry of an operator table: (operator, key)."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import sympy as sp
 
-from circuits.formats import PAD
-from circuits.task import Task
+from lengthgen.circuits.formats import PAD
+from lengthgen.circuits.task import Task
 
 Word = tuple[int, ...]
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from circuits.questions.all_scales import src_for_all_scales
-from circuits.questions.composition import after
-from circuits.src import minimal_arity, src, traces_up_to
-from circuits.tasks import load
-from circuits.tasks.machines import copy, counter, parity
-from circuits.transducer import State, Transducer
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import formalised
+from lengthgen.circuits.questions.all_scales import src_for_all_scales
+from lengthgen.circuits.questions.composition import after
+from lengthgen.circuits.src import minimal_arity, src, traces_up_to
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.tasks.machines import copy, counter, parity
+from lengthgen.circuits.transducer import State, Transducer
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
 
 SEARCHED = 4
 """Largest scale at which SRC is searched; the induction goes beyond."""

@@ -6,12 +6,12 @@ from itertools import permutations, product
 
 import numpy as np
 
-from circuits.src import src, traces_up_to
-from circuits.task import Task
-from circuits.tasks import load
-from circuits.tasks.digits import Numbers, digit_task
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import formalised
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.tasks.digits import Numbers, digit_task
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
 
 Digits = tuple[int, int, int]
 Order = tuple[int, int, int]

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from circuits.circuit import Circuit, Wiring
-from circuits.formats import aligned
-from circuits.induced import induced_complexity
-from circuits.roles import ScaleHintNeeded, ideal_relation
-from circuits.src import src, traces_up_to
-from circuits.task import UNDEFINED, Task
-from circuits.tasks import load
-from proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
-from proofs_checks.papers.pola import formalised
-from proofs_checks.papers.sequential.layout import (
+from lengthgen.circuits.circuit import Circuit, Wiring
+from lengthgen.circuits.formats import aligned
+from lengthgen.circuits.induced import induced_complexity
+from lengthgen.circuits.roles import ScaleHintNeeded, ideal_relation
+from lengthgen.circuits.src import src, traces_up_to
+from lengthgen.circuits.task import UNDEFINED, Task
+from lengthgen.circuits.tasks import load
+from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.papers.sequential.layout import (
     Key,
     Slots,
     cases,
@@ -27,7 +27,7 @@ from proofs_checks.papers.sequential.layout import (
     word_task,
     xor,
 )
-from theory import relation
+from lengthgen.theory import relation
 
 Operator = Callable[[Key], str]
 

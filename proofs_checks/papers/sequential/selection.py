@@ -6,17 +6,17 @@ from functools import cache
 
 import numpy as np
 
-from circuits.circuit import Circuit
-from circuits.encodings import parse_encoding, relation_of
-from circuits.formats import in_format
-from circuits.induced import Induced, induced_complexity
-from circuits.roles import step_roles
-from circuits.src import minimal_arity, src, traces_up_to
-from circuits.tasks import TaskSpec
-from circuits.trace import Trace
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import formalised
-from theory.relation import Relation
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.encodings import parse_encoding, relation_of
+from lengthgen.circuits.formats import in_format
+from lengthgen.circuits.induced import Induced, induced_complexity
+from lengthgen.circuits.roles import step_roles
+from lengthgen.circuits.src import minimal_arity, src, traces_up_to
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.circuits.trace import Trace
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.theory.relation import Relation
 
 LARGEST = 4
 """Largest scale."""

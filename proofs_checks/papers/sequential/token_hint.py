@@ -7,15 +7,15 @@ from itertools import combinations
 
 import networkx as nx
 
-from circuits.analysis import analyse
-from circuits.circuit import Circuit
-from circuits.induced import induced_complexity
-from circuits.roles import ScaleHintNeeded, ideal_relation, ideal_relation_by_token, step_roles
-from circuits.tasks import TaskSpec
-from circuits.trace import Trace
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.papers.pola import formalised
-from theory.relation import Relation
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.induced import induced_complexity
+from lengthgen.circuits.roles import ScaleHintNeeded, ideal_relation, ideal_relation_by_token, step_roles
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.circuits.trace import Trace
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.theory.relation import Relation
 
 LARGEST, SETTLED = 8, 4
 """Largest scale, and the scale from which on a task that is served needs no new labels or operators."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from proofs_checks.claim import Source
-from theory.encodings import swat
+from lengthgen.proofs_checks.claim import Source
+from lengthgen.theory.encodings import swat
 
 SOURCE = Source(paper="SWAT", arxiv="2502.18845")
 

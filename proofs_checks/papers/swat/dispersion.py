@@ -6,9 +6,9 @@ from statistics import NormalDist
 import numpy as np
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal
-from proofs_checks.papers.swat import SOURCE
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.papers.swat import SOURCE
 
 OfLogLength = Callable[[sp.Expr, sp.Expr], sp.Expr]
 """Function of the spread s of the logits and of n = log L, the logarithm of their number."""

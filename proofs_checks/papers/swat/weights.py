@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.swat import SOURCE, sigmoid, softmax
-from theory import laws
-from theory.encodings import swat
-from theory.encodings.encoding import Encoding, Law, Normaliser
-from theory.exact import Undecided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.enclosing import ball, short
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.swat import SOURCE, sigmoid, softmax
+from lengthgen.theory import laws
+from lengthgen.theory.encodings import swat
+from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser
+from lengthgen.theory.exact import Undecided
 
 Number = Callable[[sp.Expr], sp.Expr]
 Weights = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]

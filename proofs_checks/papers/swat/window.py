@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import derivative, require_equal
-from proofs_checks.papers.swat import SOURCE, sigmoid
-from theory import far
-from theory.encodings import alibi, swat
-from theory.encodings.encoding import LENGTH, Encoding
-from theory.far import FarCase, FarField
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.enclosing import ball, short
+from lengthgen.proofs_checks.identity import derivative, require_equal
+from lengthgen.proofs_checks.papers.swat import SOURCE, sigmoid
+from lengthgen.theory import far
+from lengthgen.theory.encodings import alibi, swat
+from lengthgen.theory.encodings.encoding import LENGTH, Encoding
+from lengthgen.theory.far import FarCase, FarField
 
 Number = Callable[[sp.Expr], sp.Expr]
 

@@ -6,13 +6,13 @@ from typing import Any
 import flint
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
-from proofs_checks.enclosing import ball, short
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.wavelet import SOURCE
-from proofs_checks.papers.wavelet.vectors import POINT, SLOPE_OF_RICKER, Function, ricker
-from theory.enclosure import enclose
-from theory.encodings import alibi, wavelet
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.enclosing import ball, short
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.wavelet import SOURCE
+from lengthgen.proofs_checks.papers.wavelet.vectors import POINT, SLOPE_OF_RICKER, Function, ricker
+from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.encodings import alibi, wavelet
 
 Grid = Callable[[int, int], tuple[tuple[int, int], ...]]
 Component = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]

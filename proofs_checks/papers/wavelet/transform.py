@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from proofs_checks.cases import decided
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.identity import require_equal, same_by_sympy
-from proofs_checks.papers.wavelet import SOURCE
-from proofs_checks.signs import is_zero
-from theory.encodings import rotary, wavelet
+from lengthgen.proofs_checks.cases import decided
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.wavelet import SOURCE
+from lengthgen.proofs_checks.signs import is_zero
+from lengthgen.theory.encodings import rotary, wavelet
 
 Restricted = Callable[..., sp.Expr]
 Turns = Callable[[sp.Expr], sp.Expr]

@@ -6,16 +6,16 @@ from functools import partial
 
 import sympy as sp
 
-from proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from proofs_checks.enclosing import ball
-from proofs_checks.identity import derivative, require_equal, same_by_sympy
-from proofs_checks.papers.wavelet import SOURCE
-from proofs_checks.signs import is_zero
-from theory import far, laws
-from theory.encodings import alibi, wavelet
-from theory.encodings.encoding import Encoding, Law
-from theory.exact import Undecided
-from theory.far import FarField
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.enclosing import ball
+from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.papers.wavelet import SOURCE
+from lengthgen.proofs_checks.signs import is_zero
+from lengthgen.theory import far, laws
+from lengthgen.theory.encodings import alibi, wavelet
+from lengthgen.theory.encodings.encoding import Encoding, Law
+from lengthgen.theory.exact import Undecided
+from lengthgen.theory.far import FarField
 
 Function = Callable[[sp.Expr], sp.Expr]
 Vector = Callable[..., sp.Matrix]

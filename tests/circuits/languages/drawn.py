@@ -2,8 +2,8 @@
 
 from itertools import islice
 
-from circuits.languages.draw import draw_languages
-from circuits.languages.regular import Automaton
+from lengthgen.circuits.languages.draw import draw_languages
+from lengthgen.circuits.languages.regular import Automaton
 
 
 def drawn(states: int, symbols: int, *, count: int, seed: int) -> list[Automaton]:

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from circuits.languages.c_rasp import MAX_STATES, decide
-from circuits.languages.regular import Automaton, minimal_automaton
+from lengthgen.circuits.languages.c_rasp import MAX_STATES, decide
+from lengthgen.circuits.languages.regular import Automaton, minimal_automaton
 from tests.circuits.languages.drawn import drawn
 from tests.oracles.balanced_labels import passes
 

@@ -4,15 +4,15 @@ import itertools
 
 import pytest
 
-from circuits.languages.c_rasp import decide
-from circuits.languages.c_rasp_positions import (
+from lengthgen.circuits.languages.c_rasp import decide
+from lengthgen.circuits.languages.c_rasp_positions import (
     MAX_LENGTH,
     confused_states,
     decide_with_positions,
     stable_actions,
     with_positions,
 )
-from circuits.languages.regular import Automaton, minimal_automaton
+from lengthgen.circuits.languages.regular import Automaton, minimal_automaton
 from tests.circuits.languages.drawn import drawn
 
 ONLY_WITH_POSITIONS = (

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from circuits.languages.regular import LONGEST, Automaton, LanguageError, minimal_automaton
-from circuits.tasks.published.prefixes import prefixes_of
+from lengthgen.circuits.languages.regular import LONGEST, Automaton, LanguageError, minimal_automaton
+from lengthgen.circuits.tasks.published.prefixes import prefixes_of
 
 LETTERS = "abc"
 

@@ -8,12 +8,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from circuits.languages.regular import minimal_automaton
-from circuits.reference import check_reference
-from circuits.src import minimal_arity, src, traces_up_to
-from circuits.task import TaskError
-from circuits.tasks.published.languages import LANGUAGES
-from circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
+from lengthgen.circuits.languages.regular import minimal_automaton
+from lengthgen.circuits.reference import check_reference
+from lengthgen.circuits.src import minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks.published.languages import LANGUAGES
+from lengthgen.circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
 from tests.circuits.languages.drawn import drawn
 
 SMALL = [name for name in LANGUAGES if name != "d-12"]

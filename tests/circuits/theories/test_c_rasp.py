@@ -5,14 +5,16 @@ from importlib.resources import files
 
 import pytest
 
-from circuits.tasks.published.catalogue import SUBJECTS
-from circuits.theories.c_rasp import guess
-from circuits.theories.cited import classification
-from circuits.theories.theory import SURE, Question
+from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.theories.c_rasp import guess
+from lengthgen.circuits.theories.cited import classification
+from lengthgen.circuits.theories.theory import SURE, Question
 from tests.circuits.theories.questions import about
 
 ROWS = tuple(
-    csv.DictReader((files("empirical.court.published") / "huang2025.csv").read_text(encoding="utf-8").splitlines())
+    csv.DictReader(
+        (files("lengthgen.empirical.court.published") / "huang2025.csv").read_text(encoding="utf-8").splitlines()
+    )
 )
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from circuits.task import Task
-from circuits.theories.counts import COUNTS, affine_functions, failure, samples_of
-from circuits.trace import trace
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.theories.counts import COUNTS, affine_functions, failure, samples_of
+from lengthgen.circuits.trace import trace
 from tests.circuits.theories.questions import about
 
 

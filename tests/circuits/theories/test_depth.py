@@ -2,9 +2,9 @@
 
 import pytest
 
-from circuits.languages.regular import minimal_automaton
-from circuits.theories.depth import LAYERS, blocks, guess
-from circuits.theories.theory import SURE
+from lengthgen.circuits.languages.regular import minimal_automaton
+from lengthgen.circuits.theories.depth import LAYERS, blocks, guess
+from lengthgen.circuits.theories.theory import SURE
 from tests.circuits.theories.questions import about
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from circuits.task import Task
-from circuits.tasks import load
-from circuits.theories.k_sparse import TRAIN, Dependencies, dependencies, guess
-from circuits.theories.theory import SURE
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.theories.k_sparse import TRAIN, Dependencies, dependencies, guess
+from lengthgen.circuits.theories.theory import SURE
 from tests.circuits.theories.questions import about
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from circuits.theories.min_degree import LARGEST, guess, pattern_subject
-from circuits.theories.theory import SURE, Guess, Question
+from lengthgen.circuits.theories.min_degree import LARGEST, guess, pattern_subject
+from lengthgen.circuits.theories.theory import SURE, Guess, Question
+from lengthgen.infrastructure.errors import LengthgenError
 from tests.circuits.theories.questions import about
-from theory.system.errors import LengthgenError
 
 
 def asked_about(formula: str, encoding: str, *, train: int = 3, test: int = 6) -> Guess:

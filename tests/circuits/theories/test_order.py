@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from circuits.theories.encodings_order import FIRST, LAST, PROBABILITIES, guess
+from lengthgen.circuits.theories.encodings_order import FIRST, LAST, PROBABILITIES, guess
 from tests.circuits.theories.questions import about
 
 

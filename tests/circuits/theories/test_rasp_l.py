@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from circuits.task import Task
-from circuits.tasks.published.catalogue import SUBJECTS
-from circuits.theories.cited import classification
-from circuits.theories.rasp_l import guess
-from circuits.theories.rasp_l_programs import TESTS, Examples, Head, _are_tables, examples, features, program
-from circuits.theories.theory import SURE, Question
+from lengthgen.circuits.task import Task
+from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.theories.cited import classification
+from lengthgen.circuits.theories.rasp_l import guess
+from lengthgen.circuits.theories.rasp_l_programs import TESTS, Examples, Head, _are_tables, examples, features, program
+from lengthgen.circuits.theories.theory import SURE, Question
 from tests.circuits.theories.questions import about
 
 

@@ -1,15 +1,15 @@
-"""SRC theories: they say what `circuits.prediction` says, at the scales of the question or of a small copy."""
+"""SRC theories: they say what circuits/prediction.py says, at the scales of the question or of a small copy."""
 
 import pytest
 
-from circuits.analysis import analyse
-from circuits.encodings import parse_encoding
-from circuits.prediction import predict
-from circuits.tasks import TASKS
-from circuits.tasks.published.subject import Subject
-from circuits.theories.scaled import LARGEST, scales_of
-from circuits.theories.src_rules import SRC_THEORIES
-from circuits.theories.theory import Guess, Question
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.tasks import TASKS
+from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.theories.scaled import LARGEST, scales_of
+from lengthgen.circuits.theories.src_rules import SRC_THEORIES
+from lengthgen.circuits.theories.theory import Guess, Question
 from tests.circuits.theories.questions import about
 
 BY_NAME = {theory.name: theory for theory in SRC_THEORIES}

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from circuits.tasks import load
-from circuits.tasks.published.subject import Subject
-from circuits.theories.theory import Guess, Question, Theory
-from empirical.court.cell import Cell, MeasuredRun
+from lengthgen.circuits.tasks import load
+from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.theories.theory import Guess, Question, Theory
+from lengthgen.empirical.court.cell import Cell, MeasuredRun
 
 PARITY = Subject(name="parity", words="", arxiv="", task=lambda: load("parity"))
 

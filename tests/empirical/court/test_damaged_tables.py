@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from empirical.court.published import load
-from empirical.court.published.load import load_tables, published_cells
-from empirical.court.published.source import PublishedError, read_sources
+from lengthgen.empirical.court.published import load
+from lengthgen.empirical.court.published.load import load_tables, published_cells
+from lengthgen.empirical.court.published.source import PublishedError, read_sources
 
 FOLDER = Path(load.__file__).parent
 HUANG, MATH, LENGTHS, MODELS = (

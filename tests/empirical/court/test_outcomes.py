@@ -2,7 +2,7 @@
 
 import pytest
 
-from empirical.court.outcomes import measures_training, outcome_of
+from lengthgen.empirical.court.outcomes import measures_training, outcome_of
 from tests.empirical.court.examples import cell, right
 
 

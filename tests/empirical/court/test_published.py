@@ -8,10 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from circuits.encodings import ENCODINGS, parse_encoding
-from circuits.tasks.published.catalogue import SUBJECTS
-from empirical.court.published import load
-from empirical.court.published.load import UNSEEN_FIT, huang_predictions, published_cells, sources, unusable_runs
+from lengthgen.circuits.encodings import ENCODINGS, parse_encoding
+from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.empirical.court.published import load
+from lengthgen.empirical.court.published.load import (
+    UNSEEN_FIT,
+    huang_predictions,
+    published_cells,
+    sources,
+    unusable_runs,
+)
 
 FOLDER = Path(load.__file__).parent
 CELLS = {cell.name: cell for cell in published_cells()}

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from circuits.theories.catalogue import THEORIES
-from empirical.court.freeze import Frozen, guess_as_json, guess_from_json
-from empirical.court.published.load import published_cells
-from empirical.court.trial import judge
-from theory.system.files import read_sealed_json
+from lengthgen.circuits.theories.catalogue import THEORIES
+from lengthgen.empirical.court.freeze import Frozen, guess_as_json, guess_from_json
+from lengthgen.empirical.court.published.load import published_cells
+from lengthgen.empirical.court.trial import judge
+from lengthgen.infrastructure.files import read_sealed_json
 
 DOCS = Path(__file__).parents[3] / "docs"
 ANSWER = read_sealed_json(DOCS / "results" / "court" / "published.json")["answer"]

@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from empirical.court.cell import Cell
-from empirical.court.freeze import freeze
-from empirical.court.outcomes import Outcome, outcome_of
-from empirical.court.references import BASE_RATE, base_rates
-from empirical.court.scores import brier_scores, difference, score
-from empirical.court.trial import judge
+from lengthgen.empirical.court.cell import Cell
+from lengthgen.empirical.court.freeze import freeze
+from lengthgen.empirical.court.outcomes import Outcome, outcome_of
+from lengthgen.empirical.court.references import BASE_RATE, base_rates
+from lengthgen.empirical.court.scores import brier_scores, difference, score
+from lengthgen.empirical.court.trial import judge
 from tests.empirical.court.examples import cell, right, theory
 
 

@@ -4,10 +4,10 @@ from itertools import islice
 
 import pytest
 
-from circuits.tasks import parse_task
-from circuits.theories.catalogue import THEORIES
-from circuits.theories.theory import Guess, Question, Theory
-from empirical.court.strata import IN_TRAINING, questions, stratified
+from lengthgen.circuits.tasks import parse_task
+from lengthgen.circuits.theories.catalogue import THEORIES
+from lengthgen.circuits.theories.theory import Guess, Question, Theory
+from lengthgen.empirical.court.strata import IN_TRAINING, questions, stratified
 from tests.empirical.court.examples import theory
 
 SILENT = theory("silent", lambda _: None)

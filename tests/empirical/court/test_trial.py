@@ -2,10 +2,10 @@
 
 import pytest
 
-from circuits.theories.theory import Guess, Theory
-from empirical.court.cell import Cell
-from empirical.court.freeze import Frozen, freeze, guess_as_json, guess_from_json
-from empirical.court.trial import judge
+from lengthgen.circuits.theories.theory import Guess, Theory
+from lengthgen.empirical.court.cell import Cell
+from lengthgen.empirical.court.freeze import Frozen, freeze, guess_as_json, guess_from_json
+from lengthgen.empirical.court.trial import judge
 from tests.empirical.court.examples import cell, right, theory
 
 CELLS = [

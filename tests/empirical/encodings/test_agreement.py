@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from empirical.encodings.agreement import HEAD_DIM, HEADS, SIZES, TOLERANCE, largest_difference
-from empirical.encodings.alibi import ALiBi
-from empirical.encodings.learned import LearnedAbsolute
-from empirical.encodings.rotary import Rotary
-from empirical.encodings.xpos import XPos
-from theory.encodings import alibi, learned, rotary, xpos
-from theory.encodings.encoding import Encoding
+from lengthgen.empirical.encodings.agreement import HEAD_DIM, HEADS, SIZES, TOLERANCE, largest_difference
+from lengthgen.empirical.encodings.alibi import ALiBi
+from lengthgen.empirical.encodings.learned import LearnedAbsolute
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.xpos import XPos
+from lengthgen.theory.encodings import alibi, learned, rotary, xpos
+from lengthgen.theory.encodings.encoding import Encoding
 
 
 def frequency(plane: int) -> float:

@@ -4,9 +4,9 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.alibi import ALiBi
+from lengthgen.empirical.encodings.alibi import ALiBi
+from lengthgen.theory.encodings import alibi
 from tests.empirical.twins import HOSTILE, symbolic_bias
-from theory.encodings import alibi
 
 HEADS = (1, 2, 3, 8, 12)
 

@@ -4,11 +4,11 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.alibi import ALiBi
-from empirical.encodings.bam import BAM, BAMWithSSMax
-from empirical.encodings.base import Content
+from lengthgen.empirical.encodings.alibi import ALiBi
+from lengthgen.empirical.encodings.bam import BAM, BAMWithSSMax
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.theory.encodings import bam
 from tests.empirical.twins import HOSTILE, exact, symbolic_scores
-from theory.encodings import bam
 
 HEADS, HEAD_DIM = 3, 4
 EXPONENTS = [-0.625, 0.5, 1.25]

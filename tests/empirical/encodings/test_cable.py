@@ -4,11 +4,11 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.base import Content
-from empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
+from lengthgen.theory.encodings import cable
+from lengthgen.theory.encodings.catalogue import named
 from tests.empirical.twins import HOSTILE, exact, symbolic_bias
-from theory.encodings import cable
-from theory.encodings.catalogue import named
 
 H, D, B = 3, 5, 2
 KINDS = {"cable": Cable, "cable-gated": GatedCable, "cable-nw": UngatedCable, "cable-log": LogarithmicCable}

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from empirical.encodings.decay import decayed_scores
+from lengthgen.empirical.encodings.decay import decayed_scores
 
 WIDTH = 6
 RATES = torch.tensor([0.0, 1e-6, 1e-3, 0.1, 1.0, 2.0], dtype=torch.float64)

@@ -6,10 +6,10 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.base import Content
-from empirical.encodings.fire import FIRE
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.empirical.encodings.fire import FIRE
+from lengthgen.theory.encodings import fire
 from tests.empirical.twins import HOSTILE, symbolic_bias
-from theory.encodings import fire
 
 
 def make_fire(heads=3, layers=1, seed=0, **parameters):

@@ -6,12 +6,12 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.alibi import ALiBi
-from empirical.encodings.base import Content
-from empirical.encodings.fox import BiasOnlyFoX, FixedFoX, FoX
-from empirical.encodings.path_sums import path_sums
+from lengthgen.empirical.encodings.alibi import ALiBi
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.empirical.encodings.fox import BiasOnlyFoX, FixedFoX, FoX
+from lengthgen.empirical.encodings.path_sums import path_sums
+from lengthgen.theory.encodings import alibi, fox
 from tests.empirical.twins import HOSTILE, exact, symbolic_bias
-from theory.encodings import alibi, fox
 
 H, D, B = 3, 5, 2
 LENGTHS = (1, 2, 31, 32, 33, 100)
@@ -236,7 +236,7 @@ def test_the_last_queries_are_those_among_all(queries):
 
 
 def test_gradients(monkeypatch):
-    monkeypatch.setattr("empirical.encodings.path_sums._ROWS", 3)
+    monkeypatch.setattr("lengthgen.empirical.encodings.path_sums._ROWS", 3)
     encoding, positions = make_fox(), torch.arange(9)
     x = draw(12, 1, 9, D).requires_grad_()
 

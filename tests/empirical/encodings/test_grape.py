@@ -5,10 +5,10 @@ import sympy as sp
 import torch
 from scipy.linalg import expm
 
-from empirical.encodings.grape import SMALL, Grape
-from empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.grape import SMALL, Grape
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.theory.encodings import grape
 from tests.empirical.twins import HOSTILE, symbolic_scores
-from theory.encodings import grape
 
 HEADS, HEAD_DIM = 2, 4
 EPS = torch.finfo(torch.float64).eps

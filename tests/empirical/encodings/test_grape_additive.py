@@ -6,12 +6,12 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.alibi import ALiBi
-from empirical.encodings.base import Content
-from empirical.encodings.grape_additive import GrapeAdditive
-from empirical.encodings.grape_gated import GrapeGated
+from lengthgen.empirical.encodings.alibi import ALiBi
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.empirical.encodings.grape_additive import GrapeAdditive
+from lengthgen.empirical.encodings.grape_gated import GrapeGated
+from lengthgen.theory.encodings import alibi, grape_additive, grape_gated
 from tests.empirical.twins import HOSTILE, symbolic_bias
-from theory.encodings import alibi, grape_additive, grape_gated
 
 HEADS, HEAD_DIM, LAYERS, BATCH = 3, 4, 2, 2
 GATES = ("both", "query", "key")

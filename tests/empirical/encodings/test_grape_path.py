@@ -4,11 +4,11 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings import grape_path as module
-from empirical.encodings.base import Content
-from empirical.encodings.grape_path import GrapePath
+from lengthgen.empirical.encodings import grape_path as module
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.empirical.encodings.grape_path import GrapePath
+from lengthgen.theory.encodings import alibi, grape_path
 from tests.empirical.twins import DIGITS, symbolic_bias
-from theory.encodings import alibi, grape_path
 
 HEADS, WIDTH, LAYERS, BATCH, LENGTH = 2, 5, 2, 2, 7
 PROBE_DIM = grape_path.PROBE_DIM

@@ -8,13 +8,13 @@ import sympy as sp
 import torch
 from scipy.linalg import block_diag, expm
 
-from empirical.encodings.base import Content
-from empirical.encodings.grape_commuting import GrapeCommuting
-from empirical.encodings.grape_contextual import GrapeContextual
-from empirical.encodings.grape_thin import GrapeThin
-from empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.empirical.encodings.grape_commuting import GrapeCommuting
+from lengthgen.empirical.encodings.grape_contextual import GrapeContextual
+from lengthgen.empirical.encodings.grape_thin import GrapeThin
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.theory.encodings import grape_commuting, grape_contextual, rotary
 from tests.empirical.twins import HOSTILE, symbolic_scores
-from theory.encodings import grape_commuting, grape_contextual, rotary
 
 HEADS, HEAD_DIM, WIDTH, LAYERS, LENGTH = 2, 6, 5, 2, 7
 EPS = torch.finfo(torch.float64).eps

@@ -8,14 +8,14 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from empirical.encodings.agreement import TOLERANCE, largest_difference
-from empirical.encodings.alibi import ALiBi
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.graph_alibi import GraphALiBi, graph_distances, path_distances
-from empirical.model.decoder import Decoder
-from empirical.model.mapped import stack_models
+from lengthgen.empirical.encodings.agreement import TOLERANCE, largest_difference
+from lengthgen.empirical.encodings.alibi import ALiBi
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.encodings.graph_alibi import GraphALiBi, graph_distances, path_distances
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.mapped import stack_models
+from lengthgen.theory.encodings import alibi, graph_alibi
 from tests.empirical.twins import HOSTILE, exact
-from theory.encodings import alibi, graph_alibi
 
 HEADS, WIDTH, SYMBOLS, NODES = 3, 12, 5, 9
 

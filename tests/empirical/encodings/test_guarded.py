@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.guarded import HookError, guard
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.encodings.guarded import HookError, guard
 
 B, H, L, J, KEYS, C, D = 3, 2, 5, 4, 5, 6, 12
 

@@ -4,9 +4,9 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.hope import HoPE, light_cone
+from lengthgen.empirical.encodings.hope import HoPE, light_cone
+from lengthgen.theory.encodings import hope, rotary
 from tests.empirical.twins import HOSTILE, exact, symbolic_scores
-from theory.encodings import hope, rotary
 
 HEAD_DIM = 6
 UNIT = 2.0**-53

@@ -7,21 +7,21 @@ import pytest
 import torch
 from torch import nn
 
-from empirical.encodings.bam import BAM, BAMWithSSMax
-from empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
-from empirical.encodings.fire import FIRE
-from empirical.encodings.fox import BiasOnlyFoX, FoX
-from empirical.encodings.grape import Grape
-from empirical.encodings.grape_additive import GrapeAdditive
-from empirical.encodings.grape_commuting import GrapeCommuting
-from empirical.encodings.grape_contextual import GrapeContextual
-from empirical.encodings.grape_gated import GrapeGated
-from empirical.encodings.grape_path import GrapePath
-from empirical.encodings.grape_thin import GrapeThin
-from empirical.encodings.kerple import KerpleLog, KerplePower
-from empirical.encodings.learned import LearnedAbsolute
-from empirical.encodings.prism import PRISM
-from empirical.encodings.relational import Relational
+from lengthgen.empirical.encodings.bam import BAM, BAMWithSSMax
+from lengthgen.empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
+from lengthgen.empirical.encodings.fire import FIRE
+from lengthgen.empirical.encodings.fox import BiasOnlyFoX, FoX
+from lengthgen.empirical.encodings.grape import Grape
+from lengthgen.empirical.encodings.grape_additive import GrapeAdditive
+from lengthgen.empirical.encodings.grape_commuting import GrapeCommuting
+from lengthgen.empirical.encodings.grape_contextual import GrapeContextual
+from lengthgen.empirical.encodings.grape_gated import GrapeGated
+from lengthgen.empirical.encodings.grape_path import GrapePath
+from lengthgen.empirical.encodings.grape_thin import GrapeThin
+from lengthgen.empirical.encodings.kerple import KerpleLog, KerplePower
+from lengthgen.empirical.encodings.learned import LearnedAbsolute
+from lengthgen.empirical.encodings.prism import PRISM
+from lengthgen.empirical.encodings.relational import Relational
 
 Maker = Callable[[], nn.Module]
 

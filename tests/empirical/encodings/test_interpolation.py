@@ -4,10 +4,10 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.interpolation import PositionInterpolation
-from empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.interpolation import PositionInterpolation
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.theory.encodings import interpolation, rotary
 from tests.empirical.twins import HOSTILE, symbolic_scores
-from theory.encodings import interpolation, rotary
 
 HEAD_DIM = 6
 FEW = (0, 1, 257, 4095, 10**6)

@@ -6,9 +6,9 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.kerple import LARGEST_EXPONENT, SMALLEST, KerpleLog, KerplePower
+from lengthgen.empirical.encodings.kerple import LARGEST_EXPONENT, SMALLEST, KerpleLog, KerplePower
+from lengthgen.theory.encodings import kerple
 from tests.empirical.twins import HOSTILE, symbolic_bias
-from theory.encodings import kerple
 
 BOTH = (KerplePower, KerpleLog)
 TWINS = {

@@ -8,10 +8,10 @@ import torch
 from torch import nn
 from torch.func import functional_call, vmap
 
-from empirical.encodings import lbpe
-from empirical.encodings.base import Content
-from empirical.encodings.lbpe import LBPE
-from empirical.encodings.relational import Relational
+from lengthgen.empirical.encodings import lbpe
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.empirical.encodings.lbpe import LBPE
+from lengthgen.empirical.encodings.relational import Relational
 
 B, H, C, K, LAYERS = 3, 2, 4, 5, 2
 HINTS = pytest.mark.parametrize("hint", [False, True])

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from empirical.encodings.learned import LearnedAbsolute
+from lengthgen.empirical.encodings.learned import LearnedAbsolute
+from lengthgen.theory.encodings import learned
+from lengthgen.theory.encodings.encoding import WIDTH
 from tests.empirical.twins import HOSTILE, symbolic_scores
-from theory.encodings import learned
-from theory.encodings.encoding import WIDTH
 
 LENGTH, SIZE = 6, 4
 

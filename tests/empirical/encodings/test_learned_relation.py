@@ -5,18 +5,18 @@ import itertools
 import numpy as np
 import pytest
 
-from circuits.analysis import analyse
-from circuits.roles import ideal_relation
-from circuits.tasks import load
-from empirical.encodings import learned_relation
-from empirical.encodings.learned_relation import (
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.roles import ideal_relation
+from lengthgen.circuits.tasks import load
+from lengthgen.empirical.encodings import learned_relation
+from lengthgen.empirical.encodings.learned_relation import (
     Disagreement,
     LearnedRelationError,
     compare,
     open_queries,
     strongest_labels,
 )
-from theory.relation import NO_LABEL, RelationError, from_function
+from lengthgen.theory.relation import NO_LABEL, RelationError, from_function
 
 
 def one_hot(labels_IJ, count):

@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from circuits.encodings import ENCODINGS
-from empirical.encodings import catalogue
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.catalogue import MODULES, named
-from theory import laws
-from theory.encodings import catalogue as symbolic
-from theory.encodings.encoding import EncodingError, Law
+from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.empirical.encodings import catalogue
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.encodings.catalogue import MODULES, named
+from lengthgen.theory import laws
+from lengthgen.theory.encodings import catalogue as symbolic
+from lengthgen.theory.encodings.encoding import EncodingError, Law
 
 HEADS, HEAD_DIM, LENGTH, BATCH, PADS = 3, 4, 9, 2, 4
 WIDTH = HEADS * HEAD_DIM
@@ -191,10 +191,10 @@ def test_positions_that_are_no_integers_are_refused(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_numbers_that_are_trained_are_those_of_the_symbolic_twin(name):
-    from theory.encodings.encoding import HEAD_DIM as C
-    from theory.encodings.encoding import HEADS as H
-    from theory.encodings.encoding import LAYERS
-    from theory.encodings.encoding import WIDTH as D
+    from lengthgen.theory.encodings.encoding import HEAD_DIM as C
+    from lengthgen.theory.encodings.encoding import HEADS as H
+    from lengthgen.theory.encodings.encoding import LAYERS
+    from lengthgen.theory.encodings.encoding import WIDTH as D
 
     encoding = make(name, layers=2)
     trained = sum(parameter.numel() for parameter in encoding.parameters() if parameter.requires_grad)

@@ -4,10 +4,10 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.ntk import DynamicNTK, NTKAware
-from empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.ntk import DynamicNTK, NTKAware
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.theory.encodings import ntk, rotary
 from tests.empirical.twins import HOSTILE, symbolic_scores
-from theory.encodings import ntk, rotary
 
 HEAD_DIM, TRAINED = 6, 256
 FEW = (0, 1, 257, 4095, 10**6)

@@ -10,12 +10,12 @@ import torch
 from numpy.polynomial.legendre import legvander
 from torch import Tensor
 
-from empirical.encodings.agreement import TOLERANCE, largest_difference
-from empirical.encodings.catalogue import named
-from empirical.encodings.orthogonal import CosineCode, FixedCode, HaarCode, LegendreCode
+from lengthgen.empirical.encodings.agreement import TOLERANCE, largest_difference
+from lengthgen.empirical.encodings.catalogue import named
+from lengthgen.empirical.encodings.orthogonal import CosineCode, FixedCode, HaarCode, LegendreCode
+from lengthgen.theory.encodings import orthogonal
+from lengthgen.theory.encodings.encoding import Encoding
 from tests.empirical.twins import HOSTILE, exact
-from theory.encodings import orthogonal
-from theory.encodings.encoding import Encoding
 
 WIDTH, TRAINED = 16, 3000
 U = 2.0**-53

@@ -6,12 +6,12 @@ from copy import deepcopy
 import pytest
 import torch
 
-from circuits.encodings import parse_encoding
-from empirical.encodings.base import PositionEncoding
-from empirical.encodings.catalogue import EncodingError, module_of
-from empirical.encodings.guarded import guard
-from empirical.model.decoder import Decoder
-from empirical.model.mapped import stack_models
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.encodings.catalogue import EncodingError, module_of
+from lengthgen.empirical.encodings.guarded import guard
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.mapped import stack_models
 
 SIZES = {"heads": 2, "head_dim": 4, "layers": 1, "length": 6, "width": 8, "trained_length": 6}
 
@@ -140,7 +140,9 @@ CONSTRUCTORS = {
 def test_an_encoding_that_cannot_be_made_is_one_line(name, tmp_path):
     code, says = CONSTRUCTORS[name]
     path = tmp_path / "mine.py"
-    path.write_text(f"import torch\nfrom empirical.encodings.base import PositionEncoding\n{textwrap.dedent(code)}\n")
+    path.write_text(
+        f"import torch\nfrom lengthgen.empirical.encodings.base import PositionEncoding\n{textwrap.dedent(code)}\n"
+    )
     with pytest.raises(EncodingError, match=says) as caught:
         module_of(parse_encoding(f"{path}:mine"), SIZES)
     assert "\n" not in str(caught.value)

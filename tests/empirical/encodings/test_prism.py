@@ -6,10 +6,10 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.prism import PRISM, sequence_starts
-from empirical.model.mapped import MappedEncoding
-from theory.encodings import prism
-from theory.encodings.rotary import frequencies
+from lengthgen.empirical.encodings.prism import PRISM, sequence_starts
+from lengthgen.empirical.model.mapped import MappedEncoding
+from lengthgen.theory.encodings import prism
+from lengthgen.theory.encodings.rotary import frequencies
 
 WIDTH, POSITIONS, BATCH, LENGTH = 6, 7, 3, 14
 NAMES = tuple(prism.MOVES)

@@ -6,9 +6,9 @@ from math import comb
 import pytest
 import torch
 
-from empirical.encodings.randomized import sample_positions
-from empirical.encodings.rotary import Rotary
-from theory.encodings import randomized
+from lengthgen.empirical.encodings.randomized import sample_positions
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.theory.encodings import randomized
 
 
 def sample(length, longest, seed=0):

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from empirical.encodings import recoveries
-from empirical.encodings.rotary import Rotary
-from theory.encodings.catalogue import with_formulas
+from lengthgen.empirical.encodings import recoveries
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.theory.encodings.catalogue import with_formulas
 
 
 @pytest.mark.parametrize(("by", "of"), recoveries.RECOVERIES)

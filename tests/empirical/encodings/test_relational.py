@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch.func import functional_call, vmap
 
-from empirical.encodings import blocks, relational
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.fire import FIRE
-from empirical.encodings.lbpe import LBPE
-from empirical.encodings.relational import MANY, Relational
+from lengthgen.empirical.encodings import blocks, relational
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.encodings.fire import FIRE
+from lengthgen.empirical.encodings.lbpe import LBPE
+from lengthgen.empirical.encodings.relational import MANY, Relational
 
 B, H, J, I, C = 2, 3, 4, 7, 5  # noqa: E741
 

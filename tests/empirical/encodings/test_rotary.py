@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from empirical.encodings.rotary import Rotary, apply_rotary
+from lengthgen.empirical.encodings.rotary import Rotary, apply_rotary
+from lengthgen.theory.encodings import rotary
 from tests.empirical.twins import HOSTILE, symbolic_scores
-from theory.encodings import rotary
 
 HEAD_DIM = 6
 LAYOUTS = {"interleaved": [0, 1, 2, 3, 4, 5], "halves": [0, 2, 4, 1, 3, 5]}

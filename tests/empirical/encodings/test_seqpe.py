@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from empirical.encodings.base import PositionEncoding
-from empirical.encodings.catalogue import named
-from empirical.encodings.guarded import HookError, guard
-from empirical.encodings.seqpe import (
+from lengthgen.empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.encodings.catalogue import named
+from lengthgen.empirical.encodings.guarded import HookError, guard
+from lengthgen.empirical.encodings.seqpe import (
     CANDIDATES,
     LOCAL_RANGE,
     PIVOTS,
@@ -25,11 +25,11 @@ from empirical.encodings.seqpe import (
     distillation_loss,
     window_positions,
 )
-from empirical.model.backend import CPU
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.theory.encodings import seqpe
 from tests.empirical.twins import HOSTILE, exact
-from theory.encodings import seqpe
 
 WIDTH, HEADS = 12, 3
 
@@ -138,7 +138,7 @@ def test_input_add_adds_the_code_at_the_token():
 
 
 def test_the_contrastive_loss_is_that_of_the_products_of_whole_codes(monkeypatch):
-    monkeypatch.setattr("empirical.encodings.seqpe.distillation_loss", lambda near, far: 0)
+    monkeypatch.setattr("lengthgen.empirical.encodings.seqpe.distillation_loss", lambda near, far: 0)
     encoding = make(digits=3)
     numbers = uniform(encoding.auxiliary_numbers)
     pivots, candidates = contrastive_positions(numbers[: PIVOTS * 171].view(PIVOTS, -1), 1000)
@@ -197,7 +197,7 @@ def test_the_auxiliary_loss_rises_from_zero_and_does_not_train_the_training_wind
     assert losses[1] == pytest.approx(losses[2] / 2) and losses[3] == losses[2]
     seen = []
     monkeypatch.setattr(
-        "empirical.encodings.seqpe.distillation_loss", lambda *codes: seen.extend(codes) or codes[1].sum()
+        "lengthgen.empirical.encodings.seqpe.distillation_loss", lambda *codes: seen.extend(codes) or codes[1].sum()
     )
     encoding.auxiliary_loss(positions, numbers, 1.0)
     assert [codes.requires_grad for codes in seen] == [False, True]

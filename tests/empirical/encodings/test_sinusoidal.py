@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from empirical.encodings.sinusoidal import Sinusoidal
+from lengthgen.empirical.encodings.sinusoidal import Sinusoidal
+from lengthgen.theory.encodings import rotary, sinusoidal
 from tests.empirical.twins import HOSTILE, exact, symbolic_scores
-from theory.encodings import rotary, sinusoidal
 
 WIDTH = 6
 # An angle of 10^6 in float64 is off by some 10^6 eps, and so are its sine and cosine.

@@ -4,9 +4,9 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.grape import SMALL, Grape
-from empirical.encodings.kerple import LARGEST_EXPONENT, KerplePower
-from theory.encodings import grape, kerple
+from lengthgen.empirical.encodings.grape import SMALL, Grape
+from lengthgen.empirical.encodings.kerple import LARGEST_EXPONENT, KerplePower
+from lengthgen.theory.encodings import grape, kerple
 
 SPEED = sp.Rational(1, 10**5)
 

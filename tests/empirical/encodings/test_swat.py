@@ -7,17 +7,17 @@ import sympy as sp
 import torch
 from torch import Tensor
 
-from empirical.audit import audit
-from empirical.audit.loading import load, subjects
-from empirical.encodings.agreement import SIZES, TOLERANCE, largest_difference
-from empirical.encodings.base import PositionEncoding
-from empirical.encodings.rotary import Rotary
-from empirical.encodings.swat import SWAT
-from empirical.model.decoder import Decoder
-from empirical.model.mapped import stack_models
+from lengthgen.empirical.audit import audit
+from lengthgen.empirical.audit.loading import load, subjects
+from lengthgen.empirical.encodings.agreement import SIZES, TOLERANCE, largest_difference
+from lengthgen.empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.swat import SWAT
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.mapped import stack_models
+from lengthgen.theory.encodings import alibi, rotary, swat
+from lengthgen.theory.encodings.encoding import Encoding, Normaliser
 from tests.empirical.twins import HOSTILE, symbolic_bias
-from theory.encodings import alibi, rotary, swat
-from theory.encodings.encoding import Encoding, Normaliser
 
 HEADS, HEAD_DIM, LENGTH = 2, 4, 9
 WIDTH = HEADS * HEAD_DIM

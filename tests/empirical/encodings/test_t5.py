@@ -4,10 +4,10 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.t5 import T5
+from lengthgen.empirical.encodings.t5 import T5
+from lengthgen.theory.encodings import t5
+from lengthgen.theory.relation import RelationError
 from tests.empirical.twins import HOSTILE, symbolic_bias
-from theory.encodings import t5
-from theory.relation import RelationError
 
 TWINS = {False: t5.ENCODING, True: t5.BIDIRECTIONAL}
 

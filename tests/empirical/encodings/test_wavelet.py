@@ -7,14 +7,14 @@ import sympy as sp
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from empirical.encodings.agreement import TOLERANCE, largest_difference
-from empirical.encodings.base import Content, PositionEncoding
-from empirical.encodings.catalogue import named
-from empirical.encodings.wavelet import Wavelet, distinct_distances
-from empirical.model.decoder import Decoder
-from empirical.model.mapped import MappedEncoding
+from lengthgen.empirical.encodings.agreement import TOLERANCE, largest_difference
+from lengthgen.empirical.encodings.base import Content, PositionEncoding
+from lengthgen.empirical.encodings.catalogue import named
+from lengthgen.empirical.encodings.wavelet import Wavelet, distinct_distances
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.mapped import MappedEncoding
+from lengthgen.theory.encodings import wavelet
 from tests.empirical.twins import HOSTILE, exact
-from theory.encodings import wavelet
 
 HEAD_DIM, SCALES = 12, 5
 """The scales do not divide the width, so that the last shift lacks some of them."""

@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 
-from empirical.encodings.rotary import Rotary
-from empirical.encodings.xpos import XPos
-from empirical.model.decoder import Decoder
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.xpos import XPos
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.theory.encodings import rotary, xpos
 from tests.empirical.encodings.test_rotary import LAYOUTS
 from tests.empirical.twins import HOSTILE, exact, symbolic_scores
-from theory.encodings import rotary, xpos
 
 HEAD_DIM = 6
 

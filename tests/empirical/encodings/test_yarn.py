@@ -6,11 +6,11 @@ import pytest
 import sympy as sp
 import torch
 
-from empirical.encodings.interpolation import PositionInterpolation
-from empirical.encodings.rotary import Rotary
-from empirical.encodings.yarn import YaRN
+from lengthgen.empirical.encodings.interpolation import PositionInterpolation
+from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.yarn import YaRN
+from lengthgen.theory.encodings import rotary, yarn
 from tests.empirical.twins import HOSTILE, symbolic_scores
-from theory.encodings import rotary, yarn
 
 HEAD_DIM, TRAINED = 8, 4096
 FEW = (0, 1, 257, 4095, 10**6)

@@ -7,12 +7,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from empirical.model.backend import Backend
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore
-from empirical.training.train import train
+from lengthgen.empirical.model.backend import Backend
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.training.train import train
 
 FILES = ("checkpoint.safetensors", "metrics.parquet")
 

@@ -8,13 +8,13 @@ from functools import partial
 import pytest
 import torch
 
-from empirical.encodings import relational
-from empirical.model import layers
-from empirical.model.backend import CPU, Backend, BackendError
-from empirical.runs.store import RunStore
-from empirical.training import train as train_module
-from empirical.training.testing import load_trained
-from empirical.training.train import train
+from lengthgen.empirical.encodings import relational
+from lengthgen.empirical.model import layers
+from lengthgen.empirical.model.backend import CPU, Backend, BackendError
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.training import train as train_module
+from lengthgen.empirical.training.testing import load_trained
+from lengthgen.empirical.training.train import train
 from tests.empirical.model.steps import gradients, same_but_for_rounding, train_with_and_without_a_break
 
 COMPILED = Backend(compiled=True)

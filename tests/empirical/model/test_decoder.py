@@ -3,15 +3,15 @@
 import pytest
 import torch
 
-from empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
-from empirical.encodings.base import Content
-from empirical.encodings.catalogue import named
-from empirical.encodings.graph_alibi import path_distances
-from empirical.model import decoder as decoder_module
-from empirical.model.decoder import Decoder, attention, causal_mask, current_names
-from empirical.model.layers import Embedding, LayerNorm, Linear
-from empirical.model.mapped import MappedEncoding, stack_models
-from theory.encodings.catalogue import with_formulas
+from lengthgen.empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
+from lengthgen.empirical.encodings.base import Content
+from lengthgen.empirical.encodings.catalogue import named
+from lengthgen.empirical.encodings.graph_alibi import path_distances
+from lengthgen.empirical.model import decoder as decoder_module
+from lengthgen.empirical.model.decoder import Decoder, attention, causal_mask, current_names
+from lengthgen.empirical.model.layers import Embedding, LayerNorm, Linear
+from lengthgen.empirical.model.mapped import MappedEncoding, stack_models
+from lengthgen.theory.encodings.catalogue import with_formulas
 
 LAYERS, WIDTH, HEADS, SYMBOLS, LENGTH = 2, 16, 2, 5, 7
 

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from empirical.encodings import LearnedAbsolute, PositionEncoding
-from empirical.encodings.catalogue import named
-from empirical.model.encoder import Dropout, Encoder
-from empirical.model.mapped import stack_models
+from lengthgen.empirical.encodings import LearnedAbsolute, PositionEncoding
+from lengthgen.empirical.encodings.catalogue import named
+from lengthgen.empirical.model.encoder import Dropout, Encoder
+from lengthgen.empirical.model.mapped import stack_models
 
 SYMBOLS, CLASSES, WIDTH, LAYERS, HEADS, LENGTH = 11, 5, 16, 2, 4, 7
 

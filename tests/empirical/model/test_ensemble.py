@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from empirical.model import layers
-from empirical.model.backend import CPU
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
-from empirical.runs.data import TRAIN, examples
+from lengthgen.empirical.model import layers
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TRAIN, examples
 from tests.empirical.conftest import smoke_run
 from tests.empirical.model.steps import gradients, same_but_for_rounding
 

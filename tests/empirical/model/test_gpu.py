@@ -5,14 +5,14 @@ import os
 import pytest
 import torch
 
-from circuits.encodings import ENCODINGS
-from empirical.model.backend import CPU, Backend
-from empirical.runs.buildable import training_refusal
-from empirical.runs.data import TEST
-from empirical.runs.store import RunStore
-from empirical.training.evaluation import free_running, predicted, teacher_forced
-from empirical.training.testing import load_trained
-from empirical.training.train import train
+from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.empirical.model.backend import CPU, Backend
+from lengthgen.empirical.runs.buildable import training_refusal
+from lengthgen.empirical.runs.data import TEST
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.training.evaluation import free_running, predicted, teacher_forced
+from lengthgen.empirical.training.testing import load_trained
+from lengthgen.empirical.training.train import train
 from tests.empirical.conftest import smoke_run
 from tests.empirical.model.steps import gradients, same_but_for_rounding, train_with_and_without_a_break
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from empirical.model.backend import CPU
-from empirical.modular_addition.classifiers import Classifiers, DivergedError, consistency
-from empirical.modular_addition.conditions import CONDITIONS, Consistency
-from empirical.modular_addition.draws import Kind
-from empirical.modular_addition.profile import load_profile
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.modular_addition.classifiers import Classifiers, DivergedError, consistency
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS, Consistency
+from lengthgen.empirical.modular_addition.draws import Kind
+from lengthgen.empirical.modular_addition.profile import load_profile
 
 PROFILE = load_profile("smoke")
 

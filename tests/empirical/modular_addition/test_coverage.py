@@ -6,13 +6,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from circuits.encodings import EncodingError
-from empirical.modular_addition.conditions import CONDITIONS, ConditionError, Readout
-from empirical.modular_addition.coverage import predict, shift_invariance
-from empirical.modular_addition.draws import Data, Kind
-from empirical.modular_addition.encodings import KINDS, bidirectional, labels_of_offsets
-from empirical.modular_addition.profile import load_profile
-from empirical.modular_addition.tokens import PAD
+from lengthgen.circuits.encodings import EncodingError
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ConditionError, Readout
+from lengthgen.empirical.modular_addition.coverage import predict, shift_invariance
+from lengthgen.empirical.modular_addition.draws import Data, Kind
+from lengthgen.empirical.modular_addition.encodings import KINDS, bidirectional, labels_of_offsets
+from lengthgen.empirical.modular_addition.profile import load_profile
+from lengthgen.empirical.modular_addition.tokens import PAD
 
 SMOKE, PAPER = load_profile("smoke"), replace(load_profile("paper"), seeds=(42,))
 PUBLISHED = {

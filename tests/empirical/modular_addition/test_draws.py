@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from empirical.modular_addition.conditions import CONDITIONS, Anchors, ConditionError, condition
-from empirical.modular_addition.draws import SHARES, Data, Kind
-from empirical.modular_addition.pairs import (
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS, Anchors, ConditionError, condition
+from lengthgen.empirical.modular_addition.draws import SHARES, Data, Kind
+from lengthgen.empirical.modular_addition.pairs import (
     all_pairs,
     bag,
     by_unordered_pair,
@@ -17,8 +17,8 @@ from empirical.modular_addition.pairs import (
     most_right,
     ordered_split,
 )
-from empirical.modular_addition.profile import load_profile
-from empirical.modular_addition.texts import (
+from lengthgen.empirical.modular_addition.profile import load_profile
+from lengthgen.empirical.modular_addition.texts import (
     CHUNKS,
     HELD_OUT,
     TRAINED,
@@ -28,8 +28,8 @@ from empirical.modular_addition.texts import (
     filler_support,
     pair_indices,
 )
-from empirical.modular_addition.tokens import CHARACTERS, CLOSE, OPEN, PAD, SYMBOLS, encode, name
-from empirical.runs.profile import ProfileError
+from lengthgen.empirical.modular_addition.tokens import CHARACTERS, CLOSE, OPEN, PAD, SYMBOLS, encode, name
+from lengthgen.empirical.runs.profile import ProfileError
 
 SMOKE, QUICK, PAPER = map(load_profile, ("smoke", "quick", "paper"))
 SHORT = replace(PAPER, length=33, shortest_prefix=2, longest_prefixes=(4, 6, 8), positions=(0, 6, 12), variants=2)

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from empirical.model.backend import CPU
-from empirical.modular_addition.conditions import CONDITIONS, ConditionError
-from empirical.modular_addition.outcomes import best_fit, is_fitted, outcomes
-from empirical.modular_addition.profile import load_profile
-from empirical.modular_addition.run import ModularRun
-from empirical.modular_addition.sweep import Trained
-from empirical.runs.profile import Model, ProfileError
-from empirical.training import sealed_sweep
-from empirical.training.sealed_sweep import train_all
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ConditionError
+from lengthgen.empirical.modular_addition.outcomes import best_fit, is_fitted, outcomes
+from lengthgen.empirical.modular_addition.profile import load_profile
+from lengthgen.empirical.modular_addition.run import ModularRun
+from lengthgen.empirical.modular_addition.sweep import Trained
+from lengthgen.empirical.runs.profile import Model, ProfileError
+from lengthgen.empirical.training import sealed_sweep
+from lengthgen.empirical.training.sealed_sweep import train_all
+from lengthgen.infrastructure.files import DamagedFile, seal
 from tests.pool_here import pool_here
-from theory.system.files import DamagedFile, seal
 
 PROFILE = load_profile("smoke")
 

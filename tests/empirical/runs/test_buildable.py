@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from circuits.encodings import ENCODINGS, EncodingError, parse_encoding
-from empirical.model.decoder import Decoder
-from empirical.model.geometry import Geometry
-from empirical.model.setup import Setup
-from empirical.runs import run as runs
-from empirical.runs.buildable import require_buildable, saturation
-from empirical.runs.profile import Model, ProfileError
+from lengthgen.circuits.encodings import ENCODINGS, EncodingError, parse_encoding
+from lengthgen.empirical.model.decoder import Decoder
+from lengthgen.empirical.model.geometry import Geometry
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs import run as runs
+from lengthgen.empirical.runs.buildable import require_buildable, saturation
+from lengthgen.empirical.runs.profile import Model, ProfileError
 from tests.empirical.conftest import smoke_run
 
 SIZES = [Model(width=6, layers=1, heads=2), Model(width=5, layers=1, heads=5), Model(width=8, layers=1, heads=2)]
@@ -77,7 +77,7 @@ def test_a_protocol_warns_once_of_each_encoding_that_cannot_count_its_tokens():
 )
 def test_an_own_encoding_that_a_task_cannot_train_is_refused(flag, reason, tmp_path):
     file = tmp_path / "mine.py"
-    base = "from empirical.encodings.base import PositionEncoding\n\n\nclass Mine(PositionEncoding):\n"
+    base = "from lengthgen.empirical.encodings.base import PositionEncoding\n\n\nclass Mine(PositionEncoding):\n"
     file.write_text(f"{base}    {flag}\n")
     run = replace(smoke_run("nope"), encoding=f"{file}:Mine")
     with pytest.raises(EncodingError) as refused:
@@ -97,6 +97,6 @@ def test_sequences_too_long_for_any_model_are_refused_before_they_are_drawn(monk
         raise AssertionError("samples at all scales are drawn")
 
     monkeypatch.setattr(runs, "_task_digest", draw)
-    monkeypatch.setattr("empirical.runs.buildable.MOST_TOKENS", 8)
+    monkeypatch.setattr("lengthgen.empirical.runs.buildable.MOST_TOKENS", 8)
     with pytest.raises(ProfileError, match="a sequence has 11 tokens, and a model reads at most 8: lower the scales"):
         smoke_run("ipe")

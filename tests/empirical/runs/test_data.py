@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from circuits.formats import FORMATS, in_format
-from circuits.task import TaskError
-from circuits.tasks import TASKS, load
-from empirical.runs.data import TEST, TRAIN, examples
+from lengthgen.circuits.formats import FORMATS, in_format
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import TASKS, load
+from lengthgen.empirical.runs.data import TEST, TRAIN, examples
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 import torch
 
-from circuits.formats import FilledTask
-from empirical.model.backend import CPU, Backend, BackendError
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
-from empirical.runs.data import TEST, TRAIN, VALIDATION
-from empirical.runs.filler import left_out
-from empirical.runs.profile import ProfileError
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore
-from empirical.training.train import train
+from lengthgen.circuits.formats import FilledTask
+from lengthgen.empirical.model.backend import CPU, Backend, BackendError
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TEST, TRAIN, VALIDATION
+from lengthgen.empirical.runs.filler import left_out
+from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.training.train import train
 from tests.empirical.conftest import smoke_run
 
 LARGEST, SAMPLES = 4, 400

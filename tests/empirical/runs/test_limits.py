@@ -7,13 +7,13 @@ from typing import Annotated, get_args, get_origin, get_type_hints
 
 import pytest
 
-from empirical.runs.profile import Model, ProfileError, load_profile
-from empirical.runs.protocol import Protocol, load_protocol
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore
-from empirical.training.sweep import MOST_PARAMETERS_TOGETHER, groups
+from lengthgen.empirical.runs.profile import Model, ProfileError, load_profile
+from lengthgen.empirical.runs.protocol import Protocol, load_protocol
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.training.sweep import MOST_PARAMETERS_TOGETHER, groups
+from lengthgen.infrastructure.errors import LengthgenError
 from tests.timing import at_once
-from theory.system.errors import LengthgenError
 
 VALID = """
 title = "Mine"

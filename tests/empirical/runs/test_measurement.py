@@ -6,7 +6,7 @@ from statistics import fmean, median
 import numpy as np
 import pytest
 
-from empirical.runs.measurement import measurement
+from lengthgen.empirical.runs.measurement import measurement
 
 Steps = list[list[bool]]
 """Truth value of each step of each sample."""

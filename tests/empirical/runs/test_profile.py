@@ -2,10 +2,10 @@
 
 import pytest
 
-from circuits.encodings import parse_encoding
-from empirical.runs import profile, protocol
-from empirical.runs.profile import ProfileError, load_profile
-from empirical.runs.protocol import load_protocol, names
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.empirical.runs import profile, protocol
+from lengthgen.empirical.runs.profile import ProfileError, load_profile
+from lengthgen.empirical.runs.protocol import load_protocol, names
 
 PROFILES = ("smoke", "quick", "paper")
 

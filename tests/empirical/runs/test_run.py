@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from empirical.runs.profile import ProfileError
-from empirical.runs.run import Run, require_unchanged
+from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.empirical.runs.run import Run, require_unchanged
 from tests.empirical.conftest import smoke_run
 
 TASK = """
-from circuits.task import Task
+from lengthgen.circuits.task import Task
 
 def generate(prompt):
     return [prompt[0]] * (2 if len(prompt) == {changed} else 1)
@@ -17,7 +17,7 @@ def generate(prompt):
 task = Task(name="first", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * n, generate=generate)
 """
 ENCODING = """
-from empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.encodings.base import PositionEncoding
 
 class Own(PositionEncoding):
     \"\"\"{words}\"\"\"
@@ -28,7 +28,7 @@ class Own(PositionEncoding):
 
 
 RARE = """
-from circuits.task import Task
+from lengthgen.circuits.task import Task
 
 def generate(prompt):
     return [prompt[0] if prompt[:12] != ("0",) * 12 else "{rare}"]

@@ -17,12 +17,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from circuits.tasks import TaskSpec
-from empirical.runs import store as store_module
-from empirical.runs.run import Run
-from empirical.runs.store import FILES, RunStore, StoreError
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.runs import store as store_module
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import FILES, RunStore, StoreError
+from lengthgen.infrastructure.files import Held, locked, read_sealed_json, write_bytes, write_json, write_sealed_json
 from tests.empirical.trial.trials import rows_of
-from theory.system.files import Held, locked, read_sealed_json, write_bytes, write_json, write_sealed_json
 
 FINISHED = ("config.json", "metrics.parquet", "checkpoint.safetensors", "environment.json", "files.json")
 
@@ -62,7 +62,8 @@ def test_a_process_that_read_metrics_beside_torch_ends_well(stored):
     """Threads of pyarrow that are alive at the end abort most of such processes (apache/arrow issue 34314)."""
     run, store = stored
     code = (
-        "import json, pathlib, torch; from empirical.runs.run import Run; from empirical.runs.store import RunStore; "
+        "import json, pathlib, torch; from lengthgen.empirical.runs.run import Run; "
+        "from lengthgen.empirical.runs.store import RunStore; "
         "x = torch.ones(2, requires_grad=True); x.sum().backward(); "
         f"run = Run.from_config(json.loads({json.dumps(run.config)!r})); "
         f"RunStore(pathlib.Path({str(store.root)!r})).metrics(run)"
@@ -462,7 +463,7 @@ def test_locks_are_taken_in_one_order_whatever_that_of_the_runs(small_run, tmp_p
 def test_a_process_that_waits_for_a_run_is_told_once_which_process_trains_it(small_run, tmp_path, monkeypatch):
     store, run = RunStore(tmp_path), small_run()
     holder = (
-        "import sys; from theory.system.files import locked; from pathlib import Path\n"
+        "import sys; from lengthgen.infrastructure.files import locked; from pathlib import Path\n"
         "with locked(Path(sys.argv[1]), 'trains'): print('held', flush=True); sys.stdin.read()"
     )
     lines = []
@@ -476,7 +477,7 @@ def test_a_process_that_waits_for_a_run_is_told_once_which_process_trains_it(sma
             lines.append(line)
             process.stdin.close()  # the holder ends
 
-        monkeypatch.setattr("theory.system.files.tell", hear)
+        monkeypatch.setattr("lengthgen.infrastructure.files.tell", hear)
         with store.locks([run, small_run(seed=1)]):
             pass
     [line] = lines

@@ -2,8 +2,8 @@
 
 import pytest
 
-from empirical.court.outcomes import outcome_of
-from empirical.statistics.breaking import breaking_scale
+from lengthgen.empirical.court.outcomes import outcome_of
+from lengthgen.empirical.statistics.breaking import breaking_scale
 from tests.empirical.court.examples import cell, right
 
 

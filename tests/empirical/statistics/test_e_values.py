@@ -9,8 +9,8 @@ from scipy.integrate import quad
 from scipy.special import beta, betainc
 from scipy.stats import binom
 
-from empirical.statistics import e_values
-from empirical.statistics.e_values import Estimand, Evidence, EvidenceError, decides, e_bh, e_process
+from lengthgen.empirical.statistics import e_values
+from lengthgen.empirical.statistics.e_values import Estimand, Evidence, EvidenceError, decides, e_bh, e_process
 
 THRESHOLDS = [estimand.value for estimand in Estimand]
 ROUNDING = 1e-10

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from circuits.encodings import EncodingError, parse_encoding
-from empirical.model.backend import CPU
-from empirical.text.corpus import Corpus
-from empirical.text.language_model import LAST, LanguageModels, TextError
-from empirical.text.profile import load_profile
-from empirical.text.windows import DIGITS, ending_together
+from lengthgen.circuits.encodings import EncodingError, parse_encoding
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.text.corpus import Corpus
+from lengthgen.empirical.text.language_model import LAST, LanguageModels, TextError
+from lengthgen.empirical.text.profile import load_profile
+from lengthgen.empirical.text.windows import DIGITS, ending_together
 
 PROFILE = load_profile("smoke")
 BYTES = np.random.default_rng(0).integers(0, 256, 5_000).astype(np.uint8)

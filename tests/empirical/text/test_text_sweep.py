@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from circuits.encodings import parse_encoding
-from empirical.model.backend import CPU
-from empirical.runs.profile import ProfileError
-from empirical.text.profile import load_profile
-from empirical.text.run import TextRun
-from empirical.text.sweep import STRETCHED, trained, usual_encodings
-from empirical.training import sealed_sweep
-from empirical.training.sealed_sweep import train_all
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.empirical.text.profile import load_profile
+from lengthgen.empirical.text.run import TextRun
+from lengthgen.empirical.text.sweep import STRETCHED, trained, usual_encodings
+from lengthgen.empirical.training import sealed_sweep
+from lengthgen.empirical.training.sealed_sweep import train_all
+from lengthgen.infrastructure import files
+from lengthgen.infrastructure.files import DamagedFile, locked
+from lengthgen.theory.encodings.catalogue import ENCODINGS
 from tests.pool_here import pool_here
-from theory.encodings.catalogue import ENCODINGS
-from theory.system import files
-from theory.system.files import DamagedFile, locked
 
 PROFILE = load_profile("smoke")
 

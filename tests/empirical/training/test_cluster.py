@@ -15,11 +15,12 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from empirical.model.backend import CPU, Backend
-from empirical.runs.store import RunStore
-from empirical.training import cluster
-from empirical.training.sweep import SweepError, train_all
-from empirical.training.train import train
+from lengthgen.empirical.model.backend import CPU, Backend
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.training import cluster
+from lengthgen.empirical.training.sweep import SweepError, train_all
+from lengthgen.empirical.training.train import train
+from lengthgen.infrastructure.files import locked
 from tests.empirical.training.test_sweep import (
     brake,
     epochs,
@@ -30,7 +31,6 @@ from tests.empirical.training.test_sweep import (
     started_sweep,
 )
 from tests.processes import PATIENCE, is_alive, parent, started, wait_until
-from theory.system.files import locked
 
 needs_ray = pytest.mark.skipif(not find_spec("ray"), reason="Ray is not installed: pip install '.[cluster]'")
 joins_the_head = pytest.mark.skipif(
@@ -160,7 +160,7 @@ def test_a_daemon_that_ends_under_its_caller_is_a_lost_cluster(small_run, tmp_pa
         raise BrokenPipeError("the daemon has ended")
 
     for name in ("end_with_parent", "os.dup2"):
-        monkeypatch.setattr(f"empirical.training.cluster.{name}", lambda *_: None)
+        monkeypatch.setattr(f"lengthgen.empirical.training.cluster.{name}", lambda *_: None)
     monkeypatch.setattr(cluster, "_connected", connected)
     answers, to_caller = cluster.multiprocessing.Pipe(duplex=False)
     cluster._drive_cluster(to_caller, [(small_run(),)], CPU, {}, None, os.getpid())

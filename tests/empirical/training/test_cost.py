@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from empirical.model.backend import CPU
-from empirical.training import cost
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.training import cost
 from tests.empirical.conftest import smoke_run
 
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from empirical.training.memory import forget_peak, peak
+from lengthgen.empirical.training.memory import forget_peak, peak
 
 MIB = 1 << 20
 

@@ -7,16 +7,16 @@ import pytest
 import torch
 from safetensors.torch import load
 
-from empirical.model.backend import CPU
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
-from empirical.runs.data import TEST, TRAIN, VALIDATION, examples
-from empirical.runs.run import Run
-from empirical.runs.store import RunStore, StoreError
-from empirical.training import stopping
-from empirical.training import train as training_module
-from empirical.training.stopping import EarlyStopping
-from empirical.training.train import train
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.data import TEST, TRAIN, VALIDATION, examples
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.runs.store import RunStore, StoreError
+from lengthgen.empirical.training import stopping
+from lengthgen.empirical.training import train as training_module
+from lengthgen.empirical.training.stopping import EarlyStopping
+from lengthgen.empirical.training.train import train
 from tests.empirical.conftest import smoke_run
 from tests.empirical.training.test_training import FILES, Stop, spoil, stop_after
 from tests.empirical.trial.trials import rows_of
@@ -105,7 +105,7 @@ def test_neither_training_nor_test_samples_decide(monkeypatch):
         splits.append((split, tuple(scales)))
         return examples(task, scales, count, split=split, seed=seed)
 
-    monkeypatch.setattr("empirical.model.setup.examples", recorded)
+    monkeypatch.setattr("lengthgen.empirical.model.setup.examples", recorded)
     run = stopped_run()
     EarlyStopping(run, Setup.of(run, "cpu"), 1)
     assert sorted(splits) == [(VALIDATION, (1,)), (VALIDATION, (2,))]

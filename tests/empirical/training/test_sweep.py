@@ -17,22 +17,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from empirical.model.backend import CPU
-from empirical.runs.store import RunStore
-from empirical.training import sweep
-from empirical.training import train as training_module
-from empirical.training.sweep import SweepError, groups, local, staying, train_all
-from empirical.training.train import train
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.training import sweep
+from lengthgen.empirical.training import train as training_module
+from lengthgen.empirical.training.sweep import SweepError, groups, local, staying, train_all
+from lengthgen.empirical.training.train import train
+from lengthgen.infrastructure.files import write_bytes
 from tests.empirical.conftest import smoke_run
 from tests.lengthgen.forked import Fork, forked
 from tests.pool_here import pool_here
 from tests.processes import PATIENCE, is_alive, wait_until
-from theory.system.files import write_bytes
 
 LOGGED = """
 import fcntl, os
-from circuits.tasks import load
-from empirical.runs.store import RunStore
+from lengthgen.circuits.tasks import load
+from lengthgen.empirical.runs.store import RunStore
 
 def log(*words):
     with open(__file__ + ".log", "a") as file:

@@ -11,26 +11,26 @@ import pytest
 import torch
 from safetensors.torch import load_file, save
 
-from circuits.tasks import TaskSpec
-from empirical.model.backend import CPU, Backend
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
-from empirical.runs import unfinished
-from empirical.runs.data import TEST, examples
-from empirical.runs.environment import revision
-from empirical.runs.profile import ProfileError, load_profile
-from empirical.runs.protocol import Cell, checked_protocol
-from empirical.runs.run import one_run
-from empirical.runs.store import RunStore, StoreError
-from empirical.training import train as training_module
-from empirical.training.evaluation import free_running, teacher_forced
-from empirical.training.probe import seconds_of_step
-from empirical.training.sweep import groups
-from empirical.training.testing import load_trained
-from empirical.training.train import TrainingError, train
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.model.backend import CPU, Backend
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs import unfinished
+from lengthgen.empirical.runs.data import TEST, examples
+from lengthgen.empirical.runs.environment import revision
+from lengthgen.empirical.runs.profile import ProfileError, load_profile
+from lengthgen.empirical.runs.protocol import Cell, checked_protocol
+from lengthgen.empirical.runs.run import one_run
+from lengthgen.empirical.runs.store import RunStore, StoreError
+from lengthgen.empirical.training import train as training_module
+from lengthgen.empirical.training.evaluation import free_running, teacher_forced
+from lengthgen.empirical.training.probe import seconds_of_step
+from lengthgen.empirical.training.sweep import groups
+from lengthgen.empirical.training.testing import load_trained
+from lengthgen.empirical.training.train import TrainingError, train
+from lengthgen.infrastructure.files import DamagedFile
 from tests.empirical.conftest import smoke_run
 from tests.empirical.trial.trials import rows_of
-from theory.system.files import DamagedFile
 
 FILES = ("checkpoint.safetensors", "metrics.parquet", "config.json")
 SEVERAL = ["ipe", "rope", "lbpe-sh", "random-rpe[longest=64]"]
@@ -227,13 +227,15 @@ def test_blocks_of_samples_change_nothing(small_run, monkeypatch):
     decoder = Ensemble([run], setup, CPU).decoder
     data = examples(setup.task, [3], 50, split=TEST, seed=0)
     expected = teacher_forced(decoder, setup.geometry, data)
-    monkeypatch.setattr("empirical.training.evaluation.TOKENS", 100)
+    monkeypatch.setattr("lengthgen.empirical.training.evaluation.TOKENS", 100)
     assert np.array_equal(expected, teacher_forced(decoder, setup.geometry, data))
 
 
 @pytest.mark.parametrize("encoding", ["ipe", "random-ape[longest=64]", "random-rpe[longest=64]"])
 def test_an_ensemble_is_measured_as_its_members_are(small_run, monkeypatch, encoding):
-    monkeypatch.setattr("empirical.training.evaluation.TOKENS", 1000)  # so that more models are computed in more blocks
+    monkeypatch.setattr(
+        "lengthgen.empirical.training.evaluation.TOKENS", 1000
+    )  # so that more models are computed in more blocks
     runs = [small_run(encoding, seed=seed, samples=100) for seed in range(3)]
     setup = Setup.of(runs[0], "cpu")
     data = examples(setup.task, [3], 120, split=TEST, seed=0)
@@ -260,7 +262,9 @@ def spoil(monkeypatch, *, seed, step):
 def test_the_revision_is_that_of_the_code_that_trains(small_run, tmp_path, monkeypatch):
     """Somebody commits during a training."""
     now = ["before"]
-    monkeypatch.setattr("empirical.runs.environment.subprocess.run", lambda *_, **__: SimpleNamespace(stdout=now[0]))
+    monkeypatch.setattr(
+        "lengthgen.empirical.runs.environment.subprocess.run", lambda *_, **__: SimpleNamespace(stdout=now[0])
+    )
     revision.cache_clear()
     run, store = small_run(), RunStore(tmp_path)
     train([run], store, progress=lambda done, total: now.__setitem__(0, "after"))
@@ -320,9 +324,9 @@ def test_the_ideal_encoding_generalizes_where_the_absolute_one_only_fits(tmp_pat
 
 def test_labels_that_say_nothing_do_not_generalize(tmp_path, monkeypatch):
     """Control of the test above: IPE's own tables without its roles, trained for longer, until the model fits."""
-    from theory.relation import constant
+    from lengthgen.theory.relation import constant
 
-    monkeypatch.setattr("empirical.encodings.catalogue.relation_of", lambda spec, circuit: constant())
+    monkeypatch.setattr("lengthgen.empirical.encodings.catalogue.relation_of", lambda spec, circuit: constant())
     run = quick_run("ipe-sh", epochs=3)
     store = RunStore(tmp_path)
     train([run], store)
@@ -466,7 +470,7 @@ def test_a_run_that_is_measured_nowhere_is_not_trained(small_run, tmp_path):
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"alone": 1.0, "together": 2.0}', b"[" * 200_000])
 def test_a_damaged_probe_is_made_again_and_reported(small_run, tmp_path, monkeypatch, capsys, content):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("empirical.training.probe._seconds", lambda ensemble: float(len(ensemble.runs)))
+    monkeypatch.setattr("lengthgen.empirical.training.probe._seconds", lambda ensemble: float(len(ensemble.runs)))
     runs = [small_run(seed=seed) for seed in range(2)]
     setup = Setup.of(runs[0], "cpu")
     seconds = seconds_of_step(runs, setup, CPU)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
-from empirical.statistics.shares import Share
-from empirical.trial import association as module
-from empirical.trial.association import association, cluster_permutation_test, misclassified, table
-from empirical.trial.conjecture import CellKey, judge
+from lengthgen.empirical.statistics.shares import Share
+from lengthgen.empirical.trial import association as module
+from lengthgen.empirical.trial.association import association, cluster_permutation_test, misclassified, table
+from lengthgen.empirical.trial.conjecture import CellKey, judge
 from tests.empirical.trial.trials import MAIN, YES, evidence, histories
 
 

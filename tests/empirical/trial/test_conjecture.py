@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from circuits.prediction_record import Prediction
-from empirical.statistics.e_values import e_process
-from empirical.statistics.shares import tail
-from empirical.trial.conjecture import TrialError, judge, unanimous_runs
-from empirical.trial.outcomes import by_checkpoint
+from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.empirical.statistics.e_values import e_process
+from lengthgen.empirical.statistics.shares import tail
+from lengthgen.empirical.trial.conjecture import TrialError, judge, unanimous_runs
+from lengthgen.empirical.trial.outcomes import by_checkpoint
 from tests.empirical.trial.trials import (
     FAILS,
     MAIN,

@@ -5,7 +5,7 @@ import json
 import pytest
 from rich.console import Console
 
-from empirical.trial.trial import as_json
+from lengthgen.empirical.trial.trial import as_json
 from lengthgen.tables.trials import conjecture_table, sensitivity_table
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNFIT, YES, evidence, histories
 

@@ -6,8 +6,8 @@ from math import nan
 
 import pytest
 
-from empirical.trial.conjecture import judge
-from empirical.trial.diagnosis import diagnose, disagreements
+from lengthgen.empirical.trial.conjecture import judge
+from lengthgen.empirical.trial.diagnosis import diagnose, disagreements
 from tests.empirical.trial.trials import (
     FAILS,
     MAIN,

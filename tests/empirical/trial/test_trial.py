@@ -6,8 +6,8 @@ from math import inf
 
 import pytest
 
-from circuits.prediction_record import RULES, VARIANTS, VariantPrediction
-from empirical.trial.trial import as_json
+from lengthgen.circuits.prediction_record import RULES, VARIANTS, VariantPrediction
+from lengthgen.empirical.trial.trial import as_json
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNFIT, YES, evidence, histories
 
 

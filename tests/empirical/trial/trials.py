@@ -4,9 +4,9 @@ from dataclasses import replace
 from itertools import product
 from math import inf, nan
 
-from circuits.prediction_record import RULES, Prediction
-from empirical.runs.measurement import Measurement
-from empirical.trial.conjecture import CellEvidence, CellKey, Criteria
+from lengthgen.circuits.prediction_record import RULES, Prediction
+from lengthgen.empirical.runs.measurement import Measurement
+from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria
 
 YES = Prediction(
     encoding="ipe", relation="ideal", scale_hint=False, complexity_train=1, complexity_test=1, labels_covered=True,

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from empirical.verdict.frozen import CELLS, Answer, FrozenCell, FrozenCells
-from empirical.verdict.population import half_of
-from empirical.verdict.preregistration import Preregistration, load_preregistration
-from empirical.verdict.runs import CellRun
-from empirical.verdict.seeds import derived_seed
-from empirical.verdict.tables import write_rows
+from lengthgen.empirical.verdict.frozen import CELLS, Answer, FrozenCell, FrozenCells
+from lengthgen.empirical.verdict.population import half_of
+from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
+from lengthgen.empirical.verdict.runs import CellRun
+from lengthgen.empirical.verdict.seeds import derived_seed
+from lengthgen.empirical.verdict.tables import write_rows
 
 YES: Answer = (1.0, None)
 

@@ -1,11 +1,11 @@
 """Cells that separate rules come first, and evidence stands on a random sample of tasks all the same."""
 
-from empirical.verdict.comparisons import decided_pairs
-from empirical.verdict.disputes import SAMPLE, disputed, reached, rounds
-from empirical.verdict.frozen import Answer
-from empirical.verdict.judgement import judge
-from empirical.verdict.pairs import Score, hash_order
-from empirical.verdict.population import HALVES, half_of
+from lengthgen.empirical.verdict.comparisons import decided_pairs
+from lengthgen.empirical.verdict.disputes import SAMPLE, disputed, reached, rounds
+from lengthgen.empirical.verdict.frozen import Answer
+from lengthgen.empirical.verdict.judgement import judge
+from lengthgen.empirical.verdict.pairs import Score, hash_order
+from lengthgen.empirical.verdict.population import HALVES, half_of
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
 
 YES: Answer = (0.9, None)

@@ -5,10 +5,10 @@ from math import comb
 
 import pytest
 
-from empirical.verdict.frozen import Answer, FrozenCells
-from empirical.verdict.judgement import gate, judge
-from empirical.verdict.population import HALVES, half_of
-from empirical.verdict.seen import seen_cells
+from lengthgen.empirical.verdict.frozen import Answer, FrozenCells
+from lengthgen.empirical.verdict.judgement import gate, judge
+from lengthgen.empirical.verdict.population import HALVES, half_of
+from lengthgen.empirical.verdict.seen import seen_cells
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
 
 YES: Answer = (0.9, None)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from empirical.statistics.e_values import EvidenceError
-from empirical.verdict.pairs import (
+from lengthgen.empirical.statistics.e_values import EvidenceError
+from lengthgen.empirical.verdict.pairs import (
     BETS,
     PairCell,
     Score,

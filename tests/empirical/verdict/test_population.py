@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from circuits.analysis import analyse, digest_of
-from circuits.encodings import parse_encoding
-from circuits.languages.memory import definiteness, own_letter_decides
-from circuits.languages.named import random_language
-from circuits.task import TaskError
-from circuits.tasks import parse_task
-from circuits.tasks.families import WITH_STATES
-from empirical.verdict import population
-from empirical.verdict.population import (
+from lengthgen.circuits.analysis import analyse, digest_of
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.languages.memory import definiteness, own_letter_decides
+from lengthgen.circuits.languages.named import random_language
+from lengthgen.circuits.task import TaskError
+from lengthgen.circuits.tasks import parse_task
+from lengthgen.circuits.tasks.families import WITH_STATES
+from lengthgen.empirical.verdict import population
+from lengthgen.empirical.verdict.population import (
     DEFINITE,
     DRAWS,
     ENCODINGS,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from empirical.statistics.e_values import Estimand, EvidenceError
-from empirical.verdict import power
-from empirical.verdict.pairs import PairCell, compare, log_e_values
-from empirical.verdict.power import Noise, Plan, cell_powers, pair_powers
+from lengthgen.empirical.statistics.e_values import Estimand, EvidenceError
+from lengthgen.empirical.verdict import power
+from lengthgen.empirical.verdict.pairs import PairCell, compare, log_e_values
+from lengthgen.empirical.verdict.power import Noise, Plan, cell_powers, pair_powers
 from tests.timing import at_once
 
 SILENT = Noise(task=0, cell=0, run=0)

@@ -2,15 +2,15 @@
 
 import pytest
 
-from circuits.analysis import Analysis, SearchStopped, analyse
-from circuits.clock import Clock
-from circuits.encodings import parse_encoding
-from circuits.prediction import predict
-from circuits.tasks import parse_task
-from circuits.theories.theory import SURE, Guess
-from empirical.court.freeze import guess_as_json, guess_from_json
-from empirical.verdict import rules
-from empirical.verdict.rules import RULES, answers, is_ideal
+from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.tasks import parse_task
+from lengthgen.circuits.theories.theory import SURE, Guess
+from lengthgen.empirical.court.freeze import guess_as_json, guess_from_json
+from lengthgen.empirical.verdict import rules
+from lengthgen.empirical.verdict.rules import RULES, answers, is_ideal
 from tests.circuits.small_random_tasks import CIRCUIT, LANGUAGE, OWN_LETTER, SWAPPED, TEST, TRAIN, TWO_LETTERS
 
 ENCODINGS = ("ipe-sh", "ipe", "rpe", "clipped", "nope")

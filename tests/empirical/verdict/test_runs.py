@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from empirical.verdict import runs as module
-from empirical.verdict.frozen import CELLS, FrozenCell, FrozenCells, load_frozen
-from empirical.verdict.runs import (
+from lengthgen.empirical.verdict import runs as module
+from lengthgen.empirical.verdict.frozen import CELLS, FrozenCell, FrozenCells, load_frozen
+from lengthgen.empirical.verdict.runs import (
     PIECES,
     RUNS,
     TASKS,
@@ -20,7 +20,7 @@ from empirical.verdict.runs import (
     pieces,
     trainable,
 )
-from empirical.verdict.tables import TableError, read_rows, write_rows
+from lengthgen.empirical.verdict.tables import TableError, read_rows, write_rows
 from tests.empirical.verdict.made_up import cell_row, frozen, frozen_cell, preregistration, run_row, store_cells
 
 ALL = [frozen_cell(task, encoding) for task in ("copy", "parity", "addition") for encoding in ("nope", "rpe")]

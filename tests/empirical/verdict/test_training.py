@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from empirical.model.backend import CPU
-from empirical.model.ensemble import Ensemble
-from empirical.model.setup import Setup
-from empirical.runs.run import Run
-from empirical.verdict import rerun as rerun_module
-from empirical.verdict import training
-from empirical.verdict.forgery import of_all
-from empirical.verdict.preregistration import Preregistration
-from empirical.verdict.rerun import judged, rerun
-from empirical.verdict.runs import run_from, run_of, train_piece
-from empirical.verdict.training import train_together
+from lengthgen.empirical.model.backend import CPU
+from lengthgen.empirical.model.ensemble import Ensemble
+from lengthgen.empirical.model.setup import Setup
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.verdict import rerun as rerun_module
+from lengthgen.empirical.verdict import training
+from lengthgen.empirical.verdict.forgery import of_all
+from lengthgen.empirical.verdict.preregistration import Preregistration
+from lengthgen.empirical.verdict.rerun import judged, rerun
+from lengthgen.empirical.verdict.runs import run_from, run_of, train_piece
+from lengthgen.empirical.verdict.training import train_together
 from tests.empirical.verdict.made_up import frozen, frozen_cell, preregistration, unreported
 from tests.pool_here import pool_here
 

@@ -1,8 +1,8 @@
 """Made-up pages of claims, runs and verdicts, of any size and with hostile texts."""
 
-from circuits.encodings import ENCODINGS
-from paper_figs.report import looks
-from paper_figs.report.page import Summary, page
+from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.paper_figs.report import looks
+from lengthgen.paper_figs.report.page import Summary, page
 
 HOSTILE = (
     "</script><script>window.hostile = 1</script><img src=x onerror='window.hostile = 1'><!-- & \u2028 \" ' {{data}}"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from circuits.encodings import ENCODINGS
-from circuits.tasks import TASKS, TaskSpec
-from paper_figs.report.looks import DARK_GROUND
-from paper_figs.report.relations import Bounds, explore, pool_labels, unpooled
+from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.circuits.tasks import TASKS, TaskSpec
+from lengthgen.paper_figs.report.looks import DARK_GROUND
+from lengthgen.paper_figs.report.relations import Bounds, explore, pool_labels, unpooled
 from tests.paper_figs.report.examples import FLIP, HOSTILE, claim, page_of, runs, trial
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

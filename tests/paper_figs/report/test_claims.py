@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from paper_figs.report.claims import CACHE, NOT_RUN, RUNS, STORED, claims_data, stored_claims
-from proofs_checks import ledger
-from proofs_checks.registry import selection
-from proofs_checks.report import as_json
-from proofs_checks.runner import run_claim
-from proofs_checks.trained import Runs
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.paper_figs.report.claims import CACHE, NOT_RUN, RUNS, STORED, claims_data, stored_claims
+from lengthgen.proofs_checks import ledger
+from lengthgen.proofs_checks.registry import selection
+from lengthgen.proofs_checks.report import as_json
+from lengthgen.proofs_checks.runner import run_claim
+from lengthgen.proofs_checks.trained import Runs
 from tests.proofs_checks import stores, toys
-from theory.system.errors import LengthgenError
-from theory.system.files import write_sealed_json
 
 ACCEPTED = as_json([run_claim(toys.CLAIMS["toy-accept"])])
 

@@ -8,21 +8,21 @@ from functools import partial
 
 import pytest
 
-from circuits.encodings import EncodingSpec
-from circuits.tasks import TaskSpec
-from empirical.runs.run import plan
 from lengthgen import reporting
+from lengthgen.circuits.encodings import EncodingSpec
+from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.cli import main
+from lengthgen.empirical.runs.run import plan
 from lengthgen.experiment import task_experiment
 from lengthgen.freezing import stored_predictions
+from lengthgen.infrastructure.digests import HOME
+from lengthgen.paper_figs.report.relations import QUICK, Bounds, explore
 from lengthgen.pipeline import PROTOCOL
-from paper_figs.report.relations import QUICK, Bounds, explore
-from proofs_checks.registry import selection
+from lengthgen.proofs_checks.registry import selection
 from tests.paper_figs.report.examples import FLIP
 from tests.paper_figs.report.test_page import Elements
 from tests.pool_here import pool_here
 from tests.proofs_checks import stores
-from theory.system.digests import SOURCE
 
 CLAIMS = ("rope-1", "fig4-hint")
 """A claim on formulas and one on runs."""
@@ -119,7 +119,7 @@ def test_a_users_task_is_shown_without_its_file_and_comes_first(run, out, monkey
 
 
 def test_tasks_of_runs_that_no_trial_judges_come_first_with_the_file_that_the_user_has(run, out):
-    from empirical.runs.store import RunStore
+    from lengthgen.empirical.runs.store import RunStore
 
     (out / "my_task.py").write_text(FLIP)
     for name, base in ((f"{out / 'my_task.py'}:flip", None), ("copy", 4)):
@@ -141,7 +141,7 @@ def test_tasks_of_runs_that_no_trial_judges_come_first_with_the_file_that_the_us
 
 def test_every_address_in_the_documents_leads_to_something():
     """Addresses of the page in the documents, after `reproduce`, which trains the protocol PROTOCOL."""
-    documents = [*(SOURCE / "docs").rglob("*.md"), SOURCE / "README.md"]
+    documents = [*(HOME.parent / "docs").rglob("*.md"), HOME.parent / "README.md"]
     addresses = {
         address for path in documents for address in re.findall(r"report\.html#(\w+)/([\w.-]+)", path.read_text())
     }

@@ -2,12 +2,12 @@
 
 import pytest
 
-from empirical.court.freeze import freeze
-from empirical.court.trial import judge
-from paper_figs.report.court import court_data
-from paper_figs.sources import COURT
+from lengthgen.empirical.court.freeze import freeze
+from lengthgen.empirical.court.trial import judge
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.paper_figs.report.court import court_data
+from lengthgen.paper_figs.sources import COURT
 from tests.empirical.court.examples import cell, right, theory
-from theory.system.files import write_sealed_json
 
 CELLS = [cell(right(), task="<b>a</b>"), cell(right(0.0), task="b"), cell({10: 0.0, 20: 0.0, 30: 0.0}, task="c")]
 THEORIES = [

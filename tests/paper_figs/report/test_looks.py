@@ -2,10 +2,10 @@
 
 import re
 
-from circuits.encodings import ENCODINGS
-from paper_figs.report.looks import DARK_GROUND, LEAST_CONTRAST, contrast, encoding_looks, on_dark, slot_looks
-from paper_figs.report.page import PARTS
-from paper_figs.style import look
+from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.paper_figs.report.looks import DARK_GROUND, LEAST_CONTRAST, contrast, encoding_looks, on_dark, slot_looks
+from lengthgen.paper_figs.report.page import PARTS
+from lengthgen.paper_figs.style import look
 
 
 def test_the_look_is_that_of_the_figures():

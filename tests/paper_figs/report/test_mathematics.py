@@ -2,8 +2,8 @@
 
 import pytest
 
-from paper_figs.report import mathematics
-from proofs_checks.registry import CLAIMS
+from lengthgen.paper_figs.report import mathematics
+from lengthgen.proofs_checks.registry import CLAIMS
 
 pytest.importorskip("latex2mathml", reason="formulas stay LaTeX where latex2mathml is not installed")
 

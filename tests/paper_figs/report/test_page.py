@@ -9,9 +9,9 @@ from math import inf, nan
 
 import pytest
 
-from paper_figs.report.plain import json_text, rounded, text, texts
+from lengthgen.infrastructure.errors import LONGEST
+from lengthgen.paper_figs.report.plain import json_text, rounded, text, texts
 from tests.paper_figs.report.examples import HOSTILE, claim, page_of, runs, trial
-from theory.system.errors import LONGEST
 
 LARGEST = 5_000_000
 

@@ -3,12 +3,21 @@
 import numpy as np
 import pytest
 
-from circuits.analysis import analyse
-from circuits.encodings import ENCODINGS, EncodingError, EncodingSpec, relation_of
-from circuits.formats import FORMATS
-from circuits.prediction import predict
-from circuits.tasks import TaskSpec, load
-from paper_figs.report.relations import PREDICTED, QUICK, SCALES, Bounds, explore, merged, pool_labels, unpooled
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.encodings import ENCODINGS, EncodingError, EncodingSpec, relation_of
+from lengthgen.circuits.formats import FORMATS
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.tasks import TaskSpec, load
+from lengthgen.paper_figs.report.relations import (
+    PREDICTED,
+    QUICK,
+    SCALES,
+    Bounds,
+    explore,
+    merged,
+    pool_labels,
+    unpooled,
+)
 
 CASES = (("copy", "aligned"), ("copy", "unaligned"), ("parity-direct", "unaligned"))
 BOUNDS = Bounds(largest=(12,))

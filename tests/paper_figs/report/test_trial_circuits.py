@@ -2,11 +2,11 @@
 
 import pytest
 
-from circuits.analysis import analyse
-from circuits.tasks import TaskSpec
-from paper_figs.report.relations import explored, pool_labels
-from paper_figs.report.trial_circuits import CIRCUITS, trial_circuits
-from theory.system.cache import Cached
+from lengthgen.circuits.analysis import analyse
+from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.infrastructure.cache import Cached
+from lengthgen.paper_figs.report.relations import explored, pool_labels
+from lengthgen.paper_figs.report.trial_circuits import CIRCUITS, trial_circuits
 
 TRIALS = {"mine": "lengthgen conjecture my_task.py:mine"}
 

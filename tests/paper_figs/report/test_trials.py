@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from empirical.runs.protocol import names
-from empirical.trial.conjecture import Criteria
-from empirical.trial.trial import as_json
-from paper_figs.report.trials import trials_data
+from lengthgen.empirical.runs.protocol import names
+from lengthgen.empirical.trial.conjecture import Criteria
+from lengthgen.empirical.trial.trial import as_json
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.paper_figs.report.trials import trials_data
 from tests.empirical.trial.trials import FAILS, NO, SOLVES, YES, evidence, histories
 from tests.proofs_checks import stores
-from theory.system.files import write_sealed_json
 
 
 @pytest.fixture(scope="module")

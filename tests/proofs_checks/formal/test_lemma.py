@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from proofs_checks.certificates import certified
-from proofs_checks.formal.lemma import Lemma
-from proofs_checks.formal.terms import NotReal, identifiers
-from theory import twice
+from lengthgen.proofs_checks.certificates import certified
+from lengthgen.proofs_checks.formal.lemma import Lemma
+from lengthgen.proofs_checks.formal.terms import NotReal, identifiers
+from lengthgen.theory import twice
 
 s, t, x, y = sp.symbols("s t x y", real=True)
 

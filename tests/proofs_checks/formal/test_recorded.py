@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from proofs_checks import prover
-from proofs_checks.claim import Strength
-from proofs_checks.formal import recorded
-from proofs_checks.result import Result
+from lengthgen.proofs_checks import prover
+from lengthgen.proofs_checks.claim import Strength
+from lengthgen.proofs_checks.formal import recorded
+from lengthgen.proofs_checks.result import Result
 
 DOCS = Path(__file__).parents[3] / "docs"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from proofs_checks import registry
-from proofs_checks.formal import recorded, sources
-from proofs_checks.formal.sources import SourceError, parsed, refuse, theorems
+from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.formal import recorded, sources
+from lengthgen.proofs_checks.formal.sources import SourceError, parsed, refuse, theorems
 
 THEOREM = """
 (* Sums commute (claims rope-1, rope-2).

@@ -1,7 +1,8 @@
 """Wrong formulas, one module per paper: each replaces a formula of the project, and each claim named must refute it.
 
 `WRONG` lists (name of the formula, what replaces it, claims that refute it, regular expression of their message). A
-name is of a module of theory.encodings unless it says otherwise; without an expression the message holds a number.
+name is of a module of lengthgen.theory.encodings unless it says otherwise; without an expression the message holds a
+number.
 """
 
 from collections.abc import Iterator
@@ -21,4 +22,9 @@ def cases(others: list[tuple[Any, ...]]) -> Iterator[tuple[str, Any, str, str]]:
     for row in (*others, *(row for module in MODULES for row in module.WRONG)):
         formula, wrong, claims, message = (*row, r"\d")[:4]
         for claim in claims.split():
-            yield formula if formula.startswith("theory.") else f"theory.encodings.{formula}", wrong, claim, message
+            yield (
+                formula if formula.startswith("lengthgen.") else f"lengthgen.theory.encodings.{formula}",
+                wrong,
+                claim,
+                message,
+            )

@@ -4,8 +4,8 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import fire
-from theory.relation import absolute, relative
+from lengthgen.theory.encodings import fire
+from lengthgen.theory.relation import absolute, relative
 
 
 def _without_threshold(*, distance: sp.Expr, query_position: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:

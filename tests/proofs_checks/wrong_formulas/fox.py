@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import fox
+from lengthgen.theory.encodings import fox
 
 STEP = sp.Symbol("l", integer=True)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import grape, grape_commuting, rotary
+from lengthgen.theory.encodings import grape, grape_commuting, rotary
 
 
 def _turned_back(angle: sp.Expr) -> sp.Matrix:

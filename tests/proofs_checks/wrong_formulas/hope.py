@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import hope
+from lengthgen.theory.encodings import hope
 
 
 def _without_n(query: Any, key: Any) -> tuple[Any, Any]:

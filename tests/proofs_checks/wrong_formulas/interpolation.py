@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import interpolation
+from lengthgen.theory.encodings import interpolation
 
 RIGHT_CONSTANT, RIGHT_SUM = interpolation.error_constant, interpolation.square_sum
 

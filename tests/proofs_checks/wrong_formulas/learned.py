@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import learned
+from lengthgen.theory.encodings import learned
 
 WRONG: list[tuple[Any, ...]] = [
     ("learned.code", lambda position: sp.Matrix([learned.TABLE[position + 1, c] for c in (0, 1)]), "ape-1"),

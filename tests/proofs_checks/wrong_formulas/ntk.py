@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import rotary
+from lengthgen.theory.encodings import rotary
 
 
 def _keys_turned_back(position: sp.Expr) -> tuple[sp.Matrix, sp.Matrix]:

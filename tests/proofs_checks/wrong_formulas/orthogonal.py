@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import orthogonal
+from lengthgen.theory.encodings import orthogonal
 
 RIGHT_POINT, RIGHT_COSINE, RIGHT_WAVELET = orthogonal.coordinate, orthogonal.cosine, orthogonal.wavelet
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import prism
+from lengthgen.theory.encodings import prism
 
 RIGHT_MIXED, RIGHT_MOVED = prism.mixed, prism.moved
 RIGHT_SHARPENED, RIGHT_SUPERPOSITION = prism.sharpened, prism.superposition

@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import rotary
+from lengthgen.theory.encodings import rotary
 
 RIGHT_ROTATION, RIGHT_BOUND, RIGHT_COORDINATES = rotary.rotation, rotary.decay_bound, rotary.coordinates
 

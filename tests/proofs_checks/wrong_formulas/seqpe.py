@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import seqpe
+from lengthgen.theory.encodings import seqpe
 
 RIGHT_COUNT = seqpe.encoder_count
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import rotary, sinusoidal
+from lengthgen.theory.encodings import rotary, sinusoidal
 
 RIGHT = sinusoidal.code
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import swat
+from lengthgen.theory.encodings import swat
 
 RIGHT_SLOPES = swat.slopes
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from theory.encodings import t5
-from theory.relation import Relation, relative, t5_buckets
+from lengthgen.theory.encodings import t5
+from lengthgen.theory.relation import Relation, relative, t5_buckets
 
 
 def _late(buckets: int, longest: int) -> Any:

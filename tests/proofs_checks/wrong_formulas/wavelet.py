@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import wavelet
+from lengthgen.theory.encodings import wavelet
 
 RIGHT_COMPONENT, RIGHT_KEY_VECTOR = wavelet.component, wavelet.key_vector
 RIGHT_GRID, RIGHT_RESTRICTED = wavelet.grid, wavelet.restricted

@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import rotary, xpos
+from lengthgen.theory.encodings import rotary, xpos
 
 RIGHT_KERNEL, RIGHT_ACTIONS, RIGHT_FIRST = xpos.kernel, xpos.actions, xpos.first_infinite_key
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from theory.encodings import yarn
+from lengthgen.theory.encodings import yarn
 
 RIGHT_RAMP, RIGHT_RANGE = yarn.ramp, yarn.index_range
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from theory.system.errors import LengthgenError
-from theory.system.userfile import (
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.userfile import (
     LARGEST,
     Guarded,
     load_object,
@@ -136,7 +136,7 @@ def test_only_regular_files_of_bounded_size_are_run(odd_files, name, says):
 
 def test_an_error_of_ours_that_a_file_raises_names_the_file(tmp_path):
     (tmp_path / "mine.py").write_text(
-        "from theory.system.errors import LengthgenError\nraise LengthgenError('no luck')"
+        "from lengthgen.infrastructure.errors import LengthgenError\nraise LengthgenError('no luck')"
     )
     with pytest.raises(MineError, match=r"task file '.*mine\.py' fails: LengthgenError: no luck"):
         run_file(str(tmp_path / "mine.py"), what="task", error=MineError)

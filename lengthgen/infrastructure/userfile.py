@@ -10,8 +10,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Generic, NoReturn, TypeVar
 
-from theory.system.errors import LengthgenError, nearest, one_line
-from theory.system.neighbours import LARGEST, importing_beside
+from lengthgen.infrastructure.errors import LengthgenError, nearest, one_line
+from lengthgen.infrastructure.neighbours import LARGEST, importing_beside
 
 RUN_NAME = "<run_path>"
 """Value of `__name__` in a Python file that is run, as `runpy` has it."""

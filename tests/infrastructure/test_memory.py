@@ -8,7 +8,7 @@ import pytest
 PROGRAM = """
 import resource, sys
 import numpy as np
-from theory.system.memory import keep_freed_memory, return_freed_memory
+from lengthgen.infrastructure.memory import keep_freed_memory, return_freed_memory
 if sys.argv[1] != "returned":
     keep_freed_memory()
 faults = []

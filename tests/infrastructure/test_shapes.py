@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from theory.system.errors import LengthgenError
-from theory.system.files import DamagedFile, write_json, write_sealed_json
-from theory.system.shapes import (
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import DamagedFile, write_json, write_sealed_json
+from lengthgen.infrastructure.shapes import (
     COUNT,
     FLAG,
     LIMIT,

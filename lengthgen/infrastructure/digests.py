@@ -6,9 +6,10 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from theory.system.files import read_bytes
+from lengthgen.infrastructure.files import read_bytes
 
-SOURCE = Path(__file__).parents[2]
+HOME = Path(__file__).parents[1]
+"""Folder of the package `lengthgen`; in a clone, the packages in it are links to folders at the root."""
 LIBRARIES = (
     "automata-lib", "latex2mathml", "matplotlib", "mpmath", "networkx", "numpy", "pyarrow", "python-flint",
     "python-sat", "safetensors", "scipy", "sympy", "torch",
@@ -17,12 +18,12 @@ LIBRARIES = (
 
 
 def source_digest(*packages: str) -> str:
-    """Hash of the source files of some packages of the project, with their TOML settings and their CSV data."""
+    """Hash of the source files of some packages in HOME, and of `infrastructure`, with TOML settings and CSV data."""
     digest = hashlib.sha256()
-    for package in packages:
-        for path in sorted((SOURCE / package).rglob("*")):
+    for package in ("infrastructure", *packages):
+        for path in sorted((HOME / package).rglob("*")):
             if path.suffix in (".py", ".toml", ".csv"):
-                digest.update(f"{path.relative_to(SOURCE)}\n".encode() + path.read_bytes())
+                digest.update(f"{path.relative_to(HOME)}\n".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from theory.system.errors import in_any_case, nearest, writable
+from lengthgen.infrastructure.errors import in_any_case, nearest, writable
 
 
 @pytest.mark.parametrize(

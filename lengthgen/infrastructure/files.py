@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from theory.system.errors import LengthgenError, in_words
-from theory.system.messages import tell
+from lengthgen.infrastructure.errors import LengthgenError, in_words
+from lengthgen.infrastructure.messages import tell
 
 LARGEST = 64 << 20
 """Largest number of bytes of a JSON file that is read; parsed, it may take 25 times as much memory."""

@@ -22,15 +22,13 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from theory.system.digests import SOURCE
-from theory.system.files import read_bytes
-from theory.system.imports import imported_names
+from lengthgen.infrastructure.digests import HOME
+from lengthgen.infrastructure.files import read_bytes
+from lengthgen.infrastructure.imports import imported_names
 
 LARGEST = 16 << 20
 """Largest number of bytes of a Python file that is run."""
 SUFFIXES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
-PACKAGES = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs", "lengthgen")
-"""Packages of the project: they are no neighbours of a file that lies beside them."""
 
 
 def own_text(path: Path) -> str:
@@ -99,7 +97,14 @@ def _words(content: bytes) -> frozenset[str]:
 
 
 def _is_of_project(file: Path) -> bool:
-    return file.is_relative_to(SOURCE) and file.relative_to(SOURCE).parts[0] in PACKAGES
+    """True for a file or folder of the project: it is no neighbour of a user's file that lies beside it."""
+    return any(file.resolve().is_relative_to(folder) for folder in _project(HOME))
+
+
+@lru_cache(maxsize=1)
+def _project(home: Path) -> tuple[Path, ...]:
+    """Folder of the package, and the folders of a clone that it has links to."""
+    return tuple(path.resolve() for path in (home, *(path for path in home.iterdir() if path.is_symlink())))
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import sys
 
-from theory.system.errors import one_line
+from lengthgen.infrastructure.errors import one_line
 
 
 def tell(line: str) -> None:

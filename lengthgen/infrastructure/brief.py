@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any, TypeVar
 
-from theory.system.errors import one_line
+from lengthgen.infrastructure.errors import one_line
 
 LONGEST = 300
 """Largest number of characters of one line."""

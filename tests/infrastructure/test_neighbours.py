@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from theory.system.errors import LengthgenError
-from theory.system.neighbours import own_files, own_text
-from theory.system.userfile import load_object
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.neighbours import own_files, own_text
+from lengthgen.infrastructure.userfile import load_object
 
 
 def write(folder, texts=None, **more):
@@ -182,13 +182,19 @@ def test_installed_libraries_and_the_project_are_no_neighbours(tmp_path, monkeyp
     """Folders beside the file hide neither, as long as they are no packages."""
     write(
         tmp_path,
-        {"sympy/notes": "", "theory/relation": "1/0"},
-        own="import sympy, theory.relation\nvalue = sympy.Integer",
+        {"sympy/notes": "", "lengthgen/theory/relation": "1/0"},
+        own="import sympy, lengthgen.theory.relation\nvalue = sympy.Integer",
     )
     assert value(tmp_path)(1) == 1
-    from theory.system import neighbours
+    from lengthgen.infrastructure import neighbours
 
-    monkeypatch.setattr(neighbours, "SOURCE", tmp_path.resolve())
+    monkeypatch.setattr(neighbours, "HOME", tmp_path / "lengthgen")
+    assert own_files(tmp_path / "own.py") == (tmp_path / "own.py",)
+    (tmp_path / "lengthgen" / "theory").rename(tmp_path / "theory")
+    neighbours._project.cache_clear()
+    assert own_files(tmp_path / "own.py") != (tmp_path / "own.py",), "a folder that is not linked to"
+    (tmp_path / "lengthgen" / "theory").symlink_to(tmp_path / "theory")
+    neighbours._project.cache_clear()
     assert own_files(tmp_path / "own.py") == (tmp_path / "own.py",)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from theory.system import processes
-from theory.system.processes import interrupts_left, pool
+from lengthgen.infrastructure import processes
+from lengthgen.infrastructure.processes import interrupts_left, pool
 
 
 def leave_a_mark(path: Path) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from theory.system import cache
-from theory.system.cache import Cached, UserCached, can_keep
-from theory.system.files import FullDisk, user_cache
-from theory.system.processes import pool
-from theory.system.shapes import TEXT, record
+from lengthgen.infrastructure import cache
+from lengthgen.infrastructure.cache import Cached, UserCached, can_keep
+from lengthgen.infrastructure.files import FullDisk, user_cache
+from lengthgen.infrastructure.processes import pool
+from lengthgen.infrastructure.shapes import TEXT, record
 
 OF = record(of=lambda value, where: None)
 

@@ -1,8 +1,8 @@
 """Shapes of stored JSON: the types that values must have before anything is read from them.
 
 A seal shows that a file is as it was written, not that it was written by this version, or by us at all. So every stored
-answer is read with its shape: one that can be computed again is (`theory.system.cache`), any other one is named with
-what makes it (`read_stored`).
+answer is read with its shape: one that can be computed again is (`lengthgen.infrastructure.cache`), any other one is
+named with what makes it (`read_stored`).
 """
 
 from collections import Counter
@@ -11,8 +11,8 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from theory.system.errors import LengthgenError
-from theory.system.files import DamagedFile, read_json, read_sealed_json
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import DamagedFile, read_json, read_sealed_json
 
 Shape = Callable[[Any, str], None]
 """Function that checks (value, name of its place) and raises WrongShape if the value does not fit."""

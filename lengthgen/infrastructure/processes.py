@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 
-from theory.system.cache import can_keep
-from theory.system.files import user_cache
-from theory.system.interrupts import interrupts_held
+from lengthgen.infrastructure.cache import can_keep
+from lengthgen.infrastructure.files import user_cache
+from lengthgen.infrastructure.interrupts import interrupts_held
 
 GRACE = 5.0  # seconds
 

@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from theory.system import digests
-from theory.system.digests import source_digest
+from lengthgen.infrastructure import digests
+from lengthgen.infrastructure.digests import source_digest
 
 
 def test_the_source_is_that_of_the_project():
-    assert Path(__file__).parents[3] == digests.SOURCE
+    assert Path(__file__).parents[2] / "lengthgen" == digests.HOME
     assert len({source_digest("theory"), source_digest("circuits"), source_digest("no-package")}) == 3
 
 
 def test_it_changes_with_content_names_and_files_of_the_package_only(tmp_path, monkeypatch):
-    monkeypatch.setattr(digests, "SOURCE", tmp_path)
+    monkeypatch.setattr(digests, "HOME", tmp_path)
     package = tmp_path / "package" / "part"
     package.mkdir(parents=True)
     (package / "code.py").write_text("a = 1")

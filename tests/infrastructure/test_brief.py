@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from theory.system.brief import LISTED, LONGEST, Brief, Listed, by_scale
+from lengthgen.infrastructure.brief import LISTED, LONGEST, Brief, Listed, by_scale
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

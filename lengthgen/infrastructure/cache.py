@@ -10,10 +10,10 @@ from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
-from theory.system.digests import versions
-from theory.system.files import DamagedFile, FullDisk, read_sealed_json, seal, user_cache, write_sealed_json
-from theory.system.messages import tell
-from theory.system.shapes import Shape, WrongShape
+from lengthgen.infrastructure.digests import versions
+from lengthgen.infrastructure.files import DamagedFile, FullDisk, read_sealed_json, seal, user_cache, write_sealed_json
+from lengthgen.infrastructure.messages import tell
+from lengthgen.infrastructure.shapes import Shape, WrongShape
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class Cached:
 
     Attributes:
         path: sealed JSON file that holds {"key": ..., "answer": ...}.
-        code: hash of the code that computes the answer (`theory.system.digests.source_digest`).
+        code: hash of the code that computes the answer (`lengthgen.infrastructure.digests.source_digest`).
         inputs: everything else that it depends on, in a form that JSON can hold; the versions of Python and of the
             libraries need not be named.
     """
@@ -76,7 +76,7 @@ class Cached:
 
 
 class UserCached(Cached):
-    """Place of an answer below `theory.system.files.user_cache`; where nothing can be kept, it is computed anew."""
+    """Place of an answer below `files.user_cache`; where nothing can be kept, it is computed anew."""
 
     def recalled(self, shape: Shape) -> Any | None:
         """Answer of this shape that is stored under this key; None if there is none, or if it cannot be read."""
@@ -109,5 +109,7 @@ def can_keep(folder: Path) -> bool:
 
 @cache
 def _tell_once(why: str) -> None:
-    if parent_process() is None:  # else the process that started this one has said so (`theory.system.processes.pool`)
+    if (
+        parent_process() is None
+    ):  # else the process that started this one has said so (`lengthgen.infrastructure.processes.pool`)
         tell(f"nothing is kept in {user_cache('')} for the next time ({why}): set XDG_CACHE_HOME to another folder")

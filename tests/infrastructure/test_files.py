@@ -10,10 +10,10 @@ import threading
 
 import pytest
 
-from theory.system import files
-from theory.system.digests import file_digest
-from theory.system.errors import LengthgenError
-from theory.system.files import (
+from lengthgen.infrastructure import files
+from lengthgen.infrastructure.digests import file_digest
+from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.files import (
     DamagedFile,
     Held,
     locked,
@@ -43,7 +43,10 @@ def test_a_living_writer_s_partial_file_is_not_swept(tmp_path, monkeypatch):
     """Another command may write below the same folder at any moment."""
 
     def sweep_then_sync(handle):
-        sweep = "import pathlib, sys; from theory.system import files; files.sweep_partial(pathlib.Path(sys.argv[1]))"
+        sweep = (
+            "import pathlib, sys; from lengthgen.infrastructure import files; "
+            "files.sweep_partial(pathlib.Path(sys.argv[1]))"
+        )
         subprocess.run([sys.executable, "-c", sweep, str(tmp_path)], check=True)
 
     monkeypatch.setattr(os, "fsync", sweep_then_sync)
@@ -136,7 +139,8 @@ def test_text_is_utf_8_whatever_the_locale(tmp_path):
     write_json(tmp_path / "content.json", "x")
     (tmp_path / "content.json").write_bytes('"\u00e9"'.encode())
     code = (
-        "import pathlib, sys; from theory.system import files; print(ascii(files.read_json(pathlib.Path(sys.argv[1]))))"
+        "import pathlib, sys; from lengthgen.infrastructure import files; "
+        "print(ascii(files.read_json(pathlib.Path(sys.argv[1]))))"
     )
     environment = os.environ | {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = subprocess.run(
