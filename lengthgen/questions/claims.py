@@ -35,8 +35,8 @@ def claims(
     else:
         answer = found_answer(words or [], most=None if details or as_json else LINES)
         count = len(answer["claims"])
-        whole = Screen([_listed(answer, count)])
-        show(answer, whole if details else cut_to_screen(count, lambda shown: _listed(answer, shown)), as_json)
+        all_claims = Screen([_listed(answer, count)])
+        show(answer, all_claims if details else cut_to_screen(count, lambda shown: _listed(answer, shown)), as_json)
 
 
 def _one_claim(words: Sequence[str]) -> str | None:

@@ -428,7 +428,8 @@ def _law(law: Mapping[str, Any]) -> str:
 
 def _range(bounds: Sequence[int]) -> str:
     """Return a lower and an upper bound as text; a single number if they are equal."""
-    return bounds_text(*bounds, between=" to ")
+    low, high = bounds
+    return bounds_text(low, high, " to ")
 
 
 def _growth(growth: Mapping[str, Any]) -> str:

@@ -278,7 +278,7 @@ def forecast_table(forecasts: Forecasts) -> Group:
 
 def rules_table(forecasts: Forecasts) -> Group:
     """Return what each rule says of each encoding: yes, or no with the scale at which it expects a failure."""
-    rows = []
+    rows: list[list[str | Text]] = []
     for encoding, prediction in forecasts.predictions.items():
         labels = prediction.selection and (prediction.selection.labels_train, prediction.selection.labels_test)
         counts = (prediction.complexity_train, prediction.complexity_test), labels or (None, None)

@@ -191,9 +191,9 @@ def _runs_data(out: Path) -> "runs.RunsData":
     from lengthgen.paper_figs.report import runs
 
     entry = Cached(path=out / MEMORY / "runs.json", code=source_digest("empirical", "paper_figs"))
-    known = entry.recalled(mapping_to(SHOWN_RUN)) or {}
-    data = runs.runs_data(RunStore(out / "runs"), known)
-    if data.read != known:
+    stored_runs = entry.recalled(mapping_to(SHOWN_RUN)) or {}
+    data = runs.runs_data(RunStore(out / "runs"), stored_runs)
+    if data.read != stored_runs:
         entry.keep(data.read)
     return data
 

@@ -17,7 +17,8 @@ from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.messages import tell
 from lengthgen.infrastructure.processes import interrupts_left, pool
 
-Key, Result = TypeVar("Key"), TypeVar("Result")
+Key = TypeVar("Key")
+Result = TypeVar("Result")
 
 FIRST_LINE, NEXT_LINES = 5.0, 15.0
 """Seconds after which a computation of unknown length says what it does, and between its later lines."""
