@@ -1,4 +1,4 @@
-"""auditing."""
+"""Answer of `lengthgen audit`, and its findings as files: SARIF 2.1.0, JUnit XML, a program that reproduces them."""
 
 import json
 import math
@@ -50,6 +50,8 @@ SIZES = {
 """Ranges of those parameters of the project's encodings that set the size of a table."""
 LONGEST_FIELD = 20_000
 """Most characters of the value of a field that is set."""
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+WRITERS = (".sarif", ".xml")
 
 
 def audit(
@@ -168,12 +170,7 @@ def parse_fields(texts: Sequence[str]) -> dict[str, Any]:
             none.
     """
     values: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (equals and name and value):
-            raise AuditError(f"'{text:.100}' is not FIELD=VALUE")
-        if name in values:
-            raise AuditError(f"'{name:.100}' is given twice")
+    for name, value, _ in _assignments(texts, "FIELD=VALUE"):
         if len(value) > LONGEST_FIELD:
             raise AuditError(
                 f"the value of '{name:.100}' has {len(value):,} characters; at most {LONGEST_FIELD:,} are read"
@@ -204,15 +201,21 @@ def parse_parameters(text: str) -> dict[str, Any]:
     Raises:
         AuditError: a part is not NAME=VALUE, a name is given twice, or a number is not finite or very long.
     """
-    values: dict[str, Any] = {}
-    for part in filter(None, (item.strip() for item in text.split(","))):
-        name, equals, value = (item.strip() for item in part.partition("="))
+    parts = filter(None, (part.strip() for part in text.split(",")))
+    return {name: _value(value, text) for name, value, text in _assignments(parts, "NAME=VALUE")}
+
+
+def _assignments(texts: Iterable[str], form: str) -> Iterator[tuple[str, str, str]]:
+    """Yield name, value and the whole of each NAME=VALUE. Raise AuditError if it is none, or a name is given twice."""
+    given: set[str] = set()
+    for text in texts:
+        name, equals, value = (side.strip() for side in text.partition("="))
         if not (equals and name and value):
-            raise AuditError(f"'{part:.100}' is not NAME=VALUE")
-        if name in values:
+            raise AuditError(f"'{text:.100}' is not {form}")
+        if name in given:
             raise AuditError(f"'{name:.100}' is given twice")
-        values[name] = _value(value, part)
-    return values
+        given.add(name)
+        yield name, value, text
 
 
 def _value(text: str, part: str) -> bool | int | float | str:
@@ -223,10 +226,6 @@ def _value(text: str, part: str) -> bool | int | float | str:
     if (value == text and NUMBER.fullmatch(text)) or (isinstance(value, float) and math.isinf(value)):
         raise AuditError(f"'{part:.100}' is a number too long or too large to be read")
     return value
-
-
-SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-WRITERS = (".sarif", ".xml")
 
 
 def require_report(path: Path) -> None:
@@ -263,9 +262,8 @@ def write_reproductions(answer: Mapping[str, Any], path: Path) -> None:
 def by_reproduction(answer: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
     """Errors and warnings of an answer that have a reproduction, and those that have none."""
     faults = [finding for _, finding in _findings(answer) if finding["severity"] != Severity.NOTE]
-    return [fault for fault in faults if fault["reproduction"]], [
-        fault for fault in faults if not fault["reproduction"]
-    ]
+    with_one, without = ([fault for fault in faults if bool(fault["reproduction"]) is has] for has in (True, False))
+    return with_one, without
 
 
 def reproductions(answer: Mapping[str, Any], path: Path) -> str:

@@ -1,7 +1,6 @@
 """`lengthgen published`, `court` and `strata`: results on length generalization, and theories judged by them."""
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -310,7 +309,7 @@ def court_table(answer: Mapping[str, Any]) -> Group:
         "to base rate: difference of the Brier score to that of the base rate over answered cells, with a 95 % "
         "interval over tasks; supported if below 0, refuted if above",
         "verdicts at thresholds " + ", ".join(f"{threshold:g}" for threshold in answer["thresholds"]) + ":",
-        *(f"  {name}: {_verdicts(row)}" for name, row in answer["theories"].items()),
+        *(f"  {name}: {_at_all(row)}" for name, row in answer["theories"].items()),
         f"predictions frozen before any outcome was read: {answer['frozen']}",
         *_not_expressible(answer["not_expressible"]),
     ]
@@ -334,11 +333,10 @@ def _numbers(row: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _verdicts(row: Mapping[str, Any]) -> str:
+def _at_all(row: Mapping[str, Any]) -> str:
     """Return the verdicts over thresholds in words."""
     verdicts = [entry["verdict"] for entry in row.get("by_threshold", {}).values()]
-    counts = Counter(verdicts)
-    return f"{next(iter(counts))} at all" if len(counts) == 1 else ", ".join(verdicts) or "-"
+    return f"{verdicts[0]} at all" if len({*verdicts}) == 1 else ", ".join(verdicts) or "-"
 
 
 def _disagreements(answer: Mapping[str, Any]) -> Group:

@@ -214,12 +214,14 @@ def _computed_predictions(protocol: Protocol) -> tuple[list[dict[str, Any]], lis
     for task in task_specs:
         cells = [cell for cell in protocol.cells if cell.task == task]
         for mode in Mode:
-            analysis = _analysis(protocol, task, mode)
-            answers = _predictions_of_mode(protocol, cells, analysis)
+            analysis, several = _analysis(protocol, task, mode), None
+            if analysis and mode is Mode.FREE:
+                several = SeveralCircuits(analysis, protocol.train, protocol.test)
+            answers = {cell: analysis and _prediction(analysis, several, cell, protocol) for cell in cells}
             records += [
                 {"cell": cell.as_json(), "mode": mode.value, "prediction": answer} for cell, answer in answers.items()
             ]
-            if mode is Mode.FREE and analysis:
+            if analysis and mode is Mode.FREE:
                 by_encoding = {cell.encoding: answer for cell, answer in answers.items()}
                 circuits.append(explored(task, analysis, by_encoding, protocol.train))
         progress.step(f"{task.words}, {task.format}")
@@ -237,16 +239,6 @@ def _analysis(protocol: Protocol, task: TaskSpec, mode: Mode) -> Analysis | None
         if isinstance(error, SearchStopped):
             tell(f"predictions of mode {mode} are left out: {error}")
         return None
-
-
-def _predictions_of_mode(
-    protocol: Protocol, cells: Sequence[Cell], analysis: Analysis | None
-) -> dict[Cell, dict[str, Any] | None]:
-    """Return the predictions for cells of one task and format; None without an analysis."""
-    if analysis is None:
-        return dict.fromkeys(cells)
-    several = SeveralCircuits(analysis, protocol.train, protocol.test) if analysis.mode == Mode.FREE else None
-    return {cell: _prediction(analysis, several, cell, protocol) for cell in cells}
 
 
 def _prediction(

@@ -68,14 +68,11 @@ class Drawn:
         lines = [f"  {len(names):2} of {few(names)}: {command}" for command, names in self.made_by.items()]
         others = [name for name in self.missing if not any(name in names for names in self.made_by.values())]
         if others:
-            lines.append(
-                f"  {len(others):2} cannot be read in print (why: lengthgen figures NAME): {', '.join(others)}"
-            )
-        return (
-            [f"not drawn: {len(self.missing)}; each line has the command that makes what they read", *lines]
-            if lines
-            else []
-        )
+            why = "cannot be read in print (why: lengthgen figures NAME)"
+            lines.append(f"  {len(others):2} {why}: {', '.join(others)}")
+        if lines:
+            lines.insert(0, f"not drawn: {len(self.missing)}; each line has the command that makes what they read")
+        return lines
 
 
 def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), own: Sequence[str] = ()) -> Drawn:
@@ -93,7 +90,6 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
         OSError: the folder cannot be written.
     """
     requested = select_entries(catalogue(sources, own), names)
-    needs_of = {entry.name: entry.needs for entry in requested}
     stamps = folder / ".drawn"
     drawn = Drawn()
     code = source_digest("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
@@ -115,12 +111,11 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
         width = max(sources.width, entry.least_width)
         inputs = json.dumps([sources.profile, entry.name, entry.make_arguments, width, sources_digest], default=str)
         stamp = Cached(path=stamps / f"{entry.name}.json", code=code, inputs=inputs)
-        before = _drawn_before(stamp, folder)
-        if before is None:
-            waiting[entry.name] = stamp
-        else:
+        if before := _drawn_before(stamp, folder):
             outcomes[entry.name], _ = before
             drawn.unchanged.append(entry.name)
+        else:
+            waiting[entry.name] = stamp
     if waiting:
         stamps.mkdir(parents=True, exist_ok=True)
         if not os.access(stamps, os.W_OK):
@@ -129,7 +124,10 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
     for name, outcome in _draw_all(sources, folder, waiting, own):
         outcomes[name] = outcome
         progress.step(f"{name} could not be drawn" if outcome.broken else name)
-    for name, outcome in ((entry.name, outcomes[entry.name]) for entry in requested if entry.name in outcomes):
+    for entry in requested:
+        name, outcome = entry.name, outcomes.get(entry.name)
+        if outcome is None:
+            continue
         if outcome.broken:
             drawn.broken[name] = outcome.broken
         elif outcome.undrawable:
@@ -138,7 +136,7 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
             drawn.files[name] = outcome.files
             if outcome.width > sources.width + ROUNDING:
                 drawn.widened[name] = outcome.width
-            if origin := sources.origin(needs_of[name]):
+            if origin := sources.origin(entry.needs):
                 drawn.recorded[name] = origin
     return drawn
 

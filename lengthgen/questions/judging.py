@@ -99,14 +99,8 @@ def _train(name: str, out: Path, *, seconds: float, until_decided: bool) -> None
         wanted = _wanted(frozen, runs, until_decided=until_decided)
         if not wanted:
             break
-        train_wanted(
-            preregistration,
-            wanted,
-            folder,
-            workers=os.cpu_count() or 1,
-            deadline=deadline,
-            progress=_report("training", "runs"),
-        )
+        report, workers = _report("training", "runs"), os.cpu_count() or 1
+        train_wanted(preregistration, wanted, folder, workers=workers, deadline=deadline, progress=report)
     join_pieces(frozen, folder)
     write_json(folder / ENVIRONMENT, environment("cpu"))
 
@@ -123,13 +117,10 @@ def verdict_answer(name: str, out: Path) -> dict[str, Any]:
     return {"name": name, "deviations": _deviations(folder)} | judge(frozen, load_runs(frozen, folder))
 
 
-def _deviations(folder: Path) -> list[str]:
-    """Return the departures from the plan of a verdict."""
+def _deviations(folder: Path) -> Any:
+    """Return the departures from the plan of a verdict, a list of sentences."""
     path, mend = folder / DEVIATIONS, 'write a list of sentences, ["...", "..."], or remove it'
-    if not path.is_file():
-        return []
-    deviations: list[str] = read_stored(path, list_of(TEXT), "deviations", mend, sealed=False)
-    return deviations
+    return read_stored(path, list_of(TEXT), "deviations", mend, sealed=False) if path.is_file() else []
 
 
 def stored_gate(name: str, out: Path) -> dict[str, Any]:
@@ -169,13 +160,10 @@ def rerun_answer(name: str, out: Path, *, count: int, seed: int, deciding: bool)
     return answer | {"forged": met(questions, draw)} | judged(answer, trained_on, environment("cpu"))
 
 
-def _trained_on(folder: Path) -> dict[str, Any]:
+def _trained_on(folder: Path) -> Any:
     """Return the environment in which the runs of a verdict were trained; empty if it was not recorded."""
     path, mend = folder / ENVIRONMENT, "restore it from a copy, or remove it: then first failures must be the same"
-    if not path.is_file():
-        return {}
-    recorded: dict[str, Any] = read_stored(path, _ENVIRONMENT, "environment", mend, sealed=False)
-    return recorded
+    return read_stored(path, _ENVIRONMENT, "environment", mend, sealed=False) if path.is_file() else {}
 
 
 def _frozen(name: str, out: Path) -> tuple[Preregistration, Path, FrozenCells]:

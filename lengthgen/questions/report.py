@@ -108,9 +108,9 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
     explorations, incomplete = _explorations(_specs(of_runs.tasks), bounds, complete=complete)
     relation_data, label_pool = relations.pool_labels(relations.merged([*of_circuits.explorations, *explorations]))
     options = ["--profile", profile, "--out", str(out)]
-    broken = {}
+    claims_file, broken = out / "claims.json", {}
     try:
-        stored = claims.stored_claims(out / "claims.json", shlex.join(["lengthgen", "reproduce", *options]))
+        stored = claims.stored_claims(claims_file, shlex.join(["lengthgen", "reproduce", *options]))
     except (LengthgenError, OSError) as error:
         stored, broken = {}, {"claims.json": in_words(error)}
     ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
@@ -146,6 +146,8 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
         missing=len(missing),
         missing_listed_by=shlex.join(["lengthgen", "report", *options, "--json"]),
     )
+    hashes = {claims_file.name: file_digest(claims_file)} if claims_file.is_file() else {}
+    hashes |= of_trials.hashes | of_circuits.hashes | of_court.hashes
     trial_encodings = {cell["encoding"] for trial in of_trials.trials for cell in trial["cells"]}
     encoding_looks = looks.encoding_looks(
         sorted({group["encoding"] for group in of_runs.content["groups"]} | trial_encodings)
@@ -170,7 +172,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
                 "profile": profile,
                 "revision": revision(),
                 "versions": versions(),
-                "files": _files(out, of_trials.hashes | of_circuits.hashes | of_court.hashes),
+                "files": [(text(name), digest) for name, digest in sorted(hashes.items())],
             },
         },
     )
@@ -196,13 +198,6 @@ def _runs_data(out: Path) -> "runs.RunsData":
     if data.read != stored_runs:
         entry.keep(data.read)
     return data
-
-
-def _files(out: Path, hashes: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the names and hashes of the files that the page was made from."""
-    ledger = out / "claims.json"
-    read = {ledger.name: file_digest(ledger)} if ledger.is_file() else {}
-    return [(text(name), digest) for name, digest in sorted((read | hashes).items())]
 
 
 def _tasks(of_trials: Iterable[str], of_runs: Iterable[TaskSpec]) -> list[dict[str, Any]]:

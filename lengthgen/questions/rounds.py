@@ -3,7 +3,7 @@
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -52,7 +52,9 @@ from lengthgen.terminal.watching import watching
 
 ENGINES = {"local": local, "ray": ray}
 """Engines that train the runs of a sweep."""
-Cells = Mapping[tuple[Cell, Model], Sequence[Run]]
+Key = tuple[Cell, Model]
+"""Cell and model size."""
+Cells = Mapping[Key, Sequence[Run]]
 """Runs by cell and model size."""
 ROUND, MOST = 4, 30
 """Runs that an undecided cell gets in one round, and usual largest number of its runs."""
@@ -146,7 +148,11 @@ def announce_replacement(path: Path, digest: str) -> None:
 def _train(experiment: Experiment, predictions: Predictions, cells: Cells, backend: Backend, engine: Engine) -> None:
     """Train every unfinished run of the cells and show the progress. Raise as `train_all` does."""
     runs = [run for cell_runs in cells.values() for run in cell_runs]
-    provenance = {run.id: _digests(predictions[cell]) for (cell, _), cell_runs in cells.items() for run in cell_runs}
+    provenance = {
+        run.id: {f"prediction_sha256_{mode}": its.digest for mode, its in predictions[cell].items() if its is not None}
+        for (cell, _), cell_runs in cells.items()
+        for run in cell_runs
+    }
     with watching(experiment.store, runs) as on_done:
         train_all(runs, experiment.store, backend=backend, provenance=provenance, engine=engine, on_done=on_done)
 
@@ -185,19 +191,24 @@ def run_conjecture(
             f"cells that stay undecided get more runs, {ROUND} at a time and at most {MOST} a cell, by the same "
             "command with --until-decided --budget 1h"
         )
-    with _engine_of_rounds(engine, backend, experiment.store.root) as train_groups:
+    # Processes of this machine stay for all rounds.
+    engine_of_rounds = (
+        staying(backend, experiment.store.root) if ENGINES[engine] is local else nullcontext(ENGINES[engine])
+    )
+    with engine_of_rounds as train_groups:
         while True:
             missing = sum(not experiment.store.finished(run) for runs in cells.values() for run in runs)
             round_begun = monotonic()
             _train(experiment, predictions, cells, backend, train_groups)
-            evidence = [_evidence(experiment, frozen, key, runs, predictions[key[0]]) for key, runs in cells.items()]
+            evidence = {
+                key: _evidence(experiment.store, frozen, key, runs, predictions[key[0]]) for key, runs in cells.items()
+            }
             if until_decided is None:
                 break
             now = monotonic()
             pace = (now - round_begun) / missing if missing else 0.0
-            evidence_of = dict(zip(cells, evidence, strict=True))
-            judged = _judged(evidence_of, criteria)
-            more = _more_runs(evidence_of, judged, until_decided, frozen)
+            judged = _judged(evidence, criteria)
+            more = _more_runs(evidence, judged, until_decided, frozen)
             new = sum(map(len, more.values())) - sum(len(cells[key]) for key in more)
             if not more or now - begun + pace * new > until_decided.seconds:
                 if more:
@@ -205,26 +216,18 @@ def run_conjecture(
                 break
             tell(f"{new} more runs for {_open_in_words(judged, more)}")
             cells |= more
-    trial = as_json(evidence, criteria, frozen.digest)
+    trial = as_json(list(evidence.values()), criteria, frozen.digest)
     write_sealed_json(experiment.folder / "conjecture.json", trial)
     return trial
 
 
-def _engine_of_rounds(name: str, backend: Backend, root: Path) -> AbstractContextManager[Engine]:
-    """Return a context manager for the engine of this name; processes of this machine stay for all rounds."""
-    engine = ENGINES[name]
-    return staying(backend, root) if engine is local else nullcontext(engine)
-
-
-def _judged(
-    evidence: Mapping[tuple[Cell, Model], CellEvidence], criteria: Criteria
-) -> dict[tuple[Cell, Model], JudgedCell]:
+def _judged(evidence: Mapping[Key, CellEvidence], criteria: Criteria) -> dict[Key, JudgedCell]:
     """Return the judged cells of the model size that is judged."""
     chosen = [key for key in evidence if evidence[key].key.size == criteria.size]
     return dict(zip(chosen, judge([evidence[key] for key in chosen], criteria), strict=True))
 
 
-def _open_in_words(judged: Mapping[tuple[Cell, Model], JudgedCell], more: Collection[tuple[Cell, Model]]) -> str:
+def _open_in_words(judged: Mapping[Key, JudgedCell], more: Collection[Key]) -> str:
     """Return how many cells get more runs, and how many cells the table has under each verdict that decides nothing."""
     counts = []
     for verdict, word in (("undecided (power)", "undecided"), ("mixed", "mixed"), ("not learnt", "not learnt")):
@@ -236,11 +239,11 @@ def _open_in_words(judged: Mapping[tuple[Cell, Model], JudgedCell], more: Collec
 
 
 def _more_runs(
-    evidence: Mapping[tuple[Cell, Model], CellEvidence],
-    judged: Mapping[tuple[Cell, Model], JudgedCell],
+    evidence: Mapping[Key, CellEvidence],
+    judged: Mapping[Key, JudgedCell],
     until: UntilDecided,
     frozen: Frozen,
-) -> dict[tuple[Cell, Model], list[Run]]:
+) -> dict[Key, list[Run]]:
     """Return all runs, with those of one more round, of each cell that is predicted, undecided and not given up."""
     more = {}
     for key, cell in judged.items():
@@ -252,24 +255,15 @@ def _more_runs(
     return more
 
 
-def _digests(predictions: Mapping[str, Prediction | None]) -> dict[str, str]:
-    """Return the digests of predictions, which the provenance of a run records."""
-    return {
-        f"prediction_sha256_{mode}": prediction.digest
-        for mode, prediction in predictions.items()
-        if prediction is not None
-    }
-
-
 def _evidence(
-    experiment: Experiment,
+    store: RunStore,
     frozen: Frozen,
-    key: tuple[Cell, Model],
+    key: Key,
     runs: Sequence[Run],
     predictions: Mapping[str, Prediction | None],
 ) -> CellEvidence:
     """Return the evidence of one cell: its predictions, its runs, and whether the seeds are those that were frozen."""
-    (cell, model), store = key, experiment.store
+    cell, model = key
     for run in runs:
         store.digest(run)  # reads all its files, so that a damaged checkpoint is noticed here
     expected = {mode: p if p and (p.forecast or p.generalizes is not None) else None for mode, p in predictions.items()}

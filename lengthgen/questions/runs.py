@@ -152,7 +152,7 @@ def runs_answer(
         row
         for row in rows
         if (names is None or row["name"] in names)
-        and (task is None or task.casefold() in _names(row["task"] or ""))
+        and (task is None or task.casefold() in ((name := (row["task"] or "").casefold()), name.rpartition(":")[2]))
         and (encoding is None or (row["encoding"] or "").casefold() == encoding.casefold())
         and (state is None or row["state"] == state)
     ]
@@ -163,10 +163,6 @@ def runs_answer(
         "stored": {"runs": len(rows)}
         | {key: dict(Counter(row[key] for row in readable)) for key in ("task", "encoding")},
     }
-
-
-def _names(task: str) -> tuple[str, str]:
-    return task.casefold(), task.rpartition(":")[2].casefold()
 
 
 def remove_runs(out: Path, names: Sequence[str]) -> None:
@@ -279,11 +275,17 @@ def check_answer(store: "RunStore", names: Sequence[str], *, sample: int | None,
         JSON: the number of runs that were tested, "differ" with the reason by name of each run whose weights say
         otherwise or cannot be tested, and the mean seconds of a run.
     """
+    from lengthgen.empirical.training.testing import disagreement
+
     drawn = random.SystemRandom().sample(names, min(sample, len(names))) if sample else names
     runs = [stored_run(store, name) for name in drawn]
     progress, differ, started = Progress("tested again", len(runs), "runs"), {}, monotonic()
     for run in sorted(runs, key=lambda run: (str(run.task), run.id)):  # the analysis of a task is made once
-        if why := _disagreement(run, store, device):
+        try:
+            why = disagreement(run, store, device=device)
+        except LengthgenError as error:
+            why = str(error)
+        if why:
             differ[run.id] = why
         progress.step(run.id)
     return {
@@ -291,16 +293,6 @@ def check_answer(store: "RunStore", names: Sequence[str], *, sample: int | None,
         "differ": differ,
         "seconds_each": round((monotonic() - started) / len(runs), 2) if runs else None,
     }
-
-
-def _disagreement(run: "Run", store: "RunStore", device: str) -> str | None:
-    """Return why the weights of a run do not confirm its metrics; None if they do."""
-    from lengthgen.empirical.training.testing import disagreement
-
-    try:
-        return disagreement(run, store, device=device)
-    except LengthgenError as error:
-        return str(error)
 
 
 def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """`lengthgen tasks`, `src` and `check-certificate`: options, and answers as tables; `complexity` computes them."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import groupby
@@ -73,23 +73,20 @@ def tasks_table(answer: Mapping[str, Any]) -> Group:
         (task["task"], task["layout"], str(task["base"] or "-"), str(task["reference_arity"] or "unbounded"))
         for task in answer["tasks"]
     )
+    names = answer["published_tasks"]
+    # A task and the same with its states are one: "published-parity[-with-states]"
+    folded = [
+        f"{name}[{WITH_STATES}]" if f"{name}{WITH_STATES}" in names else name
+        for name in names
+        if not name.endswith(WITH_STATES)
+    ]
     return titled(
         "Tasks",
         filled(("task", "layout", "base", "slots"), rows),
         "base: number base unless --base is given; slots: argument slots of the reference circuit's operators [F]",
         *(f"two scales (src --second-scales): {task['task']}  {task['layout']}" for task in answer["two_scale_tasks"]),
-        f"and {len(answer['published_tasks'])} tasks of published results (`lengthgen published` says of which): "
-        + ", ".join(_folded(answer["published_tasks"])),
+        f"and {len(names)} tasks of published results (`lengthgen published` says of which): " + ", ".join(folded),
     )
-
-
-def _folded(names: Sequence[str]) -> list[str]:
-    """Return names of tasks, a task and the same with its states as one: "published-parity[-with-states]"."""
-    return [
-        f"{name}[{WITH_STATES}]" if f"{name}{WITH_STATES}" in names else name
-        for name in names
-        if not name.endswith(WITH_STATES)
-    ]
 
 
 def src(
@@ -296,15 +293,21 @@ def _findings(answer: Mapping[str, Any]) -> list[str]:
     if answer["roles"]:
         notes.append(_roles(answer["roles"]))
     if answer["unread"] and answer["unread"]["positions"]:
+        positions = answer["unread"]["positions"]
+        shown = f"{', '.join(map(str, positions[:10]))}{', ...' * (len(positions) > 10)}"
         notes.append(
-            f"no step of scale {answer['unread']['scale']} reads the prompt at "
-            f"{_positions(answer['unread']['positions'])}: {'' if answer['proved'] else 'on the prompts tried, '}"
-            "the output does not depend on it; is this the task you mean?"
+            f"no step of scale {answer['unread']['scale']} reads the prompt at position{'s' * (len(positions) > 1)} "
+            f"{shown}: {'' if answer['proved'] else 'on the prompts tried, '}the output does not depend on it; is this "
+            "the task you mean?"
         )
     for arity, values in answer.get("curve", {}).items():
         notes.append(f"at arity {arity}: {', '.join(map(_known, values.values()))}")
     if "front" in answer:
-        notes += [_front_row(row) for row in answer["front"]]
+        notes += [
+            f"base {row['base']} ({row['symbols']} symbols), arity {row['arity']}: {_known(row['operators'])}"
+            + " *" * row["front"]
+            for row in answer["front"]
+        ]
         notes.append("*: no other pair has as few symbols, slots and operators")
     if "minima" in answer:
         notes.append(_minima(answer["minima"]))
@@ -314,7 +317,10 @@ def _findings(answer: Mapping[str, Any]) -> list[str]:
             f"if a share of {answer['within']['error']} of the prompts of each scale may come out wrong: {shown}"
         )
     if "scratchpad" in answer:
-        notes.append(_scratchpad(answer["scratchpad"]))
+        pad = answer["scratchpad"]
+        setting = f"operators up to {pad['operators']}, arity {pad['arity']}"
+        stopped = f" ({pad['stopped']})" if pad["stopped"] else ""
+        notes.append(f"fewest scratchpad tokens for {setting}: {bounds_text(*pad['tokens'])}{stopped}")
     return notes + [f"written: {path}" for path in (answer.get("certificate"), *answer.get("figure", [])) if path]
 
 
@@ -348,12 +354,6 @@ def grid_table(answer: Mapping[str, Any]) -> Group:
     return titled(_title(answer, answer["mode"]), filled(["m", *(f"n = {n}" for n in first)], rows), *notes)
 
 
-def _front_row(row: Mapping[str, Any]) -> str:
-    """Return the fewest operators at one alphabet and arity as text; a star marks the front."""
-    setting = f"base {row['base']} ({row['symbols']} symbols), arity {row['arity']}"
-    return f"{setting}: {_known(row['operators'])}{' *' * row['front']}"
-
-
 def _minima(minima: Mapping[str, Any]) -> str:
     """Return the number of minimum circuits and what they have in common as text."""
     entries = ", ".join(f"{' '.join(symbols)} -> {symbol}" for symbols, symbol in minima["entries"][:12])
@@ -362,19 +362,6 @@ def _minima(minima: Mapping[str, Any]) -> str:
         f"{minima['count']:,} minimum circuits; all have the entries {entries or '(none)'}{more}; "
         f"{len(minima['forced'])} of {minima['steps']} steps have one wiring in all"
     )
-
-
-def _scratchpad(scratchpad: Mapping[str, Any]) -> str:
-    """Return the fewest scratchpad tokens as text."""
-    setting = f"operators up to {scratchpad['operators']}, arity {scratchpad['arity']}"
-    stopped = f" ({scratchpad['stopped']})" if scratchpad["stopped"] else ""
-    return f"fewest scratchpad tokens for {setting}: {bounds_text(*scratchpad['tokens'])}{stopped}"
-
-
-def _positions(positions: Sequence[int]) -> str:
-    """Return positions in words, the first ten of them."""
-    shown = ", ".join(map(str, positions[:10]))
-    return f"position{'s' * (len(positions) > 1)} {shown}{', ...' * (len(positions) > 10)}"
 
 
 def _roles(roles: Mapping[str, Any]) -> str:
@@ -391,9 +378,6 @@ def _roles(roles: Mapping[str, Any]) -> str:
 
 def certificate_table(answer: Mapping[str, Any]) -> Group:
     """Return the bounds that a certificate proves; for random prompts also the way to repeat the check."""
-    if answer["proved"]:
-        return Group(Text(f"proved: {answer['statement']}"))
-    return Group(
-        Text(answer["statement"]),
-        Text(f"the prompts are random: --seed {answer['seed']} draws the same ones, another number others"),
-    )
+    again = f"the prompts are random: --seed {answer['seed']} draws the same ones, another number others"
+    lines = [f"proved: {answer['statement']}"] if answer["proved"] else [answer["statement"], again]
+    return Group(*map(Text, lines))

@@ -109,15 +109,17 @@ def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Ba
         "corpus": runs[0].config["corpus"],
         "trained_length": profile.length,
         "seeds": profile.seeds,
-        "encodings": {name: _text_row(tests) for result in results for name, tests in tests_by_name(result).items()},
+        "encodings": {
+            name: {
+                str(test["length"]): {key: test[key] for key in ("loss", "last", "by_position", "keys")}
+                for test in tests
+            }
+            for result in results
+            for name, tests in tests_by_name(result).items()
+        },
         "failures": failures,
         "folder": str(out / "text" / profile_name),
     }
-
-
-def _text_row(tests: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the measurements of one encoding at each length, for each seed."""
-    return {str(test["length"]): {key: test[key] for key in ("loss", "last", "by_position", "keys")} for test in tests}
 
 
 def text_table(answer: Mapping[str, Any]) -> Group:

@@ -78,13 +78,17 @@ def trial_screen(trial: Mapping[str, Any], folder: Path) -> Screen:
     tasks = list(dict.fromkeys(task_name(cell) for cell in cells))
     what = task_name(cells[0]) if len(tasks) == 1 else f"{folder.name}, {len(tasks)} tasks"
     forecast = any(cell.get("forecast") for cell in cells)
+    undecided = any(cell["verdict"] == "undecided (power)" for cell in cells)
+    late = sum(not cell["predicted_before_training"] for cell in cells)
+    draw = ["lengthgen", "figures", "--trial", str(folder), "--into", str(folder / "figures")]
     notes = [
         *(["forecast: share of the fitting runs that should generalize, with its 95 % interval"] * forecast),
         f"runs: that generalize, of those that fit; {BARS[-1]}: exact match from {trial['main']['threshold']:g} on, "
         "in the median run",
-        *_open_notes(cells),
+        *(["more: fitting runs that agree and would decide the cell (--until-decided trains them)"] * undecided),
+        *([f"{late} {'cell' if late == 1 else 'cells'} not predicted before training"] if late else []),
         found(trial),
-        f"to draw it: {_draw(folder)}",
+        f"to draw it: {shlex.join(draw)}",
     ]
 
     def form(shown: int) -> Group:
@@ -153,21 +157,11 @@ def found(trial: Mapping[str, Any]) -> str:
         return "No cell has a prediction."
     if not decided:
         return f"No cell is decided: {waiting}."
-    first = f"{len(of['agrees'])} of {decided} decided {_cells_word(decided)} did as predicted"
+    first = f"{len(of['agrees'])} of {decided} decided {'cell' if decided == 1 else 'cells'} did as predicted"
     named = [f"{_name(cell, cells)} ({_runs(cell)} fitting runs generalize)" for cell in refuted[:FEW_NAMES]]
     if len(refuted) > FEW_NAMES:
         named.append(f"{len(refuted) - FEW_NAMES} more")
     return f"{first}{'; not so: ' * bool(refuted)}{', '.join(named)}." + f" Open: {waiting}." * bool(waiting)
-
-
-def _open_notes(cells: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what the verdicts ask for: more runs, or predictions that were made before training."""
-    undecided = any(cell["verdict"] == "undecided (power)" for cell in cells)
-    late = sum(not cell["predicted_before_training"] for cell in cells)
-    return [
-        *(["more: fitting runs that agree and would decide the cell (--until-decided trains them)"] * undecided),
-        *([f"{late} {_cells_word(late)} not predicted before training"] if late else []),
-    ]
 
 
 def _cells(trial: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -187,18 +181,15 @@ def _name(cell: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> str:
     return f"{cell['encoding']} on {f'{what} {words}' if cell['format'] == 'unaligned' else f'{words} {what}'}"
 
 
-def _draw(folder: Path) -> str:
-    """Return the command that draws a stored trial."""
-    return shlex.join(["lengthgen", "figures", "--trial", str(folder), "--into", str(folder / "figures")])
-
-
-def _cells_word(count: int) -> str:
-    return "cell" if count == 1 else "cells"
-
-
 def conjecture_table(trial: Mapping[str, Any]) -> Group:
     """Return all verdicts, the 2x2 tables, and what may explain a disagreement."""
-    return Group(verdicts_table(trial), *map(Text, _diagnoses(trial)))
+    diagnoses = (
+        f"{name} (observed {yes_no(cell['observed'])}): "
+        + "; ".join(f"{finding['kind']}: {finding['says']}" for finding in cell["diagnosis"])
+        for cell, name in zip(trial["cells"], _cell_names(trial), strict=True)
+        if cell["diagnosis"]
+    )
+    return Group(verdicts_table(trial), *map(Text, diagnoses))
 
 
 def verdicts_table(trial: Mapping[str, Any]) -> Group:
@@ -241,16 +232,6 @@ def verdicts_table(trial: Mapping[str, Any]) -> Group:
     if trial["never_fit"]:
         notes.append(f"predicted to generalize, and no run fits: {', '.join(trial['never_fit'])}")
     return Group(titled(title, table, *notes), _rules_table(trial))
-
-
-def _diagnoses(trial: Mapping[str, Any]) -> list[str]:
-    """Return a line on each cell that disagrees with its prediction: possible reasons."""
-    return [
-        f"{name} (observed {yes_no(cell['observed'])}): "
-        + "; ".join(f"{finding['kind']}: {finding['says']}" for finding in cell["diagnosis"])
-        for cell, name in zip(trial["cells"], _cell_names(trial), strict=True)
-        if cell["diagnosis"]
-    ]
 
 
 _TWO_BY_TWO = {"yes, yes": "yes_yes", "yes, no": "yes_no", "no, yes": "no_yes", "no, no": "no_no"}

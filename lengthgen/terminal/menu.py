@@ -124,13 +124,10 @@ class Menu(TyperGroup):
         """Return the names that begin as what was typed, with their lines, without importing the commands."""
         if not incomplete[:1].isalnum() and incomplete:  # an option
             return super().shell_complete(ctx, incomplete)
-        return [_completion_item(name, help=COMMANDS[name].line) for name in COMMANDS if name.startswith(incomplete)]
-
-
-def _completion_item(name: str, **options: str) -> Any:
-    """Return an item as the click in use has it: some versions of typer contain a copy, others use the package."""
-    click = TyperGroup.__mro__[1].__module__.rpartition(".")[0]
-    return import_module(f"{click}.shell_completion").CompletionItem(name, **options)
+        # Some versions of typer contain a copy of click, others use the package.
+        click = TyperGroup.__mro__[1].__module__.rpartition(".")[0]
+        item = import_module(f"{click}.shell_completion").CompletionItem
+        return [item(name, help=COMMANDS[name].line) for name in COMMANDS if name.startswith(incomplete)]
 
 
 def all_functions() -> Iterator[tuple[str, Callable[..., None]]]:

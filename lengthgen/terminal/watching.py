@@ -126,10 +126,13 @@ class _Watch:
         return Stacked(f"training: {self.total()}", table)
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Return, for each group under way: its name, epochs done of all, and the time left."""
-        return [
-            (_group_name(group), f"{pace.done}/{pace.total}", pace.left()) for group, pace in self.under_way.items()
-        ]
+        """Return, for each group under way: its name without hashes, epochs done of all, and the time left."""
+        rows = []
+        for group, pace in self.under_way.items():
+            name = group[0].id if len(group) == 1 else group[0].group
+            name = name.rpartition("-")[0] + (f"-{len(group)}-runs" if len(group) > 1 else "")
+            rows.append((name, f"{pace.done}/{pace.total}", pace.left()))
+        return rows
 
     def total(self) -> str:
         """Return the progress of the sweep as text."""
@@ -143,10 +146,3 @@ class _Watch:
         for group, done in self.store.notes():
             if any(run.id in self.runs and run.id not in self.ended for run in group):
                 yield group, done
-
-
-def _group_name(group: Group) -> str:
-    """Return a readable name of a group, without hashes."""
-    if len(group) == 1:
-        return group[0].id.rpartition("-")[0]
-    return f"{group[0].group.rpartition('-')[0]}-{len(group)}-runs"
