@@ -105,8 +105,7 @@ class SRCAnswer:
             "inputs": result.inputs,
             "kernel": result.kernel,
             "wiring": [[template_text(template) for template in combination] for combination in result.templates],
-            "roles": self._roles(),
-            "unread": self._unread(),
+            **self._of_circuit(),
             "stopped": result.stopped,
             "seconds": {phase: round(seconds, 3) for phase, seconds in result.seconds.items()},
             "label": "F",
@@ -138,42 +137,28 @@ class SRCAnswer:
             to=result.exhaustive_to,
         )
 
-    def _roles(self) -> dict[str, Any] | None:
-        """Return the labels of the ideal relation and the pairs whose role changes; None without a circuit."""
+    def _of_circuit(self) -> dict[str, Any]:
+        """Return the roles of the ideal relation with the pairs that change theirs, and positions that no step reads.
+
+        The positions are those of the prompt at the circuit's last scale. Both are None without a circuit.
+        """
         circuit = self.result.circuit
         if circuit is None:
-            return None
-        changing = changing_pairs(circuit)
-        return {
+            return {"roles": None, "unread": None}
+        changing, scale = changing_pairs(circuit), max(circuit.wirings)
+        roles = {
             "labels": 1 + len(role_labels(circuit)),
             "scale_hint": bool(changing),
             "changing_pairs": len(changing),
             "first_changing": [asdict(change) for change in changing[:SHOWN_PAIRS]],
         }
-
-    def _unread(self) -> dict[str, Any] | None:
-        """Return the prompt positions that no step of the circuit's last scale reads; None without a circuit."""
-        circuit = self.result.circuit
-        if circuit is None:
-            return None
-        scale = max(circuit.wirings)
-        return {"scale": scale, "positions": unread_positions(circuit, scale)}
+        return {"roles": roles, "unread": {"scale": scale, "positions": unread_positions(circuit, scale)}}
 
     def circuit(self) -> Circuit:
         """Return the circuit found. Raise TaskError if there is none."""
         if self.result.circuit is None:
             raise TaskError(f"task '{self.task.name}': no circuit of arity {self.result.arity} to draw")
         return self.result.circuit
-
-    def certificate(self) -> dict[str, Any]:
-        """Return the certificate at the last scale.
-
-        Raises:
-            TaskError: the task is composed of two, or as for `lengthgen.circuits.certificate.certificate`.
-        """
-        if self.question.after is not None:
-            raise TaskError(f"task '{self.task.name}': no certificates of two tasks in one yet; leave out --after")
-        return certificate(self.task, self.result, spec=self.question.spec, clock=Clock(self.question.seconds))
 
 
 def compute(question: Question) -> SRCAnswer:
@@ -230,13 +215,17 @@ def _least_arity(traces: Iterable[Trace], clock: Clock) -> tuple[list[Trace], in
 
 
 def write_certificate(path: Path, answer: SRCAnswer) -> None:
-    """Write the certificate of an answer.
+    """Write the certificate of an answer at the last scale.
 
     Raises:
-        TaskError: there is none, as for `lengthgen.circuits.certificate.certificate`.
+        TaskError: the task is composed of two, or as for `lengthgen.circuits.certificate.certificate`.
         LengthgenError: it would be larger than `check-certificate` reads.
     """
-    content = json_bytes(answer.certificate())
+    task, question = answer.task, answer.question
+    if question.after is not None:
+        raise TaskError(f"task '{task.name}': no certificates of two tasks in one yet; leave out --after")
+    proof = certificate(task, answer.result, spec=question.spec, clock=Clock(question.seconds))
+    content = json_bytes(proof)
     if len(content) > LARGEST_CERTIFICATE:
         raise LengthgenError(
             f"the certificate would have {len(content):,} bytes, and at most {LARGEST_CERTIFICATE:,} are read: ask for "

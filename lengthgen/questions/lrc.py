@@ -293,21 +293,16 @@ def load_pattern(text: str, parameters: Sequence[str] = ()) -> Pattern:
         PatternError: the file does not exist or holds no pattern.
     """
     if text.endswith(".npy"):
-        return _array_pattern(_load_array(text), text)
+        require_file(text, what="array", error=PatternError)
+        with user_code(f"array file '{text}' cannot be read", error=PatternError):
+            array = np.load(text, mmap_mode="r", allow_pickle=False)
+        if not isinstance(array, np.ndarray):
+            array.close()
+            raise PatternError(f"array file '{text}' holds several arrays: save one by numpy.save")
+        return _array_pattern(array, text)
     if split_file(text) is None:
         return from_formula(text, parameters=parameters)
     return _as_pattern(load_object(text, what="pattern", error=PatternError), text)
-
-
-def _load_array(path: str) -> Any:
-    """Return the array of a file, memory-mapped."""
-    require_file(path, what="array", error=PatternError)
-    with user_code(f"array file '{path}' cannot be read", error=PatternError):
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    if not isinstance(array, np.ndarray):
-        array.close()
-        raise PatternError(f"array file '{path}' holds several arrays: save one by numpy.save")
-    return array
 
 
 def _array_pattern(array: Any, name: str) -> Pattern:

@@ -93,7 +93,11 @@ class Fitted:
             yield _spread(self.table, widths, options.max_width)
             return
         if len(rows) == 1:
-            yield _list(headings, rows[0])
+            listed = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
+            for heading, entry in zip(headings, rows[0], strict=True):
+                listed.add_row(heading, entry)
+            listed.columns[0].no_wrap = True
+            yield listed
         else:
             turned = filled(
                 [headings[0], *entries[0]],
@@ -133,15 +137,6 @@ def _spread(table: Table, widths: Sequence[tuple[int, int]], available: int) -> 
         least, most = widths[index]
         more = min(most - least, left // (len(widths) - served))
         table.columns[index].width, left = least + more, left - more
-    return table
-
-
-def _list(headings: Sequence[RenderableType], row: Sequence[RenderableType]) -> Table:
-    """Return a row as a list of headings with entries."""
-    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
-    for heading, entry in zip(headings, row, strict=True):
-        table.add_row(heading, entry)
-    table.columns[0].no_wrap = True
     return table
 
 

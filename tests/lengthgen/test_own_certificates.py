@@ -135,9 +135,13 @@ FIELDS = {
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
     """Content of a certificate of parity."""
+    from lengthgen.circuits.certificate import certificate
+    from lengthgen.circuits.clock import Clock
     from lengthgen.questions.complexity import Question, compute
 
-    return compute(Question(spec=TaskSpec(name="parity"), scales=range(1, 5))).certificate()
+    question = Question(spec=TaskSpec(name="parity"), scales=range(1, 5))
+    answer = compute(question)
+    return certificate(answer.task, answer.result, spec=question.spec, clock=Clock())
 
 
 @pytest.mark.parametrize("name", NO_CERTIFICATE)
