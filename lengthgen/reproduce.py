@@ -46,6 +46,7 @@ from lengthgen.questions.complexity import Question, compute
 from lengthgen.questions.court import court_answer
 from lengthgen.questions.lrc import lrc_answer
 from lengthgen.questions.report import write_report
+from lengthgen.questions.trial_tables import trial_screen
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.options import Device, Json, Out, ProfileName
 from lengthgen.terminal.preconditions import require_ready
@@ -251,8 +252,6 @@ def _manifest(protocol: "Protocol", out: Path, backend: Backend) -> dict[str, An
 
 def summary(answers: Mapping[str, Any], out: Path) -> Group:
     """Return the summary screen of `reproduce`."""
-    from lengthgen.questions.trial_tables import trial_screen
-
     patterns = [f"{row['name']} {' -> '.join(map(str, row['lrc'].values()))}" for row in answers["lrc"]]
     tasks: dict[str, list[str]] = {}
     for of_task in answers["src"]:

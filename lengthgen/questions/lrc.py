@@ -361,10 +361,10 @@ def lrc_table(answer: Mapping[str, Any]) -> Group:
     if answer["structure"]:
         notes.append(f"the entry is {answer['structure']}")
     if answer["growth"]:
-        notes.append(_growth(answer["growth"]))
+        notes.append(_growth_text(answer["growth"]))
     if within and within["growth"]:
-        notes.append(f"within {within['epsilon']}, {_growth(within['growth'])}")
-    if answer["generalizes"] is not False and (bias := _as_bias(answer)):
+        notes.append(f"within {within['epsilon']}, {_growth_text(within['growth'])}")
+    if answer["generalizes"] is not False and (bias := _bias_text(answer)):
         notes.append(bias)
     notes += [f"written: {path}" for path in answer.get("figure", [])]
     parts: list[RenderableType] = [
@@ -372,7 +372,7 @@ def lrc_table(answer: Mapping[str, Any]) -> Group:
         titled(f"LRC of {answer['expression']:.60}", table, *notes),
     ]
     if "relations" in answer:
-        parts += [_ideal(answer), _relations(answer)]
+        parts += [_ideal_table(answer), _relations_table(answer)]
     return Group(*parts)
 
 
@@ -395,13 +395,13 @@ def _verdict(answer: Mapping[str, Any]) -> str:
     growth = answer["growth"]
     ever = " and grows without bound" if growth and growth["kind"] == "unbounded" and growth["strength"] else ""
     grows = f"LRC is {at_first} at scale {first} and {at_last} at scale {last}{ever}"
-    bias = _as_bias(answer) or "an encoding whose scores follow one law is not excluded"
+    bias = _bias_text(answer) or "an encoding whose scores follow one law is not excluded"
     return (
         f"No: no encoding{hint} that learns one value per label makes it generalize {span}, since {grows}; {bias} [F]"
     )
 
 
-def _as_bias(answer: Mapping[str, Any]) -> str:
+def _bias_text(answer: Mapping[str, Any]) -> str:
     """Return what the pattern is as a bias of scores; empty if nothing is known."""
     if answer["softmax_cancels"]:
         return "as a bias, softmax cancels it: all keys of a query have one entry, so NoPE has the same weights"
@@ -427,7 +427,7 @@ def _range(bounds: Sequence[int]) -> str:
     return bounds_text(low, high, " to ")
 
 
-def _growth(growth: Mapping[str, Any]) -> str:
+def _growth_text(growth: Mapping[str, Any]) -> str:
     """Return the growth of LRC as text."""
     if growth["low"] == growth["high"]:
         value, bounds = f" at {growth['high']}", ""
@@ -438,7 +438,7 @@ def _growth(growth: Mapping[str, Any]) -> str:
     return f"over all scales: {growth['kind']}{value}{since}{bounds}, {proved}: {growth['reason']}"
 
 
-def _relations(answer: Mapping[str, Any]) -> Group:
+def _relations_table(answer: Mapping[str, Any]) -> Group:
     """Return the table of relations."""
     rows = []
     for row in answer["relations"]:
@@ -454,7 +454,7 @@ def _relations(answer: Mapping[str, Any]) -> Group:
     )
 
 
-def _ideal(answer: Mapping[str, Any]) -> Group:
+def _ideal_table(answer: Mapping[str, Any]) -> Group:
     """Return the table of the ideal relation."""
     rows = (
         (str(label["label"]), label["value"], str(label["cells"]), _cell_text(label["first"]))

@@ -157,22 +157,6 @@ def _train(experiment: Experiment, predictions: Predictions, cells: Cells, backe
         train_all(runs, experiment.store, backend=backend, provenance=provenance, engine=engine, on_done=on_done)
 
 
-def judged(
-    name: str,
-    options: TaskOptions,
-    *,
-    profile: str,
-    out: Path,
-    backend: Backend,
-    engine: str,
-    until: UntilDecided | None,
-) -> tuple[Experiment, dict[str, Any]]:
-    """Return the experiment of a protocol or a task, and its trial, as `run_conjecture` does it."""
-    experiment = chosen(name, options, profile=profile, out=out)
-    require_ready(out, backend, engine=engine)
-    return experiment, run_conjecture(experiment, backend, engine, until_decided=until)
-
-
 def run_conjecture(
     experiment: Experiment, backend: Backend, engine: str = "local", *, until_decided: UntilDecided | None = None
 ) -> dict[str, Any]:
@@ -408,7 +392,9 @@ def conjecture(
     options = TaskOptions(encodings=encodings, formats=format, base=base, train=train, test=test, seeds=seeds)
     until = None if budget is None else UntilDecided(seconds=budget, most=max_seeds)
     backend, out = Backend(device, compile), Path(out)
-    experiment, trial = judged(name, options, profile=profile, out=out, backend=backend, engine=engine, until=until)
+    experiment = chosen(name, options, profile=profile, out=out)
+    require_ready(out, backend, engine=engine)
+    trial = run_conjecture(experiment, backend, engine, until_decided=until)
     verdicts = Counter(cell["verdict"] for cell in trial["cells"])
     counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
     return Answer(trial, f"{len(trial['cells'])} cells: {counts}; stored in {experiment.folder}")

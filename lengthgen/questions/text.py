@@ -162,7 +162,8 @@ def modular_answer(
     from lengthgen.empirical.training.sealed_sweep import train_all
 
     profile = modular_profiles.load_profile(profile_name)
-    chosen = [in_any_case(name.strip(), CONDITIONS) for name in (names or ",".join(CONDITIONS)).split(",")]
+    listed = CONDITIONS if names is None else [name.strip() for name in names.split(",")]
+    chosen = [in_any_case(name, CONDITIONS) for name in listed]
     replaced: Sequence[str | None] = [None] if encodings is None else [str(spec) for spec in parse_encodings(encodings)]
     runs = [
         ModularRun(condition_name=name, profile_name=profile_name, profile=profile, encoding=encoding)

@@ -10,6 +10,7 @@ from rich.console import Group
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.runs.limits import SCALE, SEED, SEEDS
 from lengthgen.questions.runs import OUTCOMES, runs_answer, runs_table
+from lengthgen.questions.trial_tables import conjecture_table, sensitivity_table, trial_screen
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.layout import filled, texts, titled
 from lengthgen.terminal.options import (
@@ -32,15 +33,6 @@ from lengthgen.terminal.options import (
 )
 from lengthgen.terminal.preconditions import require_ready
 from lengthgen.terminal.typed import BudgetError, parse_budget, parse_scales
-
-ProtocolArgument = Annotated[
-    str,
-    typer.Argument(
-        help="Protocol: fig1, fig2, ... (`lengthgen protocols` lists all), or path/to/file.toml.",
-        autocompletion=PROTOCOL_NAMES.complete,
-    ),
-]
-
 
 EngineOption = Annotated[
     Literal["local", "ray"],
@@ -97,7 +89,13 @@ def train(
 
 
 def sweep(
-    protocol: ProtocolArgument,
+    protocol: Annotated[
+        str,
+        typer.Argument(
+            help="Protocol: fig1, fig2, ... (`lengthgen protocols` lists all), or path/to/file.toml.",
+            autocompletion=PROTOCOL_NAMES.complete,
+        ),
+    ],
     profile: ProfileName = "quick",
     out: Out = Path("out"),
     device: Device = "cpu",
@@ -188,9 +186,8 @@ def conjecture(
 
     Printed are a line for each cell, what was found, and the command that draws it; --details prints all tables.
     """
-    from lengthgen.questions.experiment import TaskOptions
-    from lengthgen.questions.rounds import MOST, UntilDecided, judged
-    from lengthgen.questions.trial_tables import conjecture_table, sensitivity_table, trial_screen
+    from lengthgen.questions.experiment import TaskOptions, chosen
+    from lengthgen.questions.rounds import MOST, UntilDecided, run_conjecture
 
     if not until_decided and (budget is not None or max_seeds is not None):
         raise BudgetError("--budget and --max-seeds limit the rounds of --until-decided: add that option")
@@ -198,7 +195,9 @@ def conjecture(
     backend = Backend(device, compile)
     training, testing = (None if text is None else parse_scales(text, largest=SCALE.most) for text in (train, test))
     options = TaskOptions(encodings=encoding, formats=format, base=base, train=training, test=testing, seeds=seeds)
-    experiment, trial = judged(name, options, profile=profile, out=out, backend=backend, engine=engine, until=until)
+    experiment = chosen(name, options, profile=profile, out=out)
+    require_ready(out, backend, engine=engine)
+    trial = run_conjecture(experiment, backend, engine, until_decided=until)
     screen = trial_screen(trial, experiment.folder)
     show(trial, Group(screen, conjecture_table(trial), sensitivity_table(trial)) if details else screen, as_json)
 
