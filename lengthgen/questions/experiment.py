@@ -217,7 +217,7 @@ def _computed_predictions(protocol: Protocol) -> tuple[list[dict[str, Any]], lis
             analysis, several = _analysis(protocol, task, mode), None
             if analysis and mode is Mode.FREE:
                 several = SeveralCircuits(analysis, protocol.train, protocol.test)
-            answers = {cell: analysis and _prediction(analysis, several, cell, protocol) for cell in cells}
+            answers = {cell: _prediction(analysis, several, cell, protocol) if analysis else None for cell in cells}
             records += [
                 {"cell": cell.as_json(), "mode": mode.value, "prediction": answer} for cell, answer in answers.items()
             ]

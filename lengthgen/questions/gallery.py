@@ -125,9 +125,10 @@ def draw_catalogue(sources: Sources, folder: Path, names: Sequence[str] = (), ow
         outcomes[name] = outcome
         progress.step(f"{name} could not be drawn" if outcome.broken else name)
     for entry in requested:
-        name, outcome = entry.name, outcomes.get(entry.name)
-        if outcome is None:
+        name = entry.name
+        if name not in outcomes:
             continue
+        outcome = outcomes[name]
         if outcome.broken:
             drawn.broken[name] = outcome.broken
         elif outcome.undrawable:
