@@ -25,12 +25,12 @@ TRAINED = {"accuracy", "worst_in_training", "worst_beyond", "exact_match", "curv
 TRAINS = ("train", "sweep", "conjecture")
 """Commands that train here."""
 MASKED = (
-    (re.compile(r"\b\d+(\.\d+)? ?(s|ms|(CPU )?seconds?)\b|(?<=seconds )[ \d.]+$"), "<time>"),
+    (re.compile(r"\b\d+(\.\d+)? ?(s|ms|(CPU )?seconds?)\b|(?<=seconds)[: ]+[\w, .]*\d$"), "<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\+00:00|Z)?)?"), "<date>"),
     (re.compile(r"(?<=lengthgen )\d+\.\d+\S*"), "<version>"),
 )
 """What differs between machines and days in lines of text."""
-PROGRESS = re.compile(r": [\d,]+ [\w ]+ to do$|: [\d,]+ of [\d,]+ |^training: |core-minutes")
+PROGRESS = re.compile(r": [\d,]+ [\w ]+ to do$|: [\d,]+ of [\d,]+ |: at work for |^training: |core-minutes")
 """Messages on how far a command is, which says less if something was computed before."""
 
 
@@ -53,7 +53,7 @@ def file_of(part: str) -> Path:
 def make_template(folder: Path) -> None:
     """Fill the folder that every command finds: users' files, made-up runs, restored results, and the records."""
     shutil.copytree(HERE / "material", folder, ignore=shutil.ignore_patterns("__pycache__"))
-    readers.store_made_up_runs(folder / "made")
+    readers.store_made_up_runs(folder)
     readers.restore_results(folder / "stored")
     (folder / "broken.py").write_text("def broken(:\n", encoding="utf-8")
     (folder / "records").symlink_to(readers.RESULTS)
@@ -61,7 +61,7 @@ def make_template(folder: Path) -> None:
 
 def answer(command: str, template: Path, folder: Path) -> dict[str, Any]:
     """Return the answer of a command in a copy of the template, as it is compared; of several joined, of the last."""
-    unread = [name for name in ("made", "stored") if f"{name}/" not in command and f" {name} " not in command]
+    unread = [name for name in ("made", "small", "stored") if f"{name}/" not in command and f" {name} " not in command]
     shutil.copytree(template, folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", *unread))
     before = Path.cwd(), os.environ.get("COLUMNS")
     os.chdir(folder)
