@@ -139,26 +139,26 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def differences(stored: Any, found: Any, place: str = "") -> Iterator[str]:
+def differences(stored: Any, now: Any, place: str = "") -> Iterator[str]:
     """Yield the places at which two answers differ; a number that is no integer may differ by a millionth."""
-    if isinstance(stored, float) and isinstance(found, float):
-        if not math.isclose(stored, found, rel_tol=1e-6):
-            yield f"{place}: stored {stored}, found {found}"
-    elif isinstance(stored, dict) and isinstance(found, dict):
-        for key in [*stored, *(key for key in found if key not in stored)]:
-            if key not in stored or key not in found:
+    if isinstance(stored, float) and isinstance(now, float):
+        if not math.isclose(stored, now, rel_tol=1e-6):
+            yield f"{place}: stored {stored}, found {now}"
+    elif isinstance(stored, dict) and isinstance(now, dict):
+        for key in [*stored, *(key for key in now if key not in stored)]:
+            if key not in stored or key not in now:
                 yield f"{place}/{key}: only {'stored' if key in stored else 'found'}"
             else:
-                yield from differences(stored[key], found[key], f"{place}/{key}")
-        if [*stored] != [*found] and stored.keys() == found.keys():
+                yield from differences(stored[key], now[key], f"{place}/{key}")
+        if [*stored] != [*now] and stored.keys() == now.keys():
             yield f"{place}: another order of keys"
-    elif isinstance(stored, list) and isinstance(found, list):
-        if len(stored) != len(found):
-            yield f"{place}: stored {len(stored)} entries, found {len(found)}"
-        for at, (one, other) in enumerate(zip(stored, found, strict=False)):
-            yield from differences(one, other, f"{place}[{at}]")
-    elif type(stored) is not type(found) or stored != found:
-        yield f"{place}: stored {stored!r}, found {found!r}"
+    elif isinstance(stored, list) and isinstance(now, list):
+        if len(stored) != len(now):
+            yield f"{place}: stored {len(stored)} entries, found {len(now)}"
+        for at, (entry, other) in enumerate(zip(stored, now, strict=False)):
+            yield from differences(entry, other, f"{place}[{at}]")
+    elif type(stored) is not type(now) or stored != now:
+        yield f"{place}: stored {stored!r}, found {now!r}"
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
