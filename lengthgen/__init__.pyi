@@ -104,7 +104,7 @@ from lengthgen.proofs_checks.registry import select as select_claims
 from lengthgen.proofs_checks.runner import run as run_claims
 
 # Training, verdicts, figures: as the commands of these names
-from lengthgen.questions.gallery import figure as figure
+from lengthgen.questions.figures import figure as figure
 from lengthgen.questions.rounds import conjecture as conjecture
 from lengthgen.questions.rounds import train as train
 

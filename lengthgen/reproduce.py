@@ -44,9 +44,11 @@ from lengthgen.paper_figs.stored import CLAIM
 from lengthgen.proofs_checks.claim import TIME_LIMIT
 from lengthgen.questions.complexity import Question, compute
 from lengthgen.questions.court import court_answer
+from lengthgen.questions.figures import draw_catalogue
 from lengthgen.questions.lrc import lrc_answer
 from lengthgen.questions.report import write_report
 from lengthgen.questions.trial_tables import trial_screen
+from lengthgen.questions.verify import claim_results, claims_failing
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.options import Device, Json, Out, ProfileName
 from lengthgen.terminal.preconditions import require_ready
@@ -174,11 +176,10 @@ def _run_claims(out: Path, profile_name: str) -> dict[str, Any]:
     from lengthgen.proofs_checks.registry import selection
     from lengthgen.proofs_checks.report import as_json
     from lengthgen.proofs_checks.trained import Runs
-    from lengthgen.questions.verification import claim_results, failing
 
     claims = selection(runs=Runs(out=out, profile=profile_name))
     results = claim_results(claims, time_limit=TIME_LIMIT)
-    return as_json(results) | {"holds": not failing(results, of_runs=False)}
+    return as_json(results) | {"holds": not claims_failing(results, of_runs=False)}
 
 
 def _drawn_figures(out: Path, profile_name: str) -> dict[str, Any]:
@@ -189,7 +190,6 @@ def _drawn_figures(out: Path, profile_name: str) -> dict[str, Any]:
     from lengthgen.paper_figs.records import RECORDS
     from lengthgen.paper_figs.sources import Sources
     from lengthgen.paper_figs.style import PAGE_WIDTH
-    from lengthgen.questions.gallery import draw_catalogue
 
     sources = Sources(out=out, profile=profile_name, width=PAGE_WIDTH, records=RECORDS)
     drawn = draw_catalogue(sources, out / "figures")

@@ -12,6 +12,7 @@ from lengthgen.infrastructure.files import user_cache
 from lengthgen.proofs_checks.claim import TIME_LIMIT, Strength
 from lengthgen.proofs_checks.reading import decided_at
 from lengthgen.proofs_checks.titles import title
+from lengthgen.questions.verify import claim_results
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.layout import LINES, Screen, cut_to_screen
 from lengthgen.terminal.options import Details, Json
@@ -90,7 +91,6 @@ def page_answer(claim_id: str) -> dict[str, Any]:
     from lengthgen.proofs_checks import ledger, registry, report
     from lengthgen.proofs_checks.formal import recorded
     from lengthgen.proofs_checks.markdown import as_printed
-    from lengthgen.questions.verification import claim_results
 
     claim = registry.find(claim_id)
     alone = ledger.Selection(claims=(claim,), find=registry.find, home=registry.home)

@@ -17,7 +17,7 @@ from lengthgen.empirical.runs import protocol
 from lengthgen.empirical.runs.profile import Profile, load_profile
 from lengthgen.empirical.training import sweep
 from lengthgen.proofs_checks import ledger, registry
-from lengthgen.questions import gallery, report
+from lengthgen.questions import report
 from lengthgen.terminal import progress
 from tests.lengthgen.settled_here import settled_here
 from tests.pool_here import pool_here
@@ -44,7 +44,7 @@ def small_reproduce(out: Path, cache: Path, *, worker: bool) -> None:
     registry.selection = selection  # type: ignore[assignment]
     tasks = {name: reproduce.TASKS[name] for name in TASKS}
     reproduce.TASKS = report.TASKS = tasks  # type: ignore[attr-defined]
-    gallery.draw_catalogue = partial(gallery.draw_catalogue, names=FIGURES)
+    reproduce.draw_catalogue = partial(reproduce.draw_catalogue, names=FIGURES)
     protocol.load_profile = one_epoch  # type: ignore[attr-defined]
     # A worker takes seconds to start.
     os.cpu_count = lambda: 1

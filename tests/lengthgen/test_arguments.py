@@ -128,7 +128,7 @@ OF_AUDITS = {
 }  # fmt: skip
 COMPUTING = (
     "lengthgen.questions.complexity.src",
-    "lengthgen.questions.gallery._draw_all",
+    "lengthgen.questions.figures._draw_all",
     "lengthgen.empirical.training.train.train",
     "lengthgen.circuits.analysis.analyse",
     "lengthgen.questions.experiment.analyse",

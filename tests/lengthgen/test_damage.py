@@ -63,10 +63,12 @@ def ask(pristine, run, tmp_path, monkeypatch, explored_here):
     monkeypatch.setattr("lengthgen.proofs_checks.registry.selection", lambda runs: toys.selection("toy-accept"))
     monkeypatch.setattr(report, "revision", lambda: "unknown")
     monkeypatch.setattr("lengthgen.paper_figs.report.trials.names", list)
-    for module in ("gallery", "report"):
+    for module in ("figures", "report"):
         monkeypatch.setattr(f"lengthgen.questions.{module}.source_digest", lambda *_: "code")
     entries = catalogue(Sources(out=out, profile="smoke", width=7.0), [pristine[1]])
-    monkeypatch.setattr("lengthgen.questions.gallery.catalogue", lambda *_: {name: entries[name] for name in FIGURES})
+    monkeypatch.setattr(
+        "lengthgen.paper_figs.catalogue.catalogue", lambda *_: {name: entries[name] for name in FIGURES}
+    )
 
     def call(commands="both"):
         drawn = shown = (0, "", "")

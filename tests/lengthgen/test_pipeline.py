@@ -13,8 +13,8 @@ from lengthgen.empirical.model.backend import Backend
 from lengthgen.infrastructure import files
 from lengthgen.infrastructure.files import DamagedFile, locked, read_sealed_json, write_bytes
 from lengthgen.paper_figs.sources import Sources
-from lengthgen.questions import gallery
-from lengthgen.questions.gallery import Drawn
+from lengthgen.questions import figures
+from lengthgen.questions.figures import Drawn
 from lengthgen.reproduce import _figures
 
 
@@ -113,7 +113,7 @@ def test_a_figure_that_another_process_draws_is_waited_for_with_a_message(tmp_pa
     sources = Sources(out=tmp_path / "out", profile="smoke", width=7.0)
     drawn = []
     lock = tmp_path / "cache" / "lengthgen" / "figures" / "table-formats" / ".lock"
-    with waiting_for(lock, lambda: drawn.append(gallery.draw_catalogue(sources, tmp_path / "into", ["table-formats"]))):
+    with waiting_for(lock, lambda: drawn.append(figures.draw_catalogue(sources, tmp_path / "into", ["table-formats"]))):
         assert event.wait(30) and not drawn
     assert [*drawn[0].files] == ["table-formats"]
     assert lines[0].startswith(f"waiting for process {os.getpid()} on ")
@@ -134,7 +134,7 @@ def test_the_reasons_of_figures_not_drawn_are_in_the_answer_with_the_command_tha
     drawn = Drawn(
         files={"figure1": ["a"], "figure4": ["b"]}, recorded={"figure4": "docs"}, missing=MISSING, made_by=made_by
     )
-    monkeypatch.setattr(gallery, "draw_catalogue", lambda *_: drawn)
+    monkeypatch.setattr(reproduce, "draw_catalogue", lambda *_: drawn)
     answer = reproduce._drawn_figures(tmp_path, "smoke")
     command = f"lengthgen figures --profile smoke --out {tmp_path}"
     assert answer == {

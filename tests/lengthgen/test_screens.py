@@ -11,7 +11,7 @@ from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
 from lengthgen.questions.encodings import encodings_screen, encodings_table, full_matrix
 from lengthgen.questions.src import _runs_of_scales, src_screen
 from lengthgen.questions.verdict import verdict_screen
-from lengthgen.questions.verification import ledger_screen
+from lengthgen.questions.verify import ledger_screen
 from lengthgen.terminal.layout import LINES, WIDEST
 from tests.proofs_checks import toys
 
