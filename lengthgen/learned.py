@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from lengthgen.circuits.roles import IRRELEVANT, Role, ideal_relation, role_labels
-from lengthgen.empirical.encodings.lbpe import LBPE
 from lengthgen.empirical.encodings.learned_relation import LearnedRelationError, compare, open_queries
+from lengthgen.empirical.encodings.relations import LBPE
 from lengthgen.empirical.training.testing import load_trained
 from lengthgen.stored import store_in, stored_run
 

@@ -24,8 +24,8 @@ from lengthgen.circuits.encodings import parse_encoding
 from lengthgen.empirical.audit.conventions import Convention, bound, by_positions, in_sequences, recognise
 from lengthgen.empirical.audit.subject import CLAIMS, USUAL_CLAIMS, AuditError, Kind, Subject
 from lengthgen.empirical.encodings.base import Content, PositionEncoding, overrides
+from lengthgen.empirical.encodings.biases import path_distances
 from lengthgen.empirical.encodings.catalogue import MODULES, named
-from lengthgen.empirical.encodings.graph_alibi import path_distances
 from lengthgen.infrastructure.userfile import load_object, user_code
 from lengthgen.theory.encodings.encoding import Encoding, Law
 from lengthgen.theory.encodings.own import is_file

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
-from lengthgen.empirical.encodings.graph_alibi import path_distances
+from lengthgen.empirical.encodings.biases import path_distances
 from lengthgen.theory.encodings.encoding import KEY, QUERY, Encoding, EncodingError, Normaliser
 
 HEADS, HEAD_DIM = 2, 4

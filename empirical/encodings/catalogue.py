@@ -8,7 +8,7 @@ from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.encodings import EncodingError, EncodingSpec, parse_encoding, relation_of
 from lengthgen.empirical.encodings.base import PositionEncoding
 from lengthgen.empirical.encodings.guarded import guard
-from lengthgen.empirical.encodings.relational import Relational
+from lengthgen.empirical.encodings.relations import Relational
 from lengthgen.infrastructure.discovery import sibling_modules
 from lengthgen.infrastructure.userfile import shown, user_code
 from lengthgen.theory.relation import Relation

@@ -6,26 +6,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lengthgen.empirical.encodings.alibi import ALiBi
-from lengthgen.empirical.encodings.bam import BAM
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
-from lengthgen.empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
-from lengthgen.empirical.encodings.fire import FIRE
-from lengthgen.empirical.encodings.fox import BiasOnlyFoX, FoX
-from lengthgen.empirical.encodings.grape import Grape
-from lengthgen.empirical.encodings.grape_additive import GrapeAdditive
-from lengthgen.empirical.encodings.grape_commuting import GrapeCommuting
-from lengthgen.empirical.encodings.grape_contextual import GrapeContextual
-from lengthgen.empirical.encodings.grape_path import GrapePath
-from lengthgen.empirical.encodings.graph_alibi import GraphALiBi, path_distances
-from lengthgen.empirical.encodings.interpolation import PositionInterpolation
-from lengthgen.empirical.encodings.kerple import SMALLEST, KerplePower
-from lengthgen.empirical.encodings.ntk import DynamicNTK, NTKAware
-from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.biases import BAM, FIRE, SMALLEST, T5, ALiBi, GraphALiBi, KerplePower, path_distances
+from lengthgen.empirical.encodings.grape import Grape, GrapeAdditive, GrapeCommuting, GrapeContextual, GrapePath
+from lengthgen.empirical.encodings.paths import BiasOnlyFoX, Cable, FoX, GatedCable, LogarithmicCable, UngatedCable
+from lengthgen.empirical.encodings.rotary import DynamicNTK, NTKAware, PositionInterpolation, Rotary, XPos, YaRN
 from lengthgen.empirical.encodings.seqpe import SeqPEBias
-from lengthgen.empirical.encodings.t5 import T5
-from lengthgen.empirical.encodings.xpos import XPos
-from lengthgen.empirical.encodings.yarn import YaRN
 from lengthgen.theory.encodings.catalogue import named
 
 HEADS, HEAD_DIM, WIDTH = 4, 6, 24

@@ -4,8 +4,8 @@ import pytest
 import sympy as sp
 import torch
 
-from lengthgen.empirical.encodings.alibi import ALiBi
-from lengthgen.theory.encodings import alibi
+from lengthgen.empirical.encodings.biases import ALiBi
+from lengthgen.theory.encodings import biases
 from tests.empirical.twins import HOSTILE, symbolic_bias
 
 HEADS = (1, 2, 3, 8, 12)
@@ -15,8 +15,8 @@ HEADS = (1, 2, 3, 8, 12)
 def test_it_is_its_symbolic_twin_at_hostile_positions(heads):
     positions = torch.tensor(HOSTILE)
     bias = ALiBi(heads=heads).bias(positions, positions, dtype=torch.float64)
-    for head, slope in enumerate(alibi.slopes(heads)):
-        expected = symbolic_bias(alibi.ENCODING, {alibi.SLOPE: slope}, HOSTILE)
+    for head, slope in enumerate(biases.alibi_slopes(heads)):
+        expected = symbolic_bias(biases.ALIBI, {biases.ALIBI_SLOPE: slope}, HOSTILE)
         seen = ~expected.isnan()
         # Rounded are slope, product and the twin's own value, each by half a unit in the last place.
         torch.testing.assert_close(bias[head][seen], expected[seen], rtol=3.4e-16, atol=0)
@@ -65,6 +65,6 @@ def test_half_precision_does_not_round_the_slopes():
 
 def test_its_score_is_the_content_plus_the_bias():
     j, i = sp.symbols("j i", integer=True)
-    assert alibi.ENCODING.score(query_position=j, key_position=i).subs({j: 7, i: 3, alibi.SLOPE: 1}) == sp.sympify(
+    assert biases.ALIBI.score(query_position=j, key_position=i).subs({j: 7, i: 3, biases.ALIBI_SLOPE: 1}) == sp.sympify(
         "k1*q1 + k2*q2 - 4"
-    ).subs({str(s): s for s in alibi.ENCODING.score(query_position=j, key_position=i).free_symbols})
+    ).subs({str(s): s for s in biases.ALIBI.score(query_position=j, key_position=i).free_symbols})

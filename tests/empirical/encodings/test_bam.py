@@ -4,10 +4,9 @@ import pytest
 import sympy as sp
 import torch
 
-from lengthgen.empirical.encodings.alibi import ALiBi
-from lengthgen.empirical.encodings.bam import BAM, BAMWithSSMax
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.theory.encodings import bam
+from lengthgen.empirical.encodings.biases import BAM, ALiBi, BAMWithSSMax
+from lengthgen.theory.encodings import biases
 from tests.empirical.twins import HOSTILE, exact, symbolic_scores
 
 HEADS, HEAD_DIM = 3, 4
@@ -36,15 +35,18 @@ def logits(encoding, q, k, positions, layer=0):
     )
 
 
-@pytest.mark.parametrize(("kind", "twin"), [(BAM, bam.ENCODING), (BAMWithSSMax, bam.SSMAX)])
+@pytest.mark.parametrize(("kind", "twin"), [(BAM, biases.BAM), (BAMWithSSMax, biases.BAM_SSMAX)])
 def test_it_is_its_symbolic_twin_at_hostile_positions(kind, twin):
     encoding, positions, layer = make(kind), torch.tensor(HOSTILE), 1
     q, k = torch.randn(2, HEADS, len(HOSTILE), 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     computed = logits(encoding, q[None], k[None], positions, layer)[0]
     for head in range(HEADS):
-        numbers = {bam.LOG_SCALE: encoding.log_scale[head].item(), bam.EXPONENT: EXPONENTS[head]}
+        numbers = {biases.BAM_LOG_SCALE: encoding.log_scale[head].item(), biases.BAM_EXPONENT: EXPONENTS[head]}
         values = {symbol: sp.Rational(number) for symbol, number in numbers.items()}
-        values |= {bam.SMALLEST: bam.RELEASED_SMALLEST, bam.FACTOR: sp.Rational(FACTORS[layer][head])}
+        values |= {
+            biases.BAM_SMALLEST: biases.BAM_RELEASED_SMALLEST,
+            biases.BAM_FACTOR: sp.Rational(FACTORS[layer][head]),
+        }
         expected = symbolic_scores(twin, [values], q[head], k[head], HOSTILE)
         seen = ~expected.isnan()
         # Power, exponential, logarithm, offset plus eps and five products, each within a unit in the last place.
@@ -57,12 +59,12 @@ def test_the_bias_is_the_released_formula_with_a_location_on_both_sides():
     for head in range(HEADS):
         for row, query in enumerate(positions.tolist()):
             for column, key in enumerate(positions.tolist()):
-                law = bam.log_prior(
+                law = biases.bam_log_prior(
                     sp.Integer(key - query),
                     log_scale=sp.Rational(encoding.log_scale[head].item()),
                     exponent=sp.Rational(EXPONENTS[head]),
-                    smallest=bam.RELEASED_SMALLEST,
-                    location=bam.location(sp.Rational(SHIFTS[head])),
+                    smallest=biases.BAM_RELEASED_SMALLEST,
+                    location=biases.bam_location(sp.Rational(SHIFTS[head])),
                 )
                 assert computed[head, row, column].item() == pytest.approx(exact(law), rel=1e-13)
 

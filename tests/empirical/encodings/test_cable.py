@@ -5,8 +5,8 @@ import sympy as sp
 import torch
 
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
-from lengthgen.theory.encodings import cable
+from lengthgen.empirical.encodings.paths import Cable, GatedCable, LogarithmicCable, UngatedCable
+from lengthgen.theory.encodings import paths
 from lengthgen.theory.encodings.catalogue import named
 from tests.empirical.twins import HOSTILE, exact, symbolic_bias
 
@@ -34,11 +34,13 @@ def twin_values(encoding, x_LD, head, layer, first):
         logit = sp.Rational(float(x @ encoding.weight[layer, head]))
         if type(encoding) is Cable:
             logit += sp.Rational(float(encoding.offset[layer, head]))
-            values[cable.STEPS[first + at]] = -cable.log_gate(logit)
+            values[paths.CABLE_STEPS[first + at]] = -paths.cable_log_gate(logit)
             continue
-        values[cable.RECTIFIED[first + at]] = cable.rectified(logit)
+        values[paths.CABLE_RECTIFIED[first + at]] = paths.cable_rectified(logit)
         if type(encoding) is not UngatedCable:
-            values[cable.GATES[first + at]] = cable.gate(sp.Rational(float(x @ encoding.gate_weight[layer, head])))
+            values[paths.CABLE_GATES[first + at]] = paths.cable_gate(
+                sp.Rational(float(x @ encoding.gate_weight[layer, head]))
+            )
     return values
 
 
@@ -72,10 +74,12 @@ def test_keys_after_the_query_get_zero_or_the_same_logarithm():
         encoding.gate_weight.zero_()
     bias = encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
     assert torch.equal(bias, bias.mT) and bias[..., 0, 69].max() < -1
-    formula = cable.logarithm(cable.gate(sp.Integer(0)) * cable.distance(cable.RECTIFIED, key=sp.Integer(2), query=1))
+    formula = paths.cable_logarithm(
+        paths.cable_gate(sp.Integer(0)) * paths.cable_distance(paths.CABLE_RECTIFIED, key=sp.Integer(2), query=1)
+    )
     steps = torch.relu(x[0, 2] @ encoding.weight[0, 0]).item()
     assert bias[0, 0, 1, 2].item() == pytest.approx(
-        exact(formula.doit().xreplace({cable.RECTIFIED[2]: sp.Rational(steps)})), rel=1e-12, abs=1e-12
+        exact(formula.doit().xreplace({paths.CABLE_RECTIFIED[2]: sp.Rational(steps)})), rel=1e-12, abs=1e-12
     )
 
 

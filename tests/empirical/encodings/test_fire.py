@@ -7,8 +7,8 @@ import sympy as sp
 import torch
 
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.fire import FIRE
-from lengthgen.theory.encodings import fire
+from lengthgen.empirical.encodings.biases import FIRE
+from lengthgen.theory.encodings import biases
 from tests.empirical.twins import HOSTILE, symbolic_bias
 
 
@@ -34,11 +34,11 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(threshold):
     for head, (slope, offset) in enumerate(zip(numbers(law.outer.weight[:, 0]), numbers(law.outer.bias), strict=True)):
         part = sp.Symbol("u")
         values = {
-            fire.RATE: abs(rate),
-            fire.THRESHOLD: abs(factor * sp.Rational(threshold)),
-            fire.LAW: sp.Lambda(part, slope * part + offset),
+            biases.FIRE_RATE: abs(rate),
+            biases.FIRE_THRESHOLD: abs(factor * sp.Rational(threshold)),
+            biases.FIRE_LAW: sp.Lambda(part, slope * part + offset),
         }
-        expected = symbolic_bias(fire.ENCODING, values, HOSTILE)
+        expected = symbolic_bias(biases.FIRE, values, HOSTILE)
         seen = ~expected.isnan()
         # The fraction within 4 units in the last place (see the budget below), then a product and a sum.
         size = abs(float(slope)) + abs(float(offset))

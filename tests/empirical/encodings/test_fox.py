@@ -6,11 +6,10 @@ import pytest
 import sympy as sp
 import torch
 
-from lengthgen.empirical.encodings.alibi import ALiBi
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.fox import BiasOnlyFoX, FixedFoX, FoX
-from lengthgen.empirical.encodings.path_sums import path_sums
-from lengthgen.theory.encodings import alibi, fox
+from lengthgen.empirical.encodings.biases import ALiBi
+from lengthgen.empirical.encodings.paths import BiasOnlyFoX, FixedFoX, FoX, path_sums
+from lengthgen.theory.encodings import biases, paths
 from tests.empirical.twins import HOSTILE, exact, symbolic_bias
 
 H, D, B = 3, 5, 2
@@ -46,9 +45,9 @@ def exact_paths(log_gates_L, queries, keys):
     return torch.tensor([[math.fsum(gates[i + 1 : j + 1]) for i in keys] for j in queries], dtype=torch.float64)
 
 
-def budget(paths, length, dtype):
+def budget(sums, length, dtype):
     """Error bound that `FoX.bias` promises for given log gates of this many tokens."""
-    return (2.01 * torch.finfo(dtype).eps / 2 + 2.01 * length * UNIT) * paths.abs()
+    return (2.01 * torch.finfo(dtype).eps / 2 + 2.01 * length * UNIT) * sums.abs()
 
 
 @pytest.mark.parametrize("start", [0, 10**6])
@@ -58,8 +57,8 @@ def test_it_is_its_symbolic_twin(start):
     gates = encoding.log_gates(content)[0].detach()
     bias = encoding.bias(positions, positions, content, dtype=torch.float64)[0]
     for head in range(H):
-        values = {fox.LOG_GATES[start + at]: sp.Rational(gate) for at, gate in enumerate(gates[head].tolist())}
-        expected = symbolic_bias(fox.ENCODING, values, positions.tolist())
+        values = {paths.LOG_GATES[start + at]: sp.Rational(gate) for at, gate in enumerate(gates[head].tolist())}
+        expected = symbolic_bias(paths.FOX, values, positions.tolist())
         seen = ~expected.isnan()
         assert ((bias[head] - expected).abs()[seen] <= budget(expected, 9, torch.float64)[seen]).all()
 
@@ -70,7 +69,7 @@ def test_gates_are_sigmoids_of_logits_of_the_layer():
         log_gates = encoding.log_gates(Content(layer=layer, x_BLD=x))
         for head in range(H):
             logits = x @ encoding.weight[layer, head] + encoding.offset[layer, head]
-            expected = [[exact(fox.log_gate(sp.Rational(logit))) for logit in row] for row in logits.tolist()]
+            expected = [[exact(paths.fox_log_gate(sp.Rational(logit))) for logit in row] for row in logits.tolist()]
             torch.testing.assert_close(
                 log_gates[:, head], torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0
             )
@@ -236,7 +235,7 @@ def test_the_last_queries_are_those_among_all(queries):
 
 
 def test_gradients(monkeypatch):
-    monkeypatch.setattr("lengthgen.empirical.encodings.path_sums._ROWS", 3)
+    monkeypatch.setattr("lengthgen.empirical.encodings.paths._ROWS", 3)
     encoding, positions = make_fox(), torch.arange(9)
     x = draw(12, 1, 9, D).requires_grad_()
 
@@ -285,7 +284,7 @@ def test_logits_without_data_are_the_symbolic_twin_at_hostile_positions():
     for layer in range(2):
         bias = encoding.bias(positions, positions, Content(layer=layer), dtype=torch.float64)
         for head, logit in enumerate(encoding.logits[layer].tolist()):
-            expected = symbolic_bias(fox.BIAS_ONLY, {fox.LOGIT: sp.Rational(logit)}, HOSTILE)
+            expected = symbolic_bias(paths.FOX_BIAS_ONLY, {paths.FOX_LOGIT: sp.Rational(logit)}, HOSTILE)
             seen = ~expected.isnan()
             torch.testing.assert_close(bias[head][seen], expected[seen], rtol=1e-15, atol=0)
             assert (bias[head].triu(1) == 0).all()
@@ -295,8 +294,8 @@ def test_logits_without_data_are_the_symbolic_twin_at_hostile_positions():
 def test_fixed_timescales_are_the_symbolic_twin_at_hostile_positions(heads):
     positions = torch.tensor(HOSTILE)
     bias = FixedFoX(heads=heads, shortest=3, longest=1000).bias(positions, positions, dtype=torch.float64)
-    for head, timescale in enumerate(fox.timescales(heads, shortest=sp.Integer(3), longest=sp.Integer(1000))):
-        expected = symbolic_bias(fox.FIXED, {fox.TIMESCALE: timescale}, HOSTILE)
+    for head, timescale in enumerate(paths.fox_timescales(heads, shortest=sp.Integer(3), longest=sp.Integer(1000))):
+        expected = symbolic_bias(paths.FOX_FIXED, {paths.FOX_TIMESCALE: timescale}, HOSTILE)
         seen = ~expected.isnan()
         torch.testing.assert_close(bias[head][seen], expected[seen], rtol=1e-15, atol=0)
 
@@ -304,7 +303,7 @@ def test_fixed_timescales_are_the_symbolic_twin_at_hostile_positions(heads):
 def test_timescales_of_alibi_are_alibi():
     """Slopes 2^-1 and 2^-16 are two timescales; the middle of three is ALiBi's of no head."""
     positions = torch.tensor(HOSTILE)
-    slopes = [1 / slope for slope in alibi.slopes(2)]
+    slopes = [1 / slope for slope in biases.alibi_slopes(2)]
     ours = FixedFoX(heads=2, shortest=float(slopes[0]), longest=float(slopes[1])).bias(positions, positions)
     assert torch.equal(ours, ALiBi(heads=2).bias(positions, positions).tril())
 

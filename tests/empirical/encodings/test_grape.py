@@ -68,7 +68,7 @@ def test_scores_on_the_plane_are_those_of_the_symbolic_encoding():
     q, k = content(4, 2, 1, 1, len(HOSTILE), 2)
     turned_q, turned_k = encoding.rotate(q, k, torch.tensor(HOSTILE))
     scores = (turned_q @ turned_k.transpose(-1, -2))[0, 0]
-    expected = symbolic_scores(grape.ENCODING, [{grape.SPEED: sp.Rational(speed)}], q[0, 0], k[0, 0], HOSTILE)
+    expected = symbolic_scores(grape.GRAPE, [{grape.SPEED: sp.Rational(speed)}], q[0, 0], k[0, 0], HOSTILE)
     seen = ~expected.isnan()
     torch.testing.assert_close(scores[seen], expected[seen], rtol=0, atol=4e6 * EPS * 4)
 

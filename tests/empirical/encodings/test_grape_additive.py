@@ -6,11 +6,10 @@ import pytest
 import sympy as sp
 import torch
 
-from lengthgen.empirical.encodings.alibi import ALiBi
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.grape_additive import GrapeAdditive
-from lengthgen.empirical.encodings.grape_gated import GrapeGated
-from lengthgen.theory.encodings import alibi, grape_additive, grape_gated
+from lengthgen.empirical.encodings.biases import ALiBi
+from lengthgen.empirical.encodings.grape import GrapeAdditive, GrapeGated
+from lengthgen.theory.encodings import biases, grape
 from tests.empirical.twins import HOSTILE, symbolic_bias
 
 HEADS, HEAD_DIM, LAYERS, BATCH = 3, 4, 2, 2
@@ -53,9 +52,9 @@ def factor(raw):
 def test_plain_is_its_symbolic_twin_at_hostile_positions():
     positions, encoding = torch.tensor(HOSTILE), plain()
     bias = encoding.bias(positions, positions, dtype=torch.float64).detach()
-    for head, slope in enumerate(alibi.slopes(HEADS)):
+    for head, slope in enumerate(biases.alibi_slopes(HEADS)):
         value = float(slope) * factor(float(encoding.log_factors[head].detach()))
-        expected = symbolic_bias(grape_additive.ENCODING, {grape_additive.SLOPE: sp.Rational(value)}, HOSTILE)
+        expected = symbolic_bias(grape.ADDITIVE, {grape.GRAPE_SLOPE: sp.Rational(value)}, HOSTILE)
         seen = ~expected.isnan()
         torch.testing.assert_close(bias[head][seen], expected[seen], rtol=2e-15, atol=0)
 
@@ -85,18 +84,18 @@ def test_gated_is_its_symbolic_twin_at_hostile_positions(gates):
     positions, layer_content = torch.tensor(HOSTILE), make_content(len(HOSTILE), layer=1)
     bias = encoding.bias(positions, positions, layer_content, dtype=torch.float64).detach()
     for batch in range(BATCH):
-        for head, slope in enumerate(alibi.slopes(HEADS)):
+        for head, slope in enumerate(biases.alibi_slopes(HEADS)):
             raw = float(encoding.log_factors[layer, head].detach())
-            values = {grape_gated.SLOPE: sp.Rational(float(slope) * factor(raw))}
+            values = {grape.GRAPE_SLOPE: sp.Rational(float(slope) * factor(raw))}
             sides = (
-                (grape_gated.QUERY_GATES, encoding.query_vectors, layer_content.q_BHJC),
-                (grape_gated.KEY_GATES, encoding.key_vectors, layer_content.k_BHIC),
+                (grape.QUERY_GATES, encoding.query_vectors, layer_content.q_BHJC),
+                (grape.KEY_GATES, encoding.key_vectors, layer_content.k_BHIC),
             )
             for family, vectors, side in sides:
                 for row, position in enumerate(HOSTILE):
                     gate = 0 if vectors is None else _gate(vectors[layer, head], side[batch, head, row])
                     values[family[position]] = sp.Rational(gate)
-            expected = symbolic_bias(grape_gated.ENCODING, values, HOSTILE)
+            expected = symbolic_bias(grape.GATED, values, HOSTILE)
             seen = ~expected.isnan()
             torch.testing.assert_close(bias[batch, head][seen], expected[seen], rtol=1e-13, atol=0)
 

@@ -4,14 +4,15 @@ import pytest
 import sympy as sp
 import torch
 
-from lengthgen.empirical.encodings import grape_path as module
+from lengthgen.empirical.encodings import grape
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.grape_path import GrapePath
-from lengthgen.theory.encodings import alibi, grape_path
+from lengthgen.empirical.encodings.grape import GrapePath
+from lengthgen.theory.encodings import biases as biases_formulas
+from lengthgen.theory.encodings import grape as grape_formulas
 from tests.empirical.twins import DIGITS, symbolic_bias
 
 HEADS, WIDTH, LAYERS, BATCH, LENGTH = 2, 5, 2, 2, 7
-PROBE_DIM = grape_path.PROBE_DIM
+PROBE_DIM = grape_formulas.PROBE_DIM
 
 
 def content(seed, *shape, dtype=torch.float64):
@@ -37,8 +38,8 @@ def symbolic_edge(query_probe, token_probe, query, token, slope):
         pair = (
             [sp.Rational(value) for value in probe[plane : plane + 2].tolist()] for probe in (query_probe, token_probe)
         )
-        total += grape_path.affinity(*pair, query_position=sp.Integer(query), token_position=sp.Integer(token))
-    psi = grape_path.potential(sp.N(total, DIGITS), slope=slope, probe_dim=sp.Integer(PROBE_DIM))
+        total += grape_formulas.affinity(*pair, query_position=sp.Integer(query), token_position=sp.Integer(token))
+    psi = grape_formulas.affinity_potential(sp.N(total, DIGITS), slope=slope, probe_dim=sp.Integer(PROBE_DIM))
     return sp.Rational(float(sp.N(psi, DIGITS)))
 
 
@@ -49,14 +50,16 @@ def test_it_is_its_symbolic_twin(start):
     bias = biases(encoding, x, torch.tensor(positions), layer=layer)
     probes = torch.einsum("bld,hpd->bhlp", x, encoding.probes[layer].detach())
     for batch in range(BATCH if start == 0 else 1):
-        for head, slope in enumerate(alibi.slopes(HEADS)):
+        for head, slope in enumerate(biases_formulas.alibi_slopes(HEADS)):
             p = probes[batch, head]
             edges = {
-                grape_path.EDGES[query, token]: symbolic_edge(p[query - start], p[token - start], query, token, slope)
+                grape_formulas.EDGES[query, token]: symbolic_edge(
+                    p[query - start], p[token - start], query, token, slope
+                )
                 for query in positions
                 for token in range(start + 1, query + 1)
             }
-            expected = symbolic_bias(grape_path.ENCODING, edges, positions)
+            expected = symbolic_bias(grape_formulas.PATH, edges, positions)
             seen = ~expected.isnan()
             # An angle of 10^6 is off by 10^6 eps, and an edge, 1-Lipschitz, by no more than |p|^2/d of that.
             reach = 1e-13 + 4 * start * 2.3e-16 * LENGTH * float(p.norm(dim=-1).max()) ** 2 / PROBE_DIM
@@ -87,7 +90,7 @@ def test_tokens_add_up_in_the_order_of_their_positions():
 def test_rows_at_a_time_change_nothing(rows, monkeypatch):
     x, positions = content(5, BATCH, LENGTH, WIDTH), torch.arange(LENGTH)
     full_bias = biases(make_path_encoding(), x, positions)
-    monkeypatch.setattr(module, "_ROWS", rows)
+    monkeypatch.setattr(grape, "_ROWS", rows)
     torch.testing.assert_close(biases(make_path_encoding(), x, positions), full_bias, rtol=1e-13, atol=0)
 
 
@@ -96,7 +99,7 @@ def test_without_probes_it_is_alibi_times_log_two():
     torch.nn.init.zeros_(encoding.probes)
     bias = biases(encoding, content(6, 1, LENGTH, WIDTH), torch.arange(LENGTH))[0]
     distance = (torch.arange(LENGTH)[:, None] - torch.arange(LENGTH)).clamp(min=0)
-    for head, slope in enumerate(alibi.slopes(3)):
+    for head, slope in enumerate(biases_formulas.alibi_slopes(3)):
         torch.testing.assert_close(bias[head], -float(slope * sp.log(2)) * distance.double(), rtol=1e-14, atol=0)
 
 

@@ -9,11 +9,9 @@ import torch
 from scipy.linalg import block_diag, expm
 
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.grape_commuting import GrapeCommuting
-from lengthgen.empirical.encodings.grape_contextual import GrapeContextual
-from lengthgen.empirical.encodings.grape_thin import GrapeThin
+from lengthgen.empirical.encodings.grape import GrapeCommuting, GrapeContextual, GrapeThin
 from lengthgen.empirical.encodings.rotary import Rotary
-from lengthgen.theory.encodings import grape_commuting, grape_contextual, rotary
+from lengthgen.theory.encodings import grape, rotary
 from tests.empirical.twins import HOSTILE, symbolic_scores
 
 HEADS, HEAD_DIM, WIDTH, LAYERS, LENGTH = 2, 6, 5, 2, 7
@@ -54,7 +52,7 @@ def test_commuting_is_its_symbolic_twin_in_coordinates_at_hostile_positions():
     for head in range(HEADS):
         planes = [{rotary.FREQUENCY: sp.Rational(frequency)} for frequency in frequencies[head].tolist()]
         coordinates = q[0, head] @ basis[head], k[0, head] @ basis[head]
-        expected = symbolic_scores(grape_commuting.ENCODING, planes, *coordinates, HOSTILE)
+        expected = symbolic_scores(grape.COMMUTING, planes, *coordinates, HOSTILE)
         seen = ~expected.isnan()
         # An angle of 10^6 theta is off by that times eps, and so is its cosine; a score by that times |q| |k|.
         reach = 4e6 * float(frequencies.max()) * EPS * HEAD_DIM**2
@@ -120,7 +118,7 @@ def test_thin_scores_as_rope_in_the_basis_of_its_real_schur_form():
         basis = subspace @ torch.tensor(inner)
         planes = [{rotary.FREQUENCY: sp.Rational(float(form[row + 1, row]))} for row in (0, 2)]
         inside = q[0, head] @ basis, k[0, head] @ basis
-        expected = symbolic_scores(grape_commuting.ENCODING, planes, *inside, positions.tolist())
+        expected = symbolic_scores(grape.COMMUTING, planes, *inside, positions.tolist())
         rest = q[0, head] @ k[0, head].T - inside[0] @ inside[1].T
         seen = ~expected.isnan()
         torch.testing.assert_close(scores[0, head][seen], (expected + rest)[seen], rtol=0, atol=1e-11)
@@ -165,7 +163,7 @@ def test_contextual_is_its_symbolic_twin():
     rates = {}
     for token in range(LENGTH):
         logit = sum(w * value for w, value in zip(weights, x[0, token].tolist(), strict=True)) + offset
-        rates[grape_contextual.RATES[token]] = sp.Rational(math.log1p((math.e - 1) * math.exp(logit)))
+        rates[grape.RATES[token]] = sp.Rational(math.log1p((math.e - 1) * math.exp(logit)))
     ratios = encoding.log_ratios.exp().tolist()
     planes = [
         {rotary.FREQUENCY: sp.Rational(float(frequency) * ratio)} | rates
@@ -180,9 +178,9 @@ def _scores_with_evaluated_sums(planes, q_JC, k_IC):
     from dataclasses import replace
 
     def rotate(position, length):
-        return tuple(action.doit() for action in grape_contextual.ENCODING.rotate(position, length))
+        return tuple(action.doit() for action in grape.CONTEXTUAL.rotate(position, length))
 
-    return symbolic_scores(replace(grape_contextual.ENCODING, rotate=rotate), planes, q_JC, k_IC, range(LENGTH))
+    return symbolic_scores(replace(grape.CONTEXTUAL, rotate=rotate), planes, q_JC, k_IC, range(LENGTH))
 
 
 def test_phases_follow_positions_not_indices():

@@ -9,12 +9,11 @@ import torch
 from torch import Tensor
 
 from lengthgen.empirical.encodings.agreement import TOLERANCE, largest_difference
-from lengthgen.empirical.encodings.alibi import ALiBi
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
-from lengthgen.empirical.encodings.graph_alibi import GraphALiBi, graph_distances, path_distances
+from lengthgen.empirical.encodings.biases import ALiBi, GraphALiBi, graph_distances, path_distances
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.mapped import stack_models
-from lengthgen.theory.encodings import alibi, graph_alibi
+from lengthgen.theory.encodings import biases
 from tests.empirical.twins import HOSTILE, exact
 
 HEADS, WIDTH, SYMBOLS, NODES = 3, 12, 5, 9
@@ -39,9 +38,9 @@ def molecule(seed: int) -> nx.Graph:
 def test_it_is_its_symbolic_twin_at_hostile_distances():
     rows = bias(torch.tensor(HOSTILE)[None, None])[0, :, 0]
     query, key, nodes = map(sp.Integer, (3, 7, 10))
-    formula = graph_alibi.ENCODING.bias(query, key, nodes)
-    for head, slope in enumerate(alibi.slopes(HEADS)):
-        values = [{alibi.SLOPE: slope, graph_alibi.HOPS[query, key, nodes]: sp.Integer(d)} for d in HOSTILE]
+    formula = biases.GRAPH_ALIBI.bias(query, key, nodes)
+    for head, slope in enumerate(biases.alibi_slopes(HEADS)):
+        values = [{biases.ALIBI_SLOPE: slope, biases.HOPS[query, key, nodes]: sp.Integer(d)} for d in HOSTILE]
         right = torch.tensor([exact(formula.xreplace(value)) for value in values], dtype=torch.float64)
         assert ((rows[head] - right).abs() <= 2**-52 * right.abs()).all()
 
@@ -142,11 +141,11 @@ def test_the_explicit_path_of_attention_is_bidirectional_too():
 
 def test_the_module_is_compared_with_its_formulas_on_a_path():
     def values(module: GraphALiBi, head: int, plane: int) -> dict:
-        return {alibi.SLOPE: module.slopes[head], graph_alibi.HOPS: lambda u, v, nodes: abs(u - v)}
+        return {biases.ALIBI_SLOPE: module.slopes[head], biases.HOPS: lambda u, v, nodes: abs(u - v)}
 
-    record = replace(graph_alibi.ENCODING, values=values)
+    record = replace(biases.GRAPH_ALIBI, values=values)
     assert largest_difference(record, GraphALiBi(heads=2)) < TOLERANCE
-    steeper = replace(record, bias=lambda query, key, n: 2 * graph_alibi.ENCODING.bias(query, key, n))
+    steeper = replace(record, bias=lambda query, key, n: 2 * biases.GRAPH_ALIBI.bias(query, key, n))
     assert largest_difference(steeper, GraphALiBi(heads=2)) > 1
 
 

@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 import torch
 
-from lengthgen.empirical.encodings.hope import HoPE, light_cone
+from lengthgen.empirical.encodings.rotary import HoPE, light_cone
 from lengthgen.theory.encodings import hope, rotary
 from tests.empirical.twins import HOSTILE, exact, symbolic_scores
 
@@ -60,7 +60,7 @@ def test_it_is_its_symbolic_twin():
     encoding, near = HoPE(head_dim=HEAD_DIM).double(), (0, 1, 2, 7, 11)
     q, k = content(1, 2, 1, 1, len(near), HEAD_DIM)
     planes = [{hope.RATE: rate, hope.MARGIN: margin} for rate, margin in laws(encoding)]
-    expected = symbolic_scores(hope.ENCODING, planes, q[0, 0], k[0, 0], near)
+    expected = symbolic_scores(hope.HOPE, planes, q[0, 0], k[0, 0], near)
     scores = encoding.scores(q, k, torch.tensor(near), torch.tensor(near))[0, 0]
     seen = ~expected.isnan()
     bound = light_cone(q).abs().max() / 2 * light_cone(k).abs().max() * HEAD_DIM
@@ -129,7 +129,7 @@ def test_a_margin_that_is_tiny_beside_theta_is_kept():
 
 
 def test_one_number_is_learned_or_none():
-    assert sum(parameter.numel() for parameter in HoPE(head_dim=8).parameters()) == hope.ENCODING.learned
+    assert sum(parameter.numel() for parameter in HoPE(head_dim=8).parameters()) == hope.HOPE.learned
     assert not list(HoPE(head_dim=8, learned=False).parameters())
 
 

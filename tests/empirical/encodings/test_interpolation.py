@@ -4,9 +4,8 @@ import pytest
 import sympy as sp
 import torch
 
-from lengthgen.empirical.encodings.interpolation import PositionInterpolation
-from lengthgen.empirical.encodings.rotary import Rotary
-from lengthgen.theory.encodings import interpolation, rotary
+from lengthgen.empirical.encodings.rotary import PositionInterpolation, Rotary
+from lengthgen.theory.encodings import rotary
 from tests.empirical.twins import HOSTILE, symbolic_scores
 
 HEAD_DIM = 6
@@ -22,10 +21,8 @@ def content(seed, *shape, dtype=torch.float64):
 def test_it_is_its_symbolic_twin_at_hostile_positions(scale):
     q, k = content(0, 2, 1, 1, len(FEW), HEAD_DIM)
     turned_q, turned_k = PositionInterpolation(head_dim=HEAD_DIM, scale=scale).rotate(q, k, torch.tensor(FEW))
-    planes = [
-        {rotary.FREQUENCY: theta, interpolation.SHRINK: sp.Rational(1, scale)} for theta in rotary.frequencies(HEAD_DIM)
-    ]
-    expected = symbolic_scores(interpolation.ENCODING, planes, q[0, 0], k[0, 0], FEW)
+    planes = [{rotary.FREQUENCY: theta, rotary.SHRINK: sp.Rational(1, scale)} for theta in rotary.frequencies(HEAD_DIM)]
+    expected = symbolic_scores(rotary.INTERPOLATION, planes, q[0, 0], k[0, 0], FEW)
     seen = ~expected.isnan()
     # An angle of 10^6 in float64 is off by a few times 10^6 eps, and so is its cosine; a score by that times |q| |k|.
     scores = (turned_q @ turned_k.transpose(-1, -2))[0, 0]

@@ -6,14 +6,14 @@ import pytest
 import sympy as sp
 import torch
 
-from lengthgen.empirical.encodings.kerple import LARGEST_EXPONENT, SMALLEST, KerpleLog, KerplePower
-from lengthgen.theory.encodings import kerple
+from lengthgen.empirical.encodings.biases import LARGEST_EXPONENT, SMALLEST, KerpleLog, KerplePower
+from lengthgen.theory.encodings import biases
 from tests.empirical.twins import HOSTILE, symbolic_bias
 
 BOTH = (KerplePower, KerpleLog)
 TWINS = {
-    KerplePower: (kerple.POWER, {kerple.SCALE: "scale", kerple.EXPONENT: "exponent"}),
-    KerpleLog: (kerple.LOGARITHM, {kerple.SCALE: "scale", kerple.RATE: "rate"}),
+    KerplePower: (biases.KERPLE_POWER, {biases.KERPLE_SCALE: "scale", biases.KERPLE_EXPONENT: "exponent"}),
+    KerpleLog: (biases.KERPLE_LOG, {biases.KERPLE_SCALE: "scale", biases.KERPLE_RATE: "rate"}),
 }
 PLAIN = {
     KerplePower: lambda encoding, head, distance: (

@@ -8,10 +8,9 @@ import torch
 from torch import nn
 from torch.func import functional_call, vmap
 
-from lengthgen.empirical.encodings import lbpe
+from lengthgen.empirical.encodings import relations
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.lbpe import LBPE
-from lengthgen.empirical.encodings.relational import Relational
+from lengthgen.empirical.encodings.relations import LBPE, Relational
 
 B, H, C, K, LAYERS = 3, 2, 4, 5, 2
 HINTS = pytest.mark.parametrize("hint", [False, True])
@@ -306,8 +305,8 @@ def test_without_scale_hint_no_scale_is_needed():
 def test_the_features_are_those_of_the_definition():
     """Features of query position j, key position i and scale n equal their coefficients of (i, j, n)."""
     i, j, n = 3, 7, 19
-    assert [a * i + b * j + c * n for a, b, c in lbpe.PLAIN] == [i, j, j - i, 2 * i - j]
-    assert [a * i + b * j + c * n for a, b, c in lbpe.WITH_SCALE] == [n, n - i, 2 * i - n, i, j, j - i, n - j]
+    assert [a * i + b * j + c * n for a, b, c in relations.PLAIN] == [i, j, j - i, 2 * i - j]
+    assert [a * i + b * j + c * n for a, b, c in relations.WITH_SCALE] == [n, n - i, 2 * i - n, i, j, j - i, n - j]
 
 
 def dense_weights(encoding, at, scales):

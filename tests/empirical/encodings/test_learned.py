@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from lengthgen.empirical.encodings.learned import LearnedAbsolute
-from lengthgen.theory.encodings import learned
+from lengthgen.empirical.encodings.absolute import LearnedAbsolute
+from lengthgen.theory.encodings import absolute
 from lengthgen.theory.encodings.encoding import WIDTH
 from tests.empirical.twins import HOSTILE, symbolic_scores
 
@@ -27,10 +27,10 @@ def test_it_is_its_symbolic_twin_at_hostile_positions():
     q, k = content(0, 2, 1, len(HOSTILE), SIZE)
     coded_q, coded_k = (encoding.embed(x, torch.tensor(HOSTILE)) for x in (q, k))
     planes = [
-        {learned.TABLE[p, c]: encoding.table[p, 2 * plane + c].item() for p in HOSTILE for c in (0, 1)}
+        {absolute.TABLE[p, c]: encoding.table[p, 2 * plane + c].item() for p in HOSTILE for c in (0, 1)}
         for plane in range(SIZE // 2)
     ]
-    expected = symbolic_scores(learned.ENCODING, planes, q[0], k[0], HOSTILE)
+    expected = symbolic_scores(absolute.LEARNED, planes, q[0], k[0], HOSTILE)
     seen = ~expected.isnan()
     scores = (coded_q @ coded_k.transpose(-1, -2))[0]
     # Two sums, a product and four additions, each rounded once.
@@ -40,8 +40,8 @@ def test_it_is_its_symbolic_twin_at_hostile_positions():
 
 def test_as_many_numbers_are_trained_as_the_symbolic_twin_says(encoding):
     trained = sum(parameter.numel() for parameter in encoding.parameters())
-    assert trained == learned.ENCODING.learned.subs({learned.ROWS: LENGTH, WIDTH: SIZE})
-    assert learned.ENCODING.limit.subs(learned.ROWS, LENGTH) == LENGTH
+    assert trained == absolute.LEARNED.learned.subs({absolute.TABLE_ROWS: LENGTH, WIDTH: SIZE})
+    assert absolute.LEARNED.limit.subs(absolute.TABLE_ROWS, LENGTH) == LENGTH
 
 
 @pytest.mark.parametrize("length", range(1, LENGTH + 1))

@@ -4,9 +4,8 @@ import pytest
 import sympy as sp
 import torch
 
-from lengthgen.empirical.encodings.ntk import DynamicNTK, NTKAware
-from lengthgen.empirical.encodings.rotary import Rotary
-from lengthgen.theory.encodings import ntk, rotary
+from lengthgen.empirical.encodings.rotary import DynamicNTK, NTKAware, Rotary
+from lengthgen.theory.encodings import rotary
 from tests.empirical.twins import HOSTILE, symbolic_scores
 
 HEAD_DIM, TRAINED = 6, 256
@@ -27,7 +26,7 @@ def scores(encoding, q, k, positions):
 
 
 def shares():
-    return [ntk.share(sp.Integer(plane), head_dim=sp.Integer(HEAD_DIM)) for plane in range(HEAD_DIM // 2)]
+    return [rotary.ntk_share(sp.Integer(plane), head_dim=sp.Integer(HEAD_DIM)) for plane in range(HEAD_DIM // 2)]
 
 
 @pytest.mark.parametrize("scale", [1, 32])
@@ -35,10 +34,10 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(scale):
     q, k = content(0, 2, 1, 1, len(FEW), HEAD_DIM)
     score_matrix = scores(NTKAware(head_dim=HEAD_DIM, scale=scale), q, k, torch.tensor(FEW))[0, 0]
     planes = [
-        {rotary.FREQUENCY: theta, ntk.FACTOR: ntk.factor(share, scale=sp.Integer(scale))}
+        {rotary.FREQUENCY: theta, rotary.NTK_FACTOR: rotary.ntk_factor(share, scale=sp.Integer(scale))}
         for theta, share in zip(rotary.frequencies(HEAD_DIM), shares(), strict=True)
     ]
-    expected = symbolic_scores(ntk.ENCODING, planes, q[0, 0], k[0, 0], FEW)
+    expected = symbolic_scores(rotary.NTK, planes, q[0, 0], k[0, 0], FEW)
     seen = ~expected.isnan()
     torch.testing.assert_close(score_matrix[seen], expected[seen], **SCORE)
 
@@ -54,20 +53,20 @@ def test_the_dynamic_form_is_its_symbolic_twin(positions, factor):
     planes = [
         {
             rotary.FREQUENCY: theta,
-            ntk.FACTOR_AT: sp.Lambda(scale, ntk.factor(share, scale=scale)),
-            ntk.TRAINED_LENGTH: sp.Integer(TRAINED),
-            ntk.GROWTH: sp.Integer(factor),
+            rotary.NTK_FACTOR_AT: sp.Lambda(scale, rotary.ntk_factor(share, scale=scale)),
+            rotary.NTK_TRAINED_LENGTH: sp.Integer(TRAINED),
+            rotary.NTK_GROWTH: sp.Integer(factor),
         }
         for theta, share in zip(rotary.frequencies(HEAD_DIM), shares(), strict=True)
     ]
-    expected = symbolic_scores(ntk.DYNAMIC, planes, q[0, 0], k[0, 0], positions)
+    expected = symbolic_scores(rotary.DYNAMIC_NTK, planes, q[0, 0], k[0, 0], positions)
     seen = ~expected.isnan()
     torch.testing.assert_close(score_matrix[seen], expected[seen], **SCORE)
 
 
 @pytest.mark.parametrize("scale", [1, 2, 16])
 def test_its_frequencies_are_those_of_the_scaled_base(scale):
-    expected = [float(theta) for theta in ntk.frequencies(HEAD_DIM, 10000, scale=sp.Integer(scale))]
+    expected = [float(theta) for theta in rotary.ntk_frequencies(HEAD_DIM, 10000, scale=sp.Integer(scale))]
     frequencies = NTKAware(head_dim=HEAD_DIM, scale=scale).frequencies(1)
     torch.testing.assert_close(frequencies, torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0)
 

@@ -10,10 +10,10 @@ import torch
 from numpy.polynomial.legendre import legvander
 from torch import Tensor
 
+from lengthgen.empirical.encodings.absolute import CosineCode, HaarCode, LegendreCode, OrthogonalCode
 from lengthgen.empirical.encodings.agreement import TOLERANCE, largest_difference
 from lengthgen.empirical.encodings.catalogue import named
-from lengthgen.empirical.encodings.orthogonal import CosineCode, FixedCode, HaarCode, LegendreCode
-from lengthgen.theory.encodings import orthogonal
+from lengthgen.theory.encodings import absolute
 from lengthgen.theory.encodings.encoding import Encoding
 from tests.empirical.twins import HOSTILE, exact
 
@@ -27,9 +27,9 @@ def twin(beyond: str) -> Encoding:
     """Legendre record with one policy beyond the trained length."""
 
     def coordinate(index: sp.Expr, length: sp.Expr) -> sp.Expr:
-        return orthogonal.coordinate(index, length=length, trained_length=orthogonal.TRAINED_LENGTH, beyond=beyond)
+        return absolute.legendre_coordinate(index, length=length, trained_length=absolute.TRAINED_LENGTH, beyond=beyond)
 
-    return replace(orthogonal.LEGENDRE, positions=coordinate)
+    return replace(absolute.LEGENDRE, positions=coordinate)
 
 
 def expected(record: Encoding, positions: tuple[int, ...]) -> Tensor:
@@ -38,8 +38,8 @@ def expected(record: Encoding, positions: tuple[int, ...]) -> Tensor:
     for position in positions:
         at = sp.Integer(position)
         moved = record.positions(at, sp.Integer(max(positions) + 1)) if record.positions else at
-        plane = record.embed(moved).subs(orthogonal.TRAINED_LENGTH, TRAINED)
-        rows.append([exact(entry) for number in range(WIDTH // 2) for entry in plane.subs(orthogonal.PLANE, number)])
+        plane = record.embed(moved).subs(absolute.TRAINED_LENGTH, TRAINED)
+        rows.append([exact(entry) for number in range(WIDTH // 2) for entry in plane.subs(absolute.PLANE, number)])
     return torch.tensor(rows, dtype=torch.float64)
 
 
@@ -60,17 +60,17 @@ def test_legendre_codes_are_those_of_the_formula(beyond):
         assert right[-1, -1] > 1e40  # so that the far codes are far indeed
 
 
-@pytest.mark.parametrize(("make", "record"), [(HaarCode, orthogonal.HAAR), (CosineCode, orthogonal.DCT)])
+@pytest.mark.parametrize(("make", "record"), [(HaarCode, absolute.HAAR), (CosineCode, absolute.DCT)])
 def test_codes_are_those_of_the_formula_at_hostile_positions(make, record):
     codes = make(width=WIDTH, trained_length=TRAINED).code(torch.tensor(HOSTILE))
     torch.testing.assert_close(codes, expected(record, HOSTILE), rtol=2 * U, atol=8 * U)
 
 
 @pytest.mark.parametrize("plane_off", [0, 1])
-@pytest.mark.parametrize("record", orthogonal.ENCODINGS, ids=lambda record: record.name)
+@pytest.mark.parametrize("record", absolute.ORTHOGONAL, ids=lambda record: record.name)
 def test_the_general_comparison_of_module_and_formulas_agrees_for_the_right_planes_alone(record, plane_off):
-    def values(module: FixedCode, head: int, plane: int) -> dict[sp.Symbol, int]:
-        return {orthogonal.PLANE: plane + plane_off, orthogonal.TRAINED_LENGTH: module.trained_length}
+    def values(module: OrthogonalCode, head: int, plane: int) -> dict[sp.Symbol, int]:
+        return {absolute.PLANE: plane + plane_off, absolute.TRAINED_LENGTH: module.trained_length}
 
     module = named(record.name, heads=2, head_dim=4, length=600)
     assert (largest_difference(replace(record, values=values), module) < TOLERANCE) == (plane_off == 0)
@@ -142,7 +142,7 @@ def test_embeddings_of_another_width_are_refused(make):
 @pytest.mark.parametrize("make", [LegendreCode, HaarCode, CosineCode])
 def test_the_sum_is_rounded_once(make):
     x = torch.randn(1, 9, 8, generator=torch.Generator().manual_seed(0)).bfloat16()
-    module: FixedCode = make(width=8, trained_length=9)
+    module: OrthogonalCode = make(width=8, trained_length=9)
     right = x.double() + module.code(torch.arange(9))
     error = (module.embed(x, torch.arange(9)).double() - right).abs()
     assert (error <= 1.01 * torch.finfo(torch.bfloat16).eps / 2 * right.abs() + 1e-6).all()

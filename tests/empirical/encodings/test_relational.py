@@ -7,11 +7,10 @@ import pytest
 import torch
 from torch.func import functional_call, vmap
 
-from lengthgen.empirical.encodings import blocks, relational
+from lengthgen.empirical.encodings import relations, tensors
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
-from lengthgen.empirical.encodings.fire import FIRE
-from lengthgen.empirical.encodings.lbpe import LBPE
-from lengthgen.empirical.encodings.relational import MANY, Relational
+from lengthgen.empirical.encodings.biases import FIRE
+from lengthgen.empirical.encodings.relations import LBPE, MANY, Relational
 
 B, H, J, I, C = 2, 3, 4, 7, 5  # noqa: E741
 
@@ -44,7 +43,7 @@ def outputs(encoding: PositionEncoding, labels: torch.Tensor | None = None) -> t
 @pytest.fixture(params=["by index", "by products"])
 def ways(request, monkeypatch):
     """Compute as on a CPU, and as on a GPU."""
-    monkeypatch.setattr(relational, "takes_products", lambda *_: request.param == "by products")
+    monkeypatch.setattr(relations, "takes_products", lambda *_: request.param == "by products")
 
 
 @pytest.mark.usefixtures("ways")
@@ -90,9 +89,9 @@ def test_models_with_labels_of_their_own_are_mapped_at_once():
 
 @pytest.mark.parametrize(("queries", "keys"), [(1, 1), (5, 3), (128, 128), (2048, 2048), (5, 2048), (3, 1 << 20)])
 def test_blocks_hold_every_query_once_and_no_more_pairs_than_allowed(queries, keys):
-    rows = [list(range(queries))[block] for block in blocks.query_blocks(queries, keys)]
+    rows = [list(range(queries))[block] for block in tensors.query_blocks(queries, keys)]
     assert list(itertools.chain(*rows)) == list(range(queries))
-    assert all(rows) and all(len(row) == 1 or len(row) * keys <= blocks.PAIRS for row in rows)
+    assert all(rows) and all(len(row) == 1 or len(row) * keys <= tensors.PAIRS for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +107,7 @@ def test_blocks_hold_every_query_once_and_no_more_pairs_than_allowed(queries, ke
 def test_the_size_of_blocks_changes_nothing(encoding, monkeypatch):
     encoding, labels = encoding.double(), some_labels(9, shared=True)
     at_once = outputs(encoding, labels)
-    monkeypatch.setattr(blocks, "PAIRS", I)
-    assert len(blocks.query_blocks(J, I)) == J
+    monkeypatch.setattr(tensors, "PAIRS", I)
+    assert len(tensors.query_blocks(J, I)) == J
     for one_by_one, together in zip(outputs(encoding, labels), at_once, strict=True):
         torch.testing.assert_close(one_by_one, together, rtol=0, atol=1e-13)

@@ -20,7 +20,7 @@ def test_it_is_its_symbolic_twin_at_hostile_positions():
     positions = torch.tensor(HOSTILE)
     q, k = content(0, 2, 1, 1, len(HOSTILE), HEAD_DIM)
     planes = [{rotary.FREQUENCY: frequency} for frequency in rotary.frequencies(HEAD_DIM)]
-    expected = symbolic_scores(rotary.ENCODING, planes, q[0, 0], k[0, 0], HOSTILE)
+    expected = symbolic_scores(rotary.ROPE, planes, q[0, 0], k[0, 0], HOSTILE)
     seen = ~expected.isnan()
     for layout, order in LAYOUTS.items():
         turned_q, turned_k = Rotary(head_dim=HEAD_DIM, layout=layout).rotate(q[..., order], k[..., order], positions)

@@ -9,7 +9,7 @@ from torch import nn
 from torch.func import functional_call, vmap
 
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.rpe_square import RPESquare
+from lengthgen.empirical.encodings.relations import RPESquare
 from lengthgen.theory import rpe_square
 from lengthgen.theory.rpe_square import AnchorAttention
 

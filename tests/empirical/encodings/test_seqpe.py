@@ -54,7 +54,7 @@ def test_the_bias_is_that_of_the_formula_from_its_codes_up_to_a_million():
     u, w = codes.detach().unflatten(-1, (2, HEADS, -1)).unbind(1)
     head_dim = WIDTH // HEADS
     for head, row, column in product(range(HEADS), (0, 4, len(HOSTILE) - 1), range(len(HOSTILE))):
-        law = seqpe.ENCODING.bias(sp.Integer(HOSTILE[row]), sp.Integer(HOSTILE[column]), sp.S.One)
+        law = seqpe.SEQPE.bias(sp.Integer(HOSTILE[row]), sp.Integer(HOSTILE[column]), sp.S.One)
         law = law.subs(seqpe.HEAD_DIM, head_dim).doit()
         values = {
             family[position, coordinate]: sp.Rational(table[at, head, coordinate].item())

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from lengthgen.empirical.encodings.sinusoidal import Sinusoidal
-from lengthgen.theory.encodings import rotary, sinusoidal
+from lengthgen.empirical.encodings.absolute import Sinusoidal
+from lengthgen.theory.encodings import absolute, rotary
 from tests.empirical.twins import HOSTILE, exact, symbolic_scores
 
 WIDTH = 6
@@ -19,7 +19,7 @@ def content(seed, *shape, dtype=torch.float64):
 def test_its_code_is_that_of_its_symbolic_twin_at_hostile_positions():
     codes = Sinusoidal(width=WIDTH).embed(torch.zeros(1, len(HOSTILE), WIDTH).double(), torch.tensor(HOSTILE))
     for row, position in enumerate(HOSTILE):
-        planes = [sinusoidal.code(position, frequency=frequency) for frequency in rotary.frequencies(WIDTH)]
+        planes = [absolute.sinusoidal_code(position, frequency=frequency) for frequency in rotary.frequencies(WIDTH)]
         expected = torch.tensor([exact(entry) for plane in planes for entry in plane], dtype=torch.float64)
         torch.testing.assert_close(codes[0, row], expected, rtol=0, atol=FAR)
 
@@ -29,8 +29,8 @@ def test_its_scores_are_those_of_its_symbolic_twin():
     encoding = Sinusoidal(width=WIDTH)
     coded_q, coded_k = (encoding.embed(x, torch.tensor(HOSTILE)) for x in (q, k))
     scores = (coded_q @ coded_k.transpose(-1, -2))[0]
-    planes = [{sinusoidal.FREQUENCY: frequency} for frequency in rotary.frequencies(WIDTH)]
-    expected = symbolic_scores(sinusoidal.ENCODING, planes, q[0], k[0], HOSTILE)
+    planes = [{rotary.FREQUENCY: frequency} for frequency in rotary.frequencies(WIDTH)]
+    expected = symbolic_scores(absolute.SINUSOIDAL, planes, q[0], k[0], HOSTILE)
     seen = ~expected.isnan()
     size = (1 + max(q.abs().max(), k.abs().max())) * 2 * WIDTH
     torch.testing.assert_close(scores[seen], expected[seen], rtol=0, atol=float(FAR * size))

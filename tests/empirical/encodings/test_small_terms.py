@@ -4,9 +4,9 @@ import pytest
 import sympy as sp
 import torch
 
+from lengthgen.empirical.encodings.biases import LARGEST_EXPONENT, KerplePower
 from lengthgen.empirical.encodings.grape import SMALL, Grape
-from lengthgen.empirical.encodings.kerple import LARGEST_EXPONENT, KerplePower
-from lengthgen.theory.encodings import grape, kerple
+from lengthgen.theory.encodings import biases, grape
 
 SPEED = sp.Rational(1, 10**5)
 
@@ -31,7 +31,7 @@ def test_the_angles_lie_on_both_sides_of_the_series():
 
 
 def test_the_exponent_is_kept_where_the_kernel_is_positive_definite():
-    assert float(kerple.EXPONENTS.end) == LARGEST_EXPONENT
+    assert float(biases.KERPLE_EXPONENTS.end) == LARGEST_EXPONENT
     encoding = KerplePower(heads=2)
     with torch.no_grad():
         encoding.exponent.copy_(torch.tensor([3.0, -1.0]))

@@ -11,11 +11,10 @@ from lengthgen.empirical.audit import audit
 from lengthgen.empirical.audit.loading import load, subjects
 from lengthgen.empirical.encodings.agreement import SIZES, TOLERANCE, largest_difference
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.rotary import Rotary
-from lengthgen.empirical.encodings.swat import SWAT
+from lengthgen.empirical.encodings.rotary import SWAT, Rotary
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.mapped import stack_models
-from lengthgen.theory.encodings import alibi, rotary, swat
+from lengthgen.theory.encodings import biases, rotary
 from lengthgen.theory.encodings.encoding import Encoding, Normaliser
 from tests.empirical.twins import HOSTILE, symbolic_bias
 
@@ -23,23 +22,23 @@ HEADS, HEAD_DIM, LENGTH = 2, 4, 9
 WIDTH = HEADS * HEAD_DIM
 
 
-@pytest.mark.parametrize("kind", swat.SLOPES)
+@pytest.mark.parametrize("kind", rotary.SWAT_SLOPES)
 @pytest.mark.parametrize("heads", [1, 2, 5, 12])
 def test_the_bias_is_its_symbolic_twin_at_hostile_positions(heads, kind):
     positions = torch.tensor(HOSTILE)
     bias = SWAT(heads=heads, head_dim=HEAD_DIM, slopes=kind).bias(positions, positions, dtype=torch.float64)
-    for head, slope in enumerate(swat.slopes(heads, kind)):
-        expected = symbolic_bias(swat.ENCODING, {swat.SLOPE: slope}, HOSTILE)
+    for head, slope in enumerate(rotary.swat_slopes(heads, kind)):
+        expected = symbolic_bias(rotary.SWAT, {rotary.SWAT_SLOPE: slope}, HOSTILE)
         seen = ~expected.isnan()
         torch.testing.assert_close(bias[head][seen], expected[seen], rtol=3.4e-16, atol=0)
 
 
 def test_balanced_slopes_are_powers_of_two_of_both_signs():
     half, quarter, eighth = (sp.Rational(1, size) for size in (2, 4, 8))
-    assert swat.slopes(6) == (-half, -quarter, -eighth, half, quarter, eighth)
-    assert swat.slopes(3) == (-half, -quarter, half)
-    assert swat.slopes(12, "negative") == tuple(-slope for slope in alibi.slopes(12))
-    assert swat.slopes(12, "positive") == alibi.slopes(12)
+    assert rotary.swat_slopes(6) == (-half, -quarter, -eighth, half, quarter, eighth)
+    assert rotary.swat_slopes(3) == (-half, -quarter, half)
+    assert rotary.swat_slopes(12, "negative") == tuple(-slope for slope in biases.alibi_slopes(12))
+    assert rotary.swat_slopes(12, "positive") == biases.alibi_slopes(12)
 
 
 def record(window: int, **changes: object) -> Encoding:
@@ -47,9 +46,9 @@ def record(window: int, **changes: object) -> Encoding:
 
     def values(module, head, plane):
         frequency = 10_000 ** (-2 * plane / SIZES["head_dim"])
-        return {rotary.FREQUENCY: frequency, swat.SLOPE: module.slopes[head], swat.WINDOW: window}
+        return {rotary.FREQUENCY: frequency, rotary.SWAT_SLOPE: module.slopes[head], rotary.SWAT_WINDOW: window}
 
-    return replace(swat.ENCODING, values=values, **changes)
+    return replace(rotary.SWAT, values=values, **changes)
 
 
 def test_logits_and_weights_are_those_of_the_formulas():
@@ -95,7 +94,7 @@ def test_an_output_depends_on_exactly_as_many_tokens_as_the_claim_says(window, l
     model.tokens.register_forward_hook(lambda _, __, output: embedded.append(output.requires_grad_()) or output)
     model(torch.zeros(1, 1, length, dtype=torch.int64))[0, 0, -1].sum().backward(inputs=(embedded[0],))
     reached = (embedded[0].grad.abs().sum(-1) > 0).flatten()
-    count = int(swat.receptive_field(window=sp.Integer(window), layers=sp.Integer(layers)))
+    count = int(rotary.swat_receptive_field(window=sp.Integer(window), layers=sp.Integer(layers)))
     assert reached.tolist() == [False] * (length - count) + [True] * count
 
 

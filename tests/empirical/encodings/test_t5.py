@@ -4,12 +4,12 @@ import pytest
 import sympy as sp
 import torch
 
-from lengthgen.empirical.encodings.t5 import T5
-from lengthgen.theory.encodings import t5
+from lengthgen.empirical.encodings.biases import T5
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.relation import RelationError
 from tests.empirical.twins import HOSTILE, symbolic_bias
 
-TWINS = {False: t5.ENCODING, True: t5.BIDIRECTIONAL}
+TWINS = {False: biases.T5, True: biases.T5_BIDIRECTIONAL}
 
 
 def make_t5(heads, seed=0, **parameters):
@@ -31,7 +31,7 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(bidirectional):
     bias = encoding.bias(positions, positions, dtype=torch.float64)
     for head in range(2):
         numbers = encoding.weights[head].tolist()
-        weights = {t5.WEIGHTS[bucket]: sp.Rational(weight) for bucket, weight in enumerate(numbers)}
+        weights = {biases.T5_WEIGHTS[bucket]: sp.Rational(weight) for bucket, weight in enumerate(numbers)}
         expected = symbolic_bias(TWINS[bidirectional], weights, HOSTILE)
         seen = ~expected.isnan()
         assert torch.equal(bias[head][seen], expected[seen])
@@ -40,7 +40,7 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(bidirectional):
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_keys_after_the_query_have_the_twins_buckets_too(bidirectional):
     offsets = torch.arange(-300, 301)
-    twin = t5.bidirectional_bucket if bidirectional else t5.bucket
+    twin = biases.t5_bidirectional_bucket if bidirectional else biases.t5_bucket
     expected = [int(twin(sp.Integer(offset))) for offset in offsets.tolist()]
     assert buckets_of(offsets, bidirectional=bidirectional).tolist() == expected
 

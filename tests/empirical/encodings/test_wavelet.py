@@ -10,10 +10,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from lengthgen.empirical.encodings.agreement import TOLERANCE, largest_difference
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
 from lengthgen.empirical.encodings.catalogue import named
-from lengthgen.empirical.encodings.wavelet import Wavelet, distinct_distances
+from lengthgen.empirical.encodings.relations import Wavelet, distinct_distances
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.mapped import MappedEncoding
-from lengthgen.theory.encodings import wavelet
+from lengthgen.theory.encodings import relations
 from tests.empirical.twins import HOSTILE, exact
 
 HEAD_DIM, SCALES = 12, 5
@@ -26,29 +26,30 @@ def draw(seed: int, *shape: int) -> torch.Tensor:
 
 def twin(name: str):
     """Record with one of the wavelets."""
-    own = wavelet.WAVELETS[name]
-    return replace(wavelet.ENCODING, relative_key=lambda j, i, n: wavelet.key_vector(j, i, wavelet=own))
+    own = relations.WAVELETS[name]
+    return replace(relations.WAVELET, relative_key=lambda j, i, n: relations.wavelet_vector(j, i, wavelet=own))
 
 
-@pytest.mark.parametrize("name", wavelet.WAVELETS)
+@pytest.mark.parametrize("name", relations.WAVELETS)
 def test_vectors_are_those_of_the_formula_at_hostile_distances(name):
     distances = [*range(-9, 33), *HOSTILE, *(-distance for distance in HOSTILE)]
     vectors = Wavelet(head_dim=HEAD_DIM, wavelet=name, scales=SCALES).vectors(torch.tensor(distances))
-    psi, grid = wavelet.WAVELETS[name], wavelet.grid(HEAD_DIM, SCALES)
+    psi, grid = relations.WAVELETS[name], relations.wavelet_grid(HEAD_DIM, SCALES)
     for distance, row in zip(distances, vectors, strict=True):
         right = [
-            exact(wavelet.component(sp.Integer(distance), scale=sp.Integer(a), shift=b, wavelet=psi)) for a, b in grid
+            exact(relations.wavelet_component(sp.Integer(distance), scale=sp.Integer(a), shift=b, wavelet=psi))
+            for a, b in grid
         ]
         # e^(-u) is off by about u roundings of u; the bell is 0 long before u is 100.
         torch.testing.assert_close(row, torch.tensor(right, dtype=torch.float64), rtol=0, atol=2.0**-50)
 
 
 @pytest.mark.parametrize("shift_off", [0, 1])
-@pytest.mark.parametrize("name", wavelet.WAVELETS)
+@pytest.mark.parametrize("name", relations.WAVELETS)
 def test_the_general_comparison_of_module_and_formulas_agrees_for_the_right_shifts_alone(name, shift_off):
     def values(module, head, plane):
-        values = wavelet.ENCODING.values(module, head, plane)
-        return values | {wavelet.SHIFTS[1]: values[wavelet.SHIFTS[1]] + shift_off}
+        values = relations.WAVELET.values(module, head, plane)
+        return values | {relations.WAVELET_SHIFTS[1]: values[relations.WAVELET_SHIFTS[1]] + shift_off}
 
     module = named("wavelet", heads=2, head_dim=4, wavelet=name, scales=3)
     record = replace(twin(name), values=values)
@@ -56,9 +57,9 @@ def test_the_general_comparison_of_module_and_formulas_agrees_for_the_right_shif
 
 
 def test_the_grid_is_that_of_the_paper_up_to_order():
-    assert sorted(wavelet.grid(128, 8)) == [(2**scale, shift) for scale in range(8) for shift in range(16)]
-    assert wavelet.grid(4, 1) == ((1, 0), (1, 1), (1, 2), (1, 3))
-    assert wavelet.grid(3, 8) == ((1, 0), (2, 0), (4, 0))
+    assert sorted(relations.wavelet_grid(128, 8)) == [(2**scale, shift) for scale in range(8) for shift in range(16)]
+    assert relations.wavelet_grid(4, 1) == ((1, 0), (1, 1), (1, 2), (1, 3))
+    assert relations.wavelet_grid(3, 8) == ((1, 0), (2, 0), (4, 0))
 
 
 @pytest.mark.parametrize("positions", [torch.arange(40), torch.arange(40) + 10**6, torch.arange(40) ** 4 - 7])

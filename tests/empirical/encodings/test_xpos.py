@@ -5,10 +5,9 @@ import math
 import pytest
 import torch
 
-from lengthgen.empirical.encodings.rotary import Rotary
-from lengthgen.empirical.encodings.xpos import XPos
+from lengthgen.empirical.encodings.rotary import Rotary, XPos
 from lengthgen.empirical.model.decoder import Decoder
-from lengthgen.theory.encodings import rotary, xpos
+from lengthgen.theory.encodings import rotary
 from tests.empirical.encodings.test_rotary import LAYOUTS
 from tests.empirical.twins import HOSTILE, exact, symbolic_scores
 
@@ -28,10 +27,10 @@ def test_it_is_its_symbolic_twin_at_hostile_positions():
     positions = torch.tensor(HOSTILE)
     q, k = content(0, 2, 1, 1, len(HOSTILE), HEAD_DIM)
     planes = [
-        {xpos.FREQUENCY: frequency, xpos.RATE: xpos.rate(plane, head_dim=HEAD_DIM)}
+        {rotary.FREQUENCY: frequency, rotary.XPOS_RATE: rotary.xpos_rate(plane, head_dim=HEAD_DIM)}
         for plane, frequency in enumerate(rotary.frequencies(HEAD_DIM))
     ]
-    expected = symbolic_scores(xpos.ENCODING, planes, q[0, 0], k[0, 0], HOSTILE)
+    expected = symbolic_scores(rotary.XPOS, planes, q[0, 0], k[0, 0], HOSTILE)
     seen = ~expected.isnan()
     for layout, order in LAYOUTS.items():
         score_matrix = scores(XPos(head_dim=HEAD_DIM, layout=layout), q[..., order], k[..., order], positions)[0, 0]
@@ -42,7 +41,7 @@ def test_it_is_its_symbolic_twin_at_hostile_positions():
 
 def test_its_zetas_and_rates_are_those_of_its_symbolic_twin():
     encoding = XPos(head_dim=64)
-    expected = [exact(xpos.rate(plane, head_dim=64)) for plane in range(32) for _ in (0, 1)]
+    expected = [exact(rotary.xpos_rate(plane, head_dim=64)) for plane in range(32) for _ in (0, 1)]
     torch.testing.assert_close(encoding.rates(), torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0)
     assert math.isclose(encoding.zetas[0], 2 / 7, rel_tol=1e-15)
 

@@ -6,10 +6,8 @@ import pytest
 import sympy as sp
 import torch
 
-from lengthgen.empirical.encodings.interpolation import PositionInterpolation
-from lengthgen.empirical.encodings.rotary import Rotary
-from lengthgen.empirical.encodings.yarn import YaRN
-from lengthgen.theory.encodings import rotary, yarn
+from lengthgen.empirical.encodings.rotary import PositionInterpolation, Rotary, YaRN
+from lengthgen.theory.encodings import rotary
 from tests.empirical.twins import HOSTILE, symbolic_scores
 
 HEAD_DIM, TRAINED = 8, 4096
@@ -26,9 +24,12 @@ def exact_gammas(ramp, head_dim=HEAD_DIM, trained=TRAINED):
     """gamma of every plane, exact."""
     thetas, trained = rotary.frequencies(head_dim), sp.Integer(trained)
     if ramp == "paper":
-        return [yarn.ramp(yarn.turns(theta, trained_length=trained), alpha=ALPHA, beta=BETA) for theta in thetas]
-    first, last = yarn.index_range(head_dim, 10000, trained_length=trained, alpha=ALPHA, beta=BETA)
-    return [yarn.index_ramp(sp.Integer(plane), first=first, last=last) for plane in range(len(thetas))]
+        return [
+            rotary.yarn_ramp(rotary.yarn_turns(theta, trained_length=trained), alpha=ALPHA, beta=BETA)
+            for theta in thetas
+        ]
+    first, last = rotary.yarn_index_range(head_dim, 10000, trained_length=trained, alpha=ALPHA, beta=BETA)
+    return [rotary.yarn_index_ramp(sp.Integer(plane), first=first, last=last) for plane in range(len(thetas))]
 
 
 @pytest.mark.parametrize(("scale", "ramp"), [(1, "paper"), (16, "paper"), (16, "code")])
@@ -37,10 +38,10 @@ def test_it_is_its_symbolic_twin_at_hostile_positions(scale, ramp):
     encoding = YaRN(head_dim=HEAD_DIM, scale=scale, trained_length=TRAINED, ramp=ramp)
     turned_q, turned_k = encoding.rotate(q, k, torch.tensor(FEW))
     planes = [
-        {rotary.FREQUENCY: theta, yarn.SHRINK: sp.Rational(1, scale), yarn.KEPT: gamma}
+        {rotary.FREQUENCY: theta, rotary.SHRINK: sp.Rational(1, scale), rotary.YARN_KEPT: gamma}
         for theta, gamma in zip(rotary.frequencies(HEAD_DIM), exact_gammas(ramp), strict=True)
     ]
-    expected = symbolic_scores(yarn.ENCODING, planes, q[0, 0], k[0, 0], FEW)
+    expected = symbolic_scores(rotary.YARN, planes, q[0, 0], k[0, 0], FEW)
     seen = ~expected.isnan()
     # An angle of 10^6 in float64 is off by a few times 10^6 eps, and so is its cosine; a score by that times |q| |k|,
     # and by the square of the factor on both.
