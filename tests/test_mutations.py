@@ -116,7 +116,7 @@ def test_the_likeliest_noticers_come_first(index: noticers.Index) -> None:
     assert families == sorted(families, reverse=True)
     assert "tests/theory/test_encodings.py" in names
     torch = replace(change, path="empirical/encodings/biases.py")
-    assert index.noticers(torch, "torch", Counter())[0] == "tests/empirical/encodings/test_alibi.py"
+    assert index.noticers(torch, "torch", Counter())[0] == "tests/empirical/encodings/test_biases.py"
     formula = replace(change, path="theory/formula/periods.py")
     assert index.noticers(formula, "theory", Counter())[0] == "tests/theory/test_periods.py"
 
