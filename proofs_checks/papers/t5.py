@@ -317,7 +317,9 @@ CLAIMS = (
         check=relative_law,
         holds={"biases": (_bias_of(biases.T5), _bias_of(biases.T5_BIDIRECTIONAL))},
         falsifiers={
-            "the query's own position bucketed": {"biases": (_bias_of_query_position, _bias_of(biases.T5_BIDIRECTIONAL))},
+            "the query's own position bucketed": {
+                "biases": (_bias_of_query_position, _bias_of(biases.T5_BIDIRECTIONAL))
+            },
             "so in the bidirectional form": {"biases": (_bias_of(biases.T5), _bias_of_query_position)},
         },
     ),
