@@ -6,8 +6,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lengthgen.empirical.encodings.base import Content, PositionEncoding
-from lengthgen.empirical.encodings.biases import BAM, FIRE, SMALLEST, T5, ALiBi, GraphALiBi, KerplePower, path_distances
+from lengthgen.empirical.encodings.agreement import module_logits
+from lengthgen.empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.encodings.biases import BAM, FIRE, SMALLEST, T5, ALiBi, GraphALiBi, KerplePower
 from lengthgen.empirical.encodings.grape import Grape, GrapeAdditive, GrapeCommuting, GrapeContextual, GrapePath
 from lengthgen.empirical.encodings.paths import BiasOnlyFoX, Cable, FoX, GatedCable, LogarithmicCable, UngatedCable
 from lengthgen.empirical.encodings.rotary import DynamicNTK, NTKAware, PositionInterpolation, Rotary, XPos, YaRN
@@ -182,16 +183,9 @@ def difference(by: str, of: str) -> float:
     q, k = torch.randn(2, 1, HEADS, len(positions), HEAD_DIM, dtype=torch.float64, generator=generator)
     position_tensor = torch.tensor([*positions])
     with torch.no_grad():
-        differences = _logits(general, x, q, k, position_tensor) - _logits(special, x, q, k, position_tensor)
+        differences = module_logits(general, x, q, k, position_tensor) - module_logits(
+            special, x, q, k, position_tensor
+        )
     if any(recovery.weights_only for recovery in named(by).recovers if recovery.of == of):
         differences = differences - differences[..., :1]
     return float(differences.tril().abs().max())
-
-
-def _logits(encoding: PositionEncoding, x: Tensor, q: Tensor, k: Tensor, positions: Tensor) -> Tensor:
-    """Logits [1, H, J, I]: scores over sqrt(C), plus the bias."""
-    content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k, distances_BJI=path_distances(positions, positions))
-    bias = encoding.bias(positions, positions, content, dtype=torch.float64)
-    q_rotated, k_rotated = encoding.rotate(q, k, positions, content)
-    logits: Tensor = encoding.scores(q_rotated, k_rotated, positions, positions, content) / HEAD_DIM**0.5
-    return logits if bias is None else logits + bias
