@@ -5,6 +5,7 @@ in `seqpe` and `prism`.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, get_args
 
 import sympy as sp
@@ -193,20 +194,15 @@ HAAR = Encoding(
     properties=Properties(far="the position enters"),
 )
 
-DCT = Encoding(
+DCT = replace(
+    HAAR,
     name="dct",
     title="DCT",
-    arxiv="2506.06398",
     summary="cosines of the DCT, absolute",
-    caveat=ONE_LAW,
     repeats="the code of p comes again at 2L - 1 - p",
-    parameters=(_FUNCTIONS, _TRAINED_LENGTH),
     embed=lambda position: _plane_of_functions(
         lambda index: dct_cosine(index, position, trained_length=TRAINED_LENGTH)
     ),
-    relation=absolute(),
-    laws=(Law.STREAMING,),
-    properties=Properties(far="the position enters"),
 )
 
 ORTHOGONAL = (LEGENDRE, HAAR, DCT)

@@ -5,6 +5,8 @@ between two nodes of a graph.  Biases that are sums over the tokens between key 
 that GRAPE reads as a group action in `grape`.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import sympy as sp
 
@@ -91,9 +93,6 @@ def kerple_logarithm(distance: sp.Expr, *, scale: sp.Expr, rate: sp.Expr) -> sp.
     return -scale * sp.log(1 + rate * distance)
 
 
-_KERPLE_SCALE = Parameter(symbol=KERPLE_SCALE, meaning="scale, in every head", learned=HEADS)
-_NO_SCALE = Recovery(of="nope", assignment={KERPLE_SCALE: sp.Integer(0)}, attained=False)
-
 KERPLE_POWER = Encoding(
     name="kerple-power",
     title="Kerple (power)",
@@ -101,7 +100,7 @@ KERPLE_POWER = Encoding(
     summary="power of the distance (Kerple)",
     caveat=ONE_LAW,
     parameters=(
-        _KERPLE_SCALE,
+        Parameter(symbol=KERPLE_SCALE, meaning="scale, in every head", learned=HEADS),
         Parameter(symbol=KERPLE_EXPONENT, meaning="exponent, in every head", learned=HEADS, domain=KERPLE_EXPONENTS),
     ),
     bias=lambda query_position, key_position, _: kerple_power(
@@ -115,7 +114,10 @@ KERPLE_POWER = Encoding(
         bounded=False,
         width="p = 1: 2; p = 2: 3; other p: none",
     ),
-    recovers=(Recovery(of="alibi", assignment={KERPLE_SCALE: ALIBI_SLOPE, KERPLE_EXPONENT: sp.Integer(1)}), _NO_SCALE),
+    recovers=(
+        Recovery(of="alibi", assignment={KERPLE_SCALE: ALIBI_SLOPE, KERPLE_EXPONENT: sp.Integer(1)}),
+        Recovery(of="nope", assignment={KERPLE_SCALE: sp.Integer(0)}, attained=False),
+    ),
 )
 """KERPLE with the power kernel, which is conditionally positive definite.
 
@@ -123,21 +125,21 @@ Source: Chi, Fan, Ramadge, Rudnicky, arXiv 2205.09921.  Its released code decide
 all layers share them.
 """
 
-KERPLE_LOG = Encoding(
+KERPLE_LOG = replace(
+    KERPLE_POWER,
     name="kerple-log",
     title="Kerple (log)",
-    arxiv="2205.09921",
     aliases=("kerple",),
     summary="logarithm of the distance (Kerple)",
-    caveat=ONE_LAW,
-    parameters=(_KERPLE_SCALE, Parameter(symbol=KERPLE_RATE, meaning="rate, in every head", learned=HEADS)),
+    parameters=(
+        KERPLE_POWER.parameters[0],
+        Parameter(symbol=KERPLE_RATE, meaning="rate, in every head", learned=HEADS),
+    ),
     bias=lambda query_position, key_position, _: kerple_logarithm(
         abs(query_position - key_position), scale=KERPLE_SCALE, rate=KERPLE_RATE
     ),
-    relation=relative(),
-    laws=DISTANCE_LAWS,
     properties=Properties(far="falls like a power", bounded=False, width="none"),
-    recovers=(_NO_SCALE,),
+    recovers=KERPLE_POWER.recovers[1:],
 )
 
 
@@ -193,34 +195,29 @@ def _bam_bias(query_position: sp.Expr, key_position: sp.Expr, _: sp.Expr) -> sp.
     )
 
 
-_BAM_OPTIONS = {"location": Option(default=False)}
-_BAM_PARAMETERS = (
-    Parameter(
-        symbol=BAM_LOG_SCALE, meaning="logarithm of the scale, in every head, shared by all layers", learned=HEADS
-    ),
-    Parameter(symbol=BAM_EXPONENT, meaning="exponent, in every head, shared by all layers", learned=HEADS),
-    Parameter(symbol=BAM_SMALLEST, meaning="number added to the distance, 1e-5 in the released code"),
-)
-
-_BAM_PROPERTIES = Properties(
-    far="th_beta < 0: constant; th_beta = 0: constant; 0 < th_beta < 1: falls slower than exponentially, faster than "
-    "any power; th_beta = 1: falls exponentially; th_beta > 1: falls faster than exponentially",
-    bounded=False,
-    width="th_beta = 0, 1, 2, ...: th_beta + 1; other th_beta: none",
-)
-
 BAM = Encoding(
     name="bam",
     title="BAM",
     arxiv="2505.22842",
     summary="learned power of the distance (BAM)",
-    options=_BAM_OPTIONS,
+    options={"location": Option(default=False)},
     caveat=ONE_LAW,
-    parameters=_BAM_PARAMETERS,
+    parameters=(
+        Parameter(
+            symbol=BAM_LOG_SCALE, meaning="logarithm of the scale, in every head, shared by all layers", learned=HEADS
+        ),
+        Parameter(symbol=BAM_EXPONENT, meaning="exponent, in every head, shared by all layers", learned=HEADS),
+        Parameter(symbol=BAM_SMALLEST, meaning="number added to the distance, 1e-5 in the released code"),
+    ),
     bias=_bam_bias,
     relation=relative(),
     laws=DISTANCE_LAWS,
-    properties=_BAM_PROPERTIES,
+    properties=Properties(
+        far="th_beta < 0: constant; th_beta = 0: constant; 0 < th_beta < 1: falls slower than exponentially, faster "
+        "than any power; th_beta = 1: falls exponentially; th_beta > 1: falls faster than exponentially",
+        bounded=False,
+        width="th_beta = 0, 1, 2, ...: th_beta + 1; other th_beta: none",
+    ),
     recovers=(
         Recovery(
             of="alibi", assignment={BAM_LOG_SCALE: sp.log(ALIBI_SLOPE), BAM_EXPONENT: sp.Integer(1)}, weights_only=True
@@ -247,15 +244,13 @@ number of the row, which softmax cancels.  Earlier snapshots of the SSMax model 
 -(e^a |x - mu| + eps)^b, and multiply the content alone by s ln n.
 """
 
-BAM_SSMAX = Encoding(
+BAM_SSMAX = replace(
+    BAM,
     name="bam-ssmax",
     title="BAM with SSMax",
-    arxiv="2505.22842",
     summary="BAM, sharper with every key seen (SSMax)",
-    options=_BAM_OPTIONS,
-    caveat=ONE_LAW,
     parameters=(
-        *_BAM_PARAMETERS,
+        *BAM.parameters,
         Parameter(
             symbol=BAM_FACTOR,
             meaning="factor of the logits, in every head and layer; it starts at 1, and no bound keeps it positive",
@@ -268,7 +263,7 @@ BAM_SSMAX = Encoding(
     ),
     relation=absolute(),
     laws=(Law.STREAMING,),
-    properties=_BAM_PROPERTIES,
+    recovers=(),
 )
 """BAM with all logits, content and log prior, multiplied by s ln n, for causal attention over n visible keys.
 
@@ -312,28 +307,24 @@ def t5_bidirectional_bucket(offset: sp.Expr) -> sp.Expr:
     return Bucket(abs(offset), half, T5_LONGEST) + sp.Piecewise((0, offset >= 0), (half, True))
 
 
-_T5_PARAMETERS = (
-    Parameter(symbol=T5_WEIGHTS, meaning="bias of each bucket, in every head", learned=T5_BUCKETS * HEADS),
-)
-_T5_OPTIONS = {
-    "buckets": Option(default=32, least=2, most=1_024),
-    "longest": Option(default=128, least=2, most=100_000),
-}
-_T5_RECOVERS = (Recovery(of="nope", assignment={T5_WEIGHTS: sp.Integer(0)}),)
-
 T5 = Encoding(
     name="t5",
     title="T5 bias",
     arxiv="1910.10683",
     summary="relative, in buckets (T5)",
-    options=_T5_OPTIONS,
+    options={
+        "buckets": Option(default=32, least=2, most=1_024),
+        "longest": Option(default=128, least=2, most=100_000),
+    },
     relation_of=lambda circuit, buckets, longest: t5_buckets(buckets, longest),
-    parameters=_T5_PARAMETERS,
+    parameters=(
+        Parameter(symbol=T5_WEIGHTS, meaning="bias of each bucket, in every head", learned=T5_BUCKETS * HEADS),
+    ),
     bias=lambda query_position, key_position, _: T5_WEIGHTS[t5_bucket(query_position - key_position)],
     relation=t5_buckets(T5_BUCKETS, T5_LONGEST),
     laws=DISTANCE_LAWS,
     properties=Properties(far="constant", width="114"),
-    recovers=_T5_RECOVERS,
+    recovers=(Recovery(of="nope", assignment={T5_WEIGHTS: sp.Integer(0)}),),
 )
 """T5 bias of the decoder, causal: small distances have buckets of their own, large ones share.
 
@@ -341,19 +332,15 @@ Source: Raffel et al., arXiv 1910.10683, section 2.1; the rule of the buckets is
 omits the division by sqrt(d), which is not part of the bias.
 """
 
-T5_BIDIRECTIONAL = Encoding(
+T5_BIDIRECTIONAL = replace(
+    T5,
     name="t5-bidirectional",
     title="T5 bias (bidirectional)",
-    arxiv="1910.10683",
     summary="relative, in buckets of both sides (T5)",
-    options=_T5_OPTIONS,
     relation_of=lambda circuit, buckets, longest: t5_buckets(buckets // 2, longest),
-    parameters=_T5_PARAMETERS,
     bias=lambda query_position, key_position, _: T5_WEIGHTS[t5_bidirectional_bucket(query_position - key_position)],
     relation=t5_buckets(T5_BUCKETS // 2, T5_LONGEST),
-    laws=DISTANCE_LAWS,
     properties=Properties(far="constant", width="92"),
-    recovers=_T5_RECOVERS,
 )
 """T5 bias of the encoder; its relation covers keys up to the query."""
 

@@ -5,6 +5,7 @@ arXiv 2503.08067.  The papers write the query at i and the key at j; here j is t
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import sympy as sp
 
@@ -220,31 +221,6 @@ def cable_logarithm(distance_: sp.Expr) -> sp.Expr:
 CABLE_SILENT = cable_gate(sp.Integer(0))
 """Gate log 2 of every query if w = 0; no other gate is the same for all content.  [F]"""
 
-_CABLE_RECTIFIED = Parameter(
-    symbol=CABLE_RECTIFIED,
-    meaning="`rectified` of w . x, w of the head and layer",
-    learned=LAYERS * HEADS * WIDTH,
-    family=Family.TOKENS,
-    domain=sp.FiniteSet(cable_rectified(sp.Integer(0))),
-)
-_CABLE_GATES = Parameter(
-    symbol=CABLE_GATES,
-    meaning="`gate` of w . x at the query, w of the head and layer",
-    learned=LAYERS * HEADS * WIDTH,
-    family=Family.TOKENS,
-    domain=sp.FiniteSet(CABLE_SILENT),
-)
-_CABLE_DEAD = Recovery(of="nope", assignment={CABLE_RECTIFIED: sp.Integer(0)})
-_CABLE_PROPERTIES = Properties(
-    far="r > 0: falls exponentially; r = 0: constant", bounded=False, causal_only=True, width="2"
-)
-_CABLE_LAWS = (Law.TRANSLATION, Law.NORM, Law.STREAMING)
-
-
-def _gated_distance(query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    """Distance times the gate of the query."""
-    return CABLE_GATES[query] * cable_distance(CABLE_RECTIFIED, key=key, query=query)
-
 
 CABLE = Encoding(
     name="cable",
@@ -264,7 +240,7 @@ CABLE = Encoding(
     bias=lambda query_position, key_position, _: cable_bias(
         cable_distance(CABLE_STEPS, key=key_position, query=query_position), gate=sp.Integer(1)
     ),
-    laws=_CABLE_LAWS,
+    laws=(Law.TRANSLATION, Law.NORM, Law.STREAMING),
     properties=_EXPONENTIAL,
     recovers=(
         Recovery(of="fox", assignment={CABLE_STEPS: sp.Lambda(_STEP, -LOG_GATES[_STEP])}),
@@ -282,19 +258,47 @@ large give the released weights.  An older file (Cable.py) divides by the root o
 it is.
 """
 
-CABLE_GATED = Encoding(
+CABLE_UNGATED = replace(
+    CABLE,
+    name="cable-nw",
+    title="Cable, without gates",
+    summary="sums of rectified token steps (Cable)",
+    parameters=(
+        Parameter(
+            symbol=CABLE_RECTIFIED,
+            meaning="`rectified` of w . x, w of the head and layer",
+            learned=LAYERS * HEADS * WIDTH,
+            family=Family.TOKENS,
+            domain=sp.FiniteSet(cable_rectified(sp.Integer(0))),
+        ),
+    ),
+    bias=lambda query_position, key_position, _: cable_bias(
+        cable_distance(CABLE_RECTIFIED, key=key_position, query=query_position), gate=sp.Integer(1)
+    ),
+    properties=Properties(
+        far="r > 0: falls exponentially; r = 0: constant", bounded=False, causal_only=True, width="2"
+    ),
+    recovers=(Recovery(of="nope", assignment={CABLE_RECTIFIED: sp.Integer(0)}),),
+)
+
+CABLE_GATED = replace(
+    CABLE_UNGATED,
     name="cable-gated",
     title="Cable, gated",
-    arxiv="2503.08067",
     summary="sums of token steps, gated by the query (Cable)",
-    no_relation=DEPENDS_ON_TOKENS,
-    caveat=ONE_LAW,
-    parameters=(_CABLE_RECTIFIED, _CABLE_GATES),
+    parameters=(
+        *CABLE_UNGATED.parameters,
+        Parameter(
+            symbol=CABLE_GATES,
+            meaning="`gate` of w . x at the query, w of the head and layer",
+            learned=LAYERS * HEADS * WIDTH,
+            family=Family.TOKENS,
+            domain=sp.FiniteSet(CABLE_SILENT),
+        ),
+    ),
     bias=lambda query_position, key_position, _: cable_bias(
         cable_distance(CABLE_RECTIFIED, key=key_position, query=query_position), gate=CABLE_GATES[query_position]
     ),
-    laws=_CABLE_LAWS,
-    properties=_CABLE_PROPERTIES,
     recovers=(
         Recovery(
             of="cable-nw",
@@ -303,47 +307,21 @@ CABLE_GATED = Encoding(
                 CABLE_RECTIFIED: sp.Lambda(_STEP, CABLE_RECTIFIED[_STEP] / CABLE_SILENT),
             },
         ),
-        _CABLE_DEAD,
+        *CABLE_UNGATED.recovers,
     ),
 )
 
-CABLE_UNGATED = Encoding(
-    name="cable-nw",
-    title="Cable, without gates",
-    arxiv="2503.08067",
-    summary="sums of rectified token steps (Cable)",
-    no_relation=DEPENDS_ON_TOKENS,
-    caveat=ONE_LAW,
-    parameters=(_CABLE_RECTIFIED,),
-    bias=lambda query_position, key_position, _: cable_bias(
-        cable_distance(CABLE_RECTIFIED, key=key_position, query=query_position), gate=sp.Integer(1)
-    ),
-    laws=_CABLE_LAWS,
-    properties=_CABLE_PROPERTIES,
-    recovers=(_CABLE_DEAD,),
-)
-
-CABLE_LOGARITHMIC = Encoding(
+CABLE_LOGARITHMIC = replace(
+    CABLE_GATED,
     name="cable-log",
     title="K-Cable",
-    arxiv="2503.08067",
     aliases=("k-cable",),
     summary="logarithm of sums of token steps (K-Cable)",
-    no_relation=DEPENDS_ON_TOKENS,
-    caveat=ONE_LAW,
-    parameters=(_CABLE_RECTIFIED, _CABLE_GATES),
-    bias=lambda query_position, key_position, _: cable_logarithm(_gated_distance(query_position, key_position)),
-    laws=_CABLE_LAWS,
+    bias=lambda query_position, key_position, _: cable_logarithm(
+        CABLE_GATES[query_position] * cable_distance(CABLE_RECTIFIED, key=key_position, query=query_position)
+    ),
     properties=Properties(far="r > 0: falls like a power; r = 0: constant", bounded=False, width="none"),
-    recovers=(_CABLE_DEAD,),
+    recovers=CABLE_UNGATED.recovers,
 )
 
-ENCODINGS = (
-    FOX,
-    FOX_BIAS_ONLY,
-    FOX_FIXED,
-    CABLE,
-    CABLE_GATED,
-    CABLE_UNGATED,
-    CABLE_LOGARITHMIC,
-)
+ENCODINGS = (FOX, FOX_BIAS_ONLY, FOX_FIXED, CABLE, CABLE_GATED, CABLE_UNGATED, CABLE_LOGARITHMIC)

@@ -7,6 +7,7 @@ l = 0 .. d/2 - 1.  Learned planes are in `grape`, boosts in `hope`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import sympy as sp
@@ -43,12 +44,6 @@ PlaneFunction = Callable[[sp.Expr], sp.Expr]
 def rotation(angle: sp.Expr) -> sp.Matrix:
     """Rotation R2(t) = [[cos t, -sin t], [sin t, cos t]] = exp(t J2), J2 = [[0, -1], [1, 0]]; 2 x 2.  [P]"""
     return sp.Matrix([[sp.cos(angle), -sp.sin(angle)], [sp.sin(angle), sp.cos(angle)]])
-
-
-def rope_actions(position: sp.Expr) -> Actions:
-    """Matrices R2(p theta) that act on a query and on a key at position p.  [P]"""
-    turn = rotation(position * FREQUENCY)
-    return turn, turn
 
 
 def frequency(plane: sp.Expr | int, *, head_dim: sp.Expr | int, base: sp.Expr | int = 10000) -> sp.Expr:
@@ -147,7 +142,7 @@ ROPE = Encoding(
     caveat=ONE_LAW,
     planes="head",
     parameters=(Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `frequencies`"),),
-    rotate=lambda position, _: rope_actions(position),
+    rotate=lambda position, _: (rotation(position * FREQUENCY), rotation(position * FREQUENCY)),
     relation=relative(),
     laws=DISTANCE_LAWS,
     properties=Properties(far="oscillates"),
@@ -194,21 +189,16 @@ def sum_of_squared_frequencies(*, head_dim: sp.Expr | int, base: sp.Expr | int) 
     return (1 - sp.sympify(base) ** -2) / (1 - sp.sympify(base) ** (sp.Integer(-4) / head_dim))
 
 
-INTERPOLATION = Encoding(
+INTERPOLATION = replace(
+    ROPE,
     name="interpolation",
     title="Position interpolation",
     arxiv="2306.15595",
     aliases=("pi", "position-interpolation"),
     summary="rotary, positions divided",
     options={**ROTATION_OPTIONS, "scale": STRETCH},
-    caveat=ONE_LAW,
-    planes="head",
     parameters=(*ROPE.parameters, Parameter(symbol=SHRINK, meaning="1/s, trained length over new length")),
     positions=lambda index, _: interpolated_position(index, scale=1 / SHRINK),
-    rotate=ROPE.rotate,
-    relation=relative(),
-    laws=DISTANCE_LAWS,
-    properties=Properties(far="oscillates"),
     recovers=(Recovery(of="rope", assignment={SHRINK: sp.Integer(1)}),),
 )
 """Position interpolation: RoPE at positions divided by s = L'/L, so that L' of them lie within the trained length L.
@@ -256,6 +246,12 @@ def dynamic_ntk_scale(length: sp.Expr, *, trained_length: sp.Expr, growth: sp.Ex
     return sp.Max(1, growth * length / trained_length - (growth - 1))
 
 
+def _ntk_actions(position: sp.Expr) -> Actions:
+    """Matrices that act on a query and on a key at a position: a rotation."""
+    turn = rotation(position * FREQUENCY)
+    return turn, turn
+
+
 def _dynamic_ntk_scale(length: sp.Expr) -> sp.Expr:
     """Dynamic scale of a sequence of this length."""
     return dynamic_ntk_scale(length, trained_length=NTK_TRAINED_LENGTH, growth=NTK_GROWTH)
@@ -268,23 +264,19 @@ def _distance_and_length(key: int, query: int, length: int) -> int:
     return diagonal * (diagonal + 1) // 2 + distance
 
 
-NTK = Encoding(
+NTK = replace(
+    ROPE,
     name="ntk",
     title="NTK-aware scaling",
     arxiv="2309.00071",
     aliases=("ntk-aware",),
     summary="rotary, base enlarged (NTK-aware)",
     options={**ROTATION_OPTIONS, "scale": STRETCH},
-    caveat=ONE_LAW,
-    planes="head",
     parameters=(
         *ROPE.parameters,
         Parameter(symbol=NTK_FACTOR, meaning="factor of the frequency of the plane, from `factor`"),
     ),
-    rotate=lambda position, _: rope_actions(position * NTK_FACTOR),
-    relation=relative(),
-    laws=DISTANCE_LAWS,
-    properties=Properties(far="oscillates"),
+    rotate=lambda position, _: _ntk_actions(position * NTK_FACTOR),
     recovers=(Recovery(of="rope", assignment={NTK_FACTOR: sp.Integer(1)}),),
 )
 """NTK-aware scaling: RoPE with a larger base, so that slow planes are interpolated and fast ones stay unchanged.
@@ -292,21 +284,21 @@ NTK = Encoding(
 Source: the rule b' = b s^(d/(d-2)) as YaRN (Peng et al., arXiv 2309.00071) states it.
 """
 
-DYNAMIC_NTK = Encoding(
+DYNAMIC_NTK = replace(
+    ROPE,
     name="dynamic-ntk",
     title="Dynamic NTK scaling",
     arxiv="2309.00071",
+    aliases=(),
     summary="rotary, base enlarged with the length",
     options={**ROTATION_OPTIONS, "factor": Option(default=1.0, least=1e-3, most=1e6)},
-    caveat=ONE_LAW,
-    planes="head",
     parameters=(
         *ROPE.parameters,
         Parameter(symbol=NTK_FACTOR_AT, meaning="factor of the frequency of the plane at each scale, from `factor`"),
         Parameter(symbol=NTK_TRAINED_LENGTH, meaning="trained length"),
         Parameter(symbol=NTK_GROWTH, meaning="how fast the scale grows with the length"),
     ),
-    rotate=lambda position, length: rope_actions(position * NTK_FACTOR_AT(_dynamic_ntk_scale(length))),
+    rotate=lambda position, length: _ntk_actions(position * NTK_FACTOR_AT(_dynamic_ntk_scale(length))),
     relation=from_function(_distance_and_length, name="relative at each length", scale_hint=True),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.NORM),
     properties=Properties(far="oscillates", width="none"),
@@ -377,10 +369,12 @@ def _yarn_action(position: sp.Expr) -> sp.Matrix:
     return yarn_magnitude(1 / SHRINK) * turned
 
 
-YARN = Encoding(
+YARN = replace(
+    ROPE,
     name="yarn",
     title="YaRN",
     arxiv="2309.00071",
+    aliases=(),
     summary="rotary, slow planes stretched (YaRN)",
     options={
         **ROTATION_OPTIONS,
@@ -389,8 +383,6 @@ YARN = Encoding(
         "alpha": Option(default=1.0, least=0, most=1e6),
         "beta": Option(default=32.0, least=0, most=1e6),
     },
-    caveat=ONE_LAW,
-    planes="head",
     parameters=(
         *ROPE.parameters,
         Parameter(symbol=SHRINK, meaning="1/s, trained length over new length"),
@@ -401,9 +393,7 @@ YARN = Encoding(
         ),
     ),
     rotate=lambda position, _: (_yarn_action(position), _yarn_action(position)),
-    relation=relative(),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
-    properties=Properties(far="oscillates"),
     recovers=(Recovery(of="rope", assignment={SHRINK: sp.Integer(1)}),),
 )
 """YaRN: slow planes of RoPE are interpolated, fast ones stay unchanged; queries and keys are scaled by a constant.
