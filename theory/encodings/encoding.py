@@ -138,7 +138,7 @@ DISTANCE_LAWS = (Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING)
 
 @dataclass(frozen=True, kw_only=True)
 class Properties:
-    """Properties of the scores that a record states; `lengthgen verify` decides each of them from the formulas.
+    """Properties of scores that a registered record states; `lengthgen verify` decides each from the formulas.
 
     Attributes:
         far: effect of the position on far keys, in the words of `theory.far`, by ranges of the parameters if it depends
@@ -188,7 +188,7 @@ class Encoding(Brief):
     """A position encoding: score = (A_Q(j) (q + e(j))) . (A_K(i) (k + e(i)) + p(j, i)) + b(j, i), key at i, query at j.
 
     `lengthgen.theory.encodings.catalogue.register` registers it under its name and aliases.  The torch module of a
-    registered encoding is attached under the same name in empirical/encodings/catalogue.py.
+    registered encoding is attached under the same name in empirical/encodings/modules.py.
 
     Attributes:
         name: name on the command line and everywhere else.

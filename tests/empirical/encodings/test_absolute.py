@@ -19,7 +19,7 @@ from lengthgen.empirical.encodings.absolute import (
     Sinusoidal,
 )
 from lengthgen.empirical.encodings.agreement import TOLERANCE, largest_difference
-from lengthgen.empirical.encodings.catalogue import named
+from lengthgen.empirical.encodings.modules import named
 from lengthgen.theory.encodings import absolute, rotary
 from lengthgen.theory.encodings.encoding import WIDTH, Encoding
 from tests.empirical.twins import HOSTILE, exact, normal, symbolic_scores

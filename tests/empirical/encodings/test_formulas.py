@@ -14,15 +14,7 @@ from lengthgen.empirical.encodings.base import Content, PositionEncoding
 from lengthgen.empirical.encodings.biases import T5, ALiBi, KerpleLog, KerplePower
 from lengthgen.empirical.encodings.grape import GrapeAdditive
 from lengthgen.empirical.encodings.paths import BiasOnlyFoX, FixedFoX
-from lengthgen.empirical.encodings.rotary import (
-    SWAT,
-    DynamicNTK,
-    NTKAware,
-    PositionInterpolation,
-    Rotary,
-    XPos,
-    YaRN,
-)
+from lengthgen.empirical.encodings.rotary import SWAT, DynamicNTK, NTKAware, PositionInterpolation, Rotary, XPos, YaRN
 from lengthgen.theory.encodings import biases, grape, paths, rotary
 from lengthgen.theory.encodings.encoding import Encoding
 from tests.empirical.encodings.test_rotary import FEW, LAYOUTS, exact_gammas

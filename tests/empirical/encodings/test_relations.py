@@ -16,7 +16,7 @@ from lengthgen.empirical.encodings import tensors
 from lengthgen.empirical.encodings.agreement import TOLERANCE, largest_difference
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
 from lengthgen.empirical.encodings.biases import FIRE
-from lengthgen.empirical.encodings.catalogue import named
+from lengthgen.empirical.encodings.modules import named
 from lengthgen.empirical.encodings.relations import (
     LBPE,
     MANY,

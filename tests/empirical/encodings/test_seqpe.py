@@ -10,8 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.catalogue import named
-from lengthgen.empirical.encodings.guarded import HookError, guard
+from lengthgen.empirical.encodings.modules import HookError, guard, named
 from lengthgen.empirical.encodings.seqpe import (
     CANDIDATES,
     LOCAL_RANGE,
