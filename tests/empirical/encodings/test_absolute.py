@@ -74,14 +74,6 @@ def test_sinusoidal_narrow_types_stay_within_their_budget(dtype):
     assert (error <= 1.01 * (single + (single + last) * right.abs())).all()
 
 
-def test_sinusoidal_rows_have_positions_of_their_own():
-    encoding, x = Sinusoidal(width=SINUSOIDAL_WIDTH), normal(2, 2, 3, SINUSOIDAL_WIDTH)
-    positions = torch.tensor([[0, 5, 6], [10**6, 2, 2]])
-    both = encoding.embed(x, positions)
-    for row in range(2):
-        torch.testing.assert_close(both[row], encoding.embed(x[row], positions[row]), rtol=0, atol=1e-15)
-
-
 @pytest.mark.parametrize("width", [0, 7, -2])
 def test_sinusoidal_an_odd_width_is_refused(width):
     with pytest.raises(ValueError, match=f"width must be a positive even number, not {width}"):
@@ -153,12 +145,6 @@ def test_table_narrow_types_stay_within_their_budget(encoding, dtype):
     assert ((codes.double() - right).abs() <= 1.01 * (single + last) * right.abs()).all()
 
 
-def test_table_rows_have_positions_of_their_own(encoding):
-    positions = torch.tensor([[0, 5, 2], [3, 3, 1]])
-    codes = encoding.embed(torch.zeros(2, 3, SIZE), positions)
-    assert torch.equal(codes, encoding.table[positions])
-
-
 @pytest.mark.parametrize("position", [LENGTH, -1, 10**6])
 def test_table_a_position_that_has_no_row_is_refused_and_not_clamped(encoding, position):
     with pytest.raises(ValueError, match=f"position {position} is not in the table of 6 positions, 0 to 5"):
@@ -174,12 +160,6 @@ def test_table_embeddings_of_another_width_are_refused(encoding):
 def test_an_empty_table_is_refused(length, width):
     with pytest.raises(ValueError, match=f"length and width must be at least 1, not {length} and {width}"):
         LearnedAbsolute(length=length, width=width)
-
-
-@pytest.mark.parametrize("length", [0, 1])
-def test_table_short_sequences(encoding, length):
-    codes = encoding.embed(torch.zeros(1, length, SIZE), torch.arange(length))
-    assert torch.equal(codes[0], encoding.table[:length])
 
 
 ORTHOGONAL_WIDTH, TRAINED = 16, 3000

@@ -86,7 +86,7 @@ def test_padding_changes_nothing_on_real_tokens(name, side):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_batch_with_positions_of_its_own_is_its_members(name):
     encoding, x = make(name), draw(3, BATCH, LENGTH, WIDTH)
-    positions = torch.stack((torch.arange(LENGTH), torch.arange(LENGTH) + 11))
+    positions = torch.stack((torch.arange(LENGTH), 2 * torch.arange(LENGTH) + 11))
     together = logits(encoding, x, positions)
     for row in range(BATCH):
         alone = logits(encoding, x[row : row + 1], positions[row])

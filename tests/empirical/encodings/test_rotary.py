@@ -85,16 +85,6 @@ def test_rope_how_contents_lie_in_memory_does_not_matter(layout):
         torch.testing.assert_close(rotated, encoding.rotate(view.clone(), view, positions)[0], rtol=0, atol=1e-14)
 
 
-def test_rope_rows_have_positions_of_their_own():
-    encoding = Rotary(head_dim=ROPE_HEAD_DIM)
-    positions = torch.tensor([[0, 1, 2], [10**6, 3, 3]])
-    q, k = normal(7, 2, 2, 4, 3, ROPE_HEAD_DIM)
-    both = encoding.rotate(q, k, positions)
-    for row in range(2):
-        alone = encoding.rotate(q[row : row + 1], k[row : row + 1], positions[row])
-        torch.testing.assert_close([rotated[row : row + 1] for rotated in both], list(alone), rtol=0, atol=1e-15)
-
-
 @pytest.mark.parametrize("layout", ["interleaved", "halves"])
 def test_rope_gradients_flow_to_contents_and_angles(layout):
     x = normal(8, 1, 2, 3, 4).requires_grad_()
