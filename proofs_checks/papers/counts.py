@@ -10,47 +10,12 @@ from lengthgen.circuits.tasks import load
 from lengthgen.circuits.theories.counts import samples_of
 from lengthgen.circuits.trace import trace
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.pola import SOURCE
 
 _PLACE = "the amendment by operators that read counts is ours"
 DEPTH, OUTPUT = sp.symbols("x k", integer=True)
 """Depth x of a prefix (opening brackets less closing ones), and the depth k that an output names."""
-
-
-def is_largest(*, value: sp.Expr) -> Evidence:
-    """Decide if the value of output k at depth x is affine in x and strictly largest at k = x, over all integers."""
-    if sp.degree(sp.Poly(value, DEPTH)) > 1:
-        raise Refuted(f"{value} is not affine in the counts")
-    lead = sp.factor(value.subs(OUTPUT, DEPTH) - value)
-    gap = sp.Poly(sp.expand(lead.subs(OUTPUT, DEPTH + OUTPUT)), OUTPUT)
-    if gap.coeff_monomial(1) != 0 or gap.coeff_monomial(OUTPUT) != 0 or not gap.coeff_monomial(OUTPUT**2) > 0:
-        raise Refuted(
-            f"the lead of the right output over one that is k away is {gap.as_expr()}, not positive for k != 0"
-        )
-    return Evidence(strength=Strength.GENERAL, reach="", facts=(f"lead of depth x over depth k: {lead}",))
-
-
-def have_no_functions(*, outputs: Mapping[int, int], multipliers: Mapping[int, int]) -> Evidence:
-    """Decide if multipliers prove that no two affine functions of one count have these outputs as their larger one.
-
-    The difference d of the functions must be positive where the output is 1 and negative where it is 0. Non-negative
-    multipliers, not all 0, with a sum of signed (count, 1) of 0 contradict that (Farkas).
-
-    Args:
-        outputs: count -> output, 0 or 1.
-        multipliers: count -> multiplier.
-    """
-    signed = {count: (1 if outputs[count] else -1) * factor for count, factor in multipliers.items()}
-    if min(multipliers.values()) < 0 or not any(multipliers.values()):
-        raise Refuted("multipliers must be non-negative, and one of them positive")
-    sums = sum(signed.values()), sum(count * factor for count, factor in signed.items())
-    if sums != (0, 0):
-        raise Refuted(f"the sum of the multiplied (1, count) is {sums}, not (0, 0)")
-    return Evidence(
-        strength=Strength.GENERAL,
-        reach="",
-        facts=(f"multipliers of the counts {[*multipliers]}: {[*multipliers.values()]}",),
-    )
 
 
 def confuses(*, build: Callable[[], Task], scales: Sequence[int]) -> Evidence:
@@ -72,38 +37,68 @@ def _task(name: str) -> Callable[[], Task]:
     return lambda: load(name)
 
 
-CLAIMS = (
-    Claim(
-        id="src-counts-depth",
-        source=SOURCE.at(_PLACE),
-        statement="For brackets of any bounded depth, the set of symbols that may follow is the largest of functions "
-        "that are affine in the counts of brackets: k x - k^2/2 for depth k.",
-        latex=r"\arg\max_k \left(k x - k^2/2\right) = x",
-        label="F",
-        check=is_largest,
-        holds={"value": OUTPUT * DEPTH - OUTPUT**2 / 2},
-        falsifiers={
-            "the square without the half": {"value": OUTPUT * DEPTH - OUTPUT**2},
-            "no constant": {"value": OUTPUT * DEPTH},
-            "the square of the distance, not affine": {"value": -((OUTPUT - DEPTH) ** 2)},
-        },
-    ),
-    Claim(
-        id="src-counts-parity",
-        source=SOURCE.at(_PLACE),
-        statement="Parity at once is not the larger of two functions that are affine in the number of ones, whatever "
-        "other tokens there are: already 0, 1 and 2 ones contradict it.",
-        latex=r"d(0) < 0,\ d(1) > 0,\ d(2) < 0 \text{ for no affine } d",
-        label="F",
-        check=have_no_functions,
-        holds={"outputs": {0: 0, 1: 1, 2: 0}, "multipliers": {0: 1, 1: 2, 2: 1}},
-        falsifiers={
-            "majority of three": {"outputs": {0: 0, 1: 0, 2: 1}},
-            "equal multipliers": {"multipliers": {0: 1, 1: 1, 2: 1}},
-            "no multipliers": {"multipliers": {0: 0, 1: 0, 2: 0}},
-            "negative multipliers": {"outputs": {0: 0, 1: 0, 2: 0}, "multipliers": {0: 1, 1: -2, 2: 1}},
-        },
-    ),
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "src-counts-depth",
+    _PLACE,
+    r"\arg\max_k \left(k x - k^2/2\right) = x",
+    falsifiers={
+        "the square without the half": {"value": OUTPUT * DEPTH - OUTPUT**2},
+        "no constant": {"value": OUTPUT * DEPTH},
+        "the square of the distance, not affine": {"value": -((OUTPUT - DEPTH) ** 2)},
+    },
+)
+def is_largest(value: sp.Expr = OUTPUT * DEPTH - OUTPUT**2 / 2) -> Facts:
+    """For brackets of any bounded depth, the set of symbols that may follow is the largest of functions that are affine
+    in the counts of brackets: k x - k^2/2 for depth k.
+    """
+    if sp.degree(sp.Poly(value, DEPTH)) > 1:
+        raise Refuted(f"{value} is not affine in the counts")
+    lead = sp.factor(value.subs(OUTPUT, DEPTH) - value)
+    gap = sp.Poly(sp.expand(lead.subs(OUTPUT, DEPTH + OUTPUT)), OUTPUT)
+    if gap.coeff_monomial(1) != 0 or gap.coeff_monomial(OUTPUT) != 0 or not gap.coeff_monomial(OUTPUT**2) > 0:
+        raise Refuted(
+            f"the lead of the right output over one that is k away is {gap.as_expr()}, not positive for k != 0"
+        )
+    yield f"lead of depth x over depth k: {lead}"
+
+
+@CLAIMS.claim(
+    "src-counts-parity",
+    _PLACE,
+    r"d(0) < 0,\ d(1) > 0,\ d(2) < 0 \text{ for no affine } d",
+    falsifiers={
+        "majority of three": {"outputs": {0: 0, 1: 0, 2: 1}},
+        "equal multipliers": {"multipliers": {0: 1, 1: 1, 2: 1}},
+        "no multipliers": {"multipliers": {0: 0, 1: 0, 2: 0}},
+        "negative multipliers": {"outputs": {0: 0, 1: 0, 2: 0}, "multipliers": {0: 1, 1: -2, 2: 1}},
+    },
+)
+def have_no_functions(
+    outputs: Mapping[int, int] = {0: 0, 1: 1, 2: 0}, multipliers: Mapping[int, int] = {0: 1, 1: 2, 2: 1}
+) -> Facts:
+    """Parity at once is not the larger of two functions that are affine in the number of ones, whatever other tokens
+    there are: already 0, 1 and 2 ones contradict it.
+
+    The difference d of the functions must be positive where the output is 1 and negative where it is 0. Non-negative
+    multipliers, not all 0, with a sum of signed (count, 1) of 0 contradict that (Farkas).
+
+    Args:
+        outputs: count -> output, 0 or 1.
+        multipliers: count -> multiplier.
+    """
+    signed = {count: (1 if outputs[count] else -1) * factor for count, factor in multipliers.items()}
+    if min(multipliers.values()) < 0 or not any(multipliers.values()):
+        raise Refuted("multipliers must be non-negative, and one of them positive")
+    sums = sum(signed.values()), sum(count * factor for count, factor in signed.items())
+    if sums != (0, 0):
+        raise Refuted(f"the sum of the multiplied (1, count) is {sums}, not (0, 0)")
+    yield f"multipliers of the counts {[*multipliers]}: {[*multipliers.values()]}"
+
+
+CLAIMS.append(
     Claim(
         id="src-counts-order",
         source=SOURCE.at(_PLACE),
@@ -113,9 +108,6 @@ CLAIMS = (
         label="F",
         check=confuses,
         holds={"build": _task("reverse"), "scales": (1, 2)},
-        falsifiers={
-            "majority": {"build": _task("majority-direct")},
-            "one digit, which has no order": {"scales": (1,)},
-        },
-    ),
+        falsifiers={"majority": {"build": _task("majority-direct")}, "one digit, which has no order": {"scales": (1,)}},
+    )
 )

@@ -5,8 +5,9 @@ from itertools import pairwise
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.claim import Refuted, Source
+from lengthgen.proofs_checks.identity import same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory.encodings import learned, sinusoidal
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
@@ -15,28 +16,6 @@ SOURCE = Source(
 )
 _POINT = dict(zip([*QUERY, *KEY], (1, 2, 3, 5), strict=True))
 Rows = Sequence[Sequence[int]]
-
-
-def untrained_rows(*, moves: Callable[[int, int], bool]) -> Evidence:
-    """Decide which rows of the table have a gradient if sequences have n tokens; `moves` takes row and n."""
-    length = sp.Symbol("n", integer=True, positive=True)
-    before, after = sp.symbols("a b", integer=True, nonnegative=True)
-    inside = learned.code(length - 1 - before)
-    beyond = [learned.TABLE[length + after, coordinate] for coordinate in (0, 1)]
-    slopes = sp.Matrix([[entry.diff(parameter) for entry in inside] for parameter in beyond])
-    for tokens in range(1, 5):
-        for row in range(tokens + 2):
-            if _has_gradient(row, tokens) != moves(row, tokens):
-                raise Refuted(_gradient_text(row, tokens))
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            same_by_sympy("dP[p]/dP[r] for p = n - 1 - a, r = n + b, all a, b >= 0", slopes, sp.zeros(2, 2)),
-            "a loss of sequences of n tokens reads x_p + P[p] for p < n alone: its gradient to row r >= n is 0",
-            "for an arbitrary loss, sequences of 1 to 4 tokens, every row: a gradient iff r < n",
-        ),
-        assumptions=("gradients alone: weight decay moves every row",),
-    )
 
 
 def _has_gradient(row: int, tokens: int) -> bool:
@@ -58,15 +37,69 @@ def _gradient_text(row: int, tokens: int) -> str:
     return f"sequences of {tokens}: the score of query {tokens - 1} and key 0 has slope {value} in P[{row}, 0]"
 
 
-def relative_tables(*, relative: Callable[[Rows], bool]) -> Evidence:
-    """Decide for which tables the score is unchanged, for all contents, if both positions shift by the same amount.
+def _with_symbols(expression: sp.Matrix) -> sp.Matrix:
+    """Return the expression with each entry of the table replaced by a plain symbol."""
+    return sp.Matrix(expression).xreplace({entry: sp.Symbol(str(entry)) for entry in expression.atoms(sp.Indexed)})
+
+
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "ape-1",
+    "",
+    r"\partial\mathcal{L}/\partial P_r=0\iff r\ge n",
+    assumptions=("gradients alone: weight decay moves every row",),
+    falsifiers={
+        "rows beyond the training length move": {"moves": lambda row, length: True},
+        "the last trained row stays": {"moves": lambda row, length: row < length - 1},
+    },
+)
+def untrained_rows(moves: Callable[[int, int], bool] = lambda row, length: row < length) -> Facts:
+    """The gradient to row r of the table is zero iff no training sequence has more than r tokens: rows that no training
+    sequence reaches keep their initial values.
+
+    Decide which rows of the table have a gradient if sequences have n tokens; `moves` takes row and n.
+    """
+    length = sp.Symbol("n", integer=True, positive=True)
+    before, after = sp.symbols("a b", integer=True, nonnegative=True)
+    inside = learned.code(length - 1 - before)
+    beyond = [learned.TABLE[length + after, coordinate] for coordinate in (0, 1)]
+    slopes = sp.Matrix([[entry.diff(parameter) for entry in inside] for parameter in beyond])
+    for tokens in range(1, 5):
+        for row in range(tokens + 2):
+            if _has_gradient(row, tokens) != moves(row, tokens):
+                raise Refuted(_gradient_text(row, tokens))
+    yield same_by_sympy("dP[p]/dP[r] for p = n - 1 - a, r = n + b, all a, b >= 0", slopes, sp.zeros(2, 2))
+    yield "a loss of sequences of n tokens reads x_p + P[p] for p < n alone: its gradient to row r >= n is 0"
+    yield "for an arbitrary loss, sequences of 1 to 4 tokens, every row: a gradient iff r < n"
+
+
+@CLAIMS.claim(
+    "ape-2",
+    "",
+    r"(q+P_{j+s})\cdot(k+P_{i+s})=(q+P_j)\cdot(k+P_i)\ \forall q,k,s\iff P_0=P_1=\dots",
+    assumptions=("contents q and k are free, W_q and W_k absorbed in them",),
+    falsifiers={
+        "a random table": {"relative": lambda rows: True},
+        "equal steps between rows": {
+            "relative": lambda rows: (
+                len({(after[0] - here[0], after[1] - here[1]) for here, after in pairwise(rows)}) == 1
+            )
+        },
+        "no table at all": {"relative": lambda rows: False},
+    },
+)
+def relative_tables(relative: Callable[[Rows], bool] = lambda rows: len({tuple(row) for row in rows}) == 1) -> Facts:
+    """A learned table leaves scores unchanged under a common shift of positions, for all contents, only if all its rows
+    are equal.
 
     `relative` takes the rows of a table and returns True if the table should be relative.
     """
     i, offset, shift = sp.symbols("i D s", integer=True, nonnegative=True)
     scores = [learned.ENCODING.score(query_position=at + offset, key_position=at) for at in (i, i + shift)]
     expected = learned.code(i + shift) - learned.code(i)
-    fact = require_equal(
+    yield (
         "the change by a shift s has the slope P[i + s] - P[i] in q",
         lambda: _with_symbols((scores[1] - scores[0]).diff(QUERY)),
         lambda: _with_symbols(expected),
@@ -88,24 +121,22 @@ def relative_tables(*, relative: Callable[[Rows], bool]) -> Evidence:
                 same_by_sympy(f"{name} table {list(rows)}: scores at (1, 0) and ({query}, {query - 1})", at[0], score)
         elif len({sp.expand(score) for score in at}) == 1:
             raise Refuted(f"{name} table {list(rows)}: the score at distance 1 is {sp.expand(at[0])} everywhere")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            fact,
-            "it vanishes for all q, i and s only if all rows are equal; then no score depends on positions",
-            f"tables of 4 rows decided: {', '.join(tables)}",
-        ),
-        assumptions=("contents q and k are free, W_q and W_k absorbed in them",),
-    )
+    yield "it vanishes for all q, i and s only if all rows are equal; then no score depends on positions"
+    yield f"tables of 4 rows decided: {', '.join(tables)}"
 
 
-def _with_symbols(expression: sp.Matrix) -> sp.Matrix:
-    """Return the expression with each entry of the table replaced by a plain symbol."""
-    return sp.Matrix(expression).xreplace({entry: sp.Symbol(str(entry)) for entry in expression.atoms(sp.Indexed)})
-
-
-def holds_sinusoidal(*, positions: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide if some table of L rows gives the sinusoidal code at positions 0 .. positions(L) - 1."""
+@CLAIMS.claim(
+    "ape-3",
+    "",
+    r"P_p:=PE(p)\ (0\le p<L)\ \Rightarrow\ \text{learned}=\text{sinusoidal}",
+    assumptions=("plane by plane, so every even width follows",),
+    falsifiers={
+        "beyond the table": {"positions": lambda rows: rows + 1},
+        "at twice the rows": {"positions": lambda rows: 2 * rows},
+    },
+)
+def holds_sinusoidal(positions: Callable[[sp.Expr], sp.Expr] = lambda rows: rows) -> Facts:
+    """Some learned table of L rows equals the sinusoidal code exactly, at positions 0 .. L - 1 and at no others."""
     i, offset = sp.symbols("i D", integer=True, nonnegative=True)
     rows = learned.ENCODING.limit
     for count in range(1, 6):
@@ -118,66 +149,9 @@ def holds_sinusoidal(*, positions: Callable[[sp.Expr], sp.Expr]) -> Evidence:
         sp.Indexed,
         lambda _, position, coordinate: sinusoidal.code(position, frequency=sinusoidal.FREQUENCY)[coordinate],
     )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            require_equal(
-                "score with P[p] := PE(p)",
-                copied,
-                lambda: sinusoidal.ENCODING.score(query_position=i + offset, key_position=i),
-            ),
-            "rows are independent parameters, so P[p] := PE(p) is one table; it has a row for p < L and no other",
-        ),
-        assumptions=("plane by plane, so every even width follows",),
+    yield (
+        "score with P[p] := PE(p)",
+        copied,
+        lambda: sinusoidal.ENCODING.score(query_position=i + offset, key_position=i),
     )
-
-
-CLAIMS = (
-    Claim(
-        id="ape-1",
-        source=SOURCE,
-        statement="The gradient to row r of the table is zero iff no training sequence has more than r tokens: rows "
-        "that no training sequence reaches keep their initial values.",
-        latex=r"\partial\mathcal{L}/\partial P_r=0\iff r\ge n",
-        label="F",
-        check=untrained_rows,
-        holds={"moves": lambda row, length: row < length},
-        falsifiers={
-            "rows beyond the training length move": {"moves": lambda row, length: True},
-            "the last trained row stays": {"moves": lambda row, length: row < length - 1},
-        },
-    ),
-    Claim(
-        id="ape-2",
-        source=SOURCE,
-        statement="A learned table leaves scores unchanged under a common shift of positions, for all contents, only "
-        "if all its rows are equal.",
-        latex=r"(q+P_{j+s})\cdot(k+P_{i+s})=(q+P_j)\cdot(k+P_i)\ \forall q,k,s\iff P_0=P_1=\dots",
-        label="F",
-        check=relative_tables,
-        holds={"relative": lambda rows: len({tuple(row) for row in rows}) == 1},
-        falsifiers={
-            "a random table": {"relative": lambda rows: True},
-            "equal steps between rows": {
-                "relative": lambda rows: (
-                    len({(after[0] - here[0], after[1] - here[1]) for here, after in pairwise(rows)}) == 1
-                )
-            },
-            "no table at all": {"relative": lambda rows: False},
-        },
-    ),
-    Claim(
-        id="ape-3",
-        source=SOURCE,
-        statement="Some learned table of L rows equals the sinusoidal code exactly, at positions 0 .. L - 1 and at no "
-        "others.",
-        latex=r"P_p:=PE(p)\ (0\le p<L)\ \Rightarrow\ \text{learned}=\text{sinusoidal}",
-        label="F",
-        check=holds_sinusoidal,
-        holds={"positions": lambda rows: rows},
-        falsifiers={
-            "beyond the table": {"positions": lambda rows: rows + 1},
-            "at twice the rows": {"positions": lambda rows: 2 * rows},
-        },
-    ),
-)
+    yield "rows are independent parameters, so P[p] := PE(p) is one table; it has a row for p < L and no other"

@@ -24,6 +24,7 @@ from lengthgen.empirical.modular_addition.pairs import (
 )
 from lengthgen.empirical.modular_addition.pairs import ordered_split as split
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 
 SOURCE = Source(paper="Mitigating Position-Shift Failures in Text-Based Modular Arithmetic", arxiv="2601.04283")
 
@@ -51,25 +52,6 @@ BY_POSITION = {
 }
 """Reported accuracies in percent at the positions 0, 8, 16, 24, 32, 48, 64."""
 _EVAL_B = {"baseline_001": "14.9", "i1_001_1": "71.7", "i1_002a": "73.7", "i1_002_alibi": "34.3"}
-
-
-def ceiling(*, view: View, best: Fraction, views: int) -> Evidence:
-    """Decide the best accuracy of a predictor that sees only this view of the text, and the number of views."""
-    labels = counts_by_view(PAIRS, view)
-    right = Fraction(most_right(labels), len(PAIRS))
-    if right != best or len(labels) != views:
-        raise Refuted(
-            f"at best {right} = {_percent(right)} with {len(labels)} views, not {_percent(best)} with {views}"
-        )
-    chance = Fraction(1, MODULUS)
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"{len(PAIRS)} pairs",
-        facts=(
-            f"{len(PAIRS)} pairs, {len(labels)} views: at best {right} = {_percent(right)}, chance {_percent(chance)}",
-        ),
-        assumptions=("all pairs alike; the best answer to a view is its most frequent label",),
-    )
 
 
 def majority(train: Iterable[Pair]) -> Answers:
@@ -206,24 +188,6 @@ def _swapped_in_training(train: Sequence[Pair], test: Sequence[Pair]) -> tuple[l
     return [pair for pair in tested if pair[::-1] in trained], len(tested)
 
 
-def trained_rows(*, text: Callable[[Pair], str], first_free: int) -> Evidence:
-    """Decide the first row of the position table that no expression reaches if texts start at row 0."""
-    longest = max(PAIRS, key=lambda pair: len(text(pair)))
-    reached = len(text(longest))
-    if reached > first_free:
-        raise Refuted(f"row {first_free} carries {text(longest)[first_free]!r} of {text(longest)!r}")
-    if reached < first_free:
-        raise Refuted(
-            f"row {first_free - 1} carries nothing: the longest text, {text(longest)!r}, ends at row {reached - 1}"
-        )
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"all {len(PAIRS)} pairs",
-        facts=(f"{len(PAIRS)} texts: the longest, {text(longest)!r} first, take rows 0 to {reached - 1}",),
-        assumptions=("the baseline's training texts: no filler, padded on the right",),
-    )
-
-
 def means(*, positions: int, by_position: Mapping[str, Sequence[str]], reported: Mapping[str, str]) -> Evidence:
     """Decide if each reported score is the sum over positions divided by `positions`, up to rounding."""
     facts = []
@@ -242,26 +206,39 @@ def means(*, positions: int, by_position: Mapping[str, Sequence[str]], reported:
     )
 
 
-CLAIMS = (
-    Claim(
-        id="mod-2",
-        source=SOURCE.at(
-            "the data: all ordered pairs; the ALiBi ablation of the released script has no position signal"
-        ),
-        statement="A predictor that does not see the order of characters is right on at most 3453 of the 9409 pairs, "
-        "36.70 %: they have 968 different bags of characters.",
-        latex=r"\max_f \Pr_{a,b}\big[f(\mathrm{bag}(a{+}b)) = a+b \bmod 97\big] = 3453/9409",
-        label="F",
-        check=ceiling,
-        holds={"view": bag, "best": Fraction(3453, 9409), "views": 968},
-        answers=("best", "views"),
-        falsifiers={
-            "seen in order": {"view": str},
-            "the set of characters": {"view": lambda text: "".join(sorted(set(text)))},
-            "the number of characters": {"view": len},
-            "the last character alone": {"view": lambda text: text[-1]},
-        },
-    ),
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "mod-2",
+    "the data: all ordered pairs; the ALiBi ablation of the released script has no position signal",
+    r"\max_f \Pr_{a,b}\big[f(\mathrm{bag}(a{+}b)) = a+b \bmod 97\big] = 3453/9409",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"{len(PAIRS)} pairs",
+    assumptions=("all pairs alike; the best answer to a view is its most frequent label",),
+    answers=("best", "views"),
+    falsifiers={
+        "seen in order": {"view": str},
+        "the set of characters": {"view": lambda text: "".join(sorted(set(text)))},
+        "the number of characters": {"view": len},
+        "the last character alone": {"view": lambda text: text[-1]},
+    },
+)
+def ceiling(view: View = bag, best: Fraction = Fraction(3453, 9409), views: int = 968) -> Facts:
+    """A predictor that does not see the order of characters is right on at most 3453 of the 9409 pairs, 36.70 %: they
+    have 968 different bags of characters.
+    """
+    labels = counts_by_view(PAIRS, view)
+    right = Fraction(most_right(labels), len(PAIRS))
+    if right != best or len(labels) != views:
+        raise Refuted(
+            f"at best {right} = {_percent(right)} with {len(labels)} views, not {_percent(best)} with {views}"
+        )
+    chance = Fraction(1, MODULUS)
+    yield f"{len(PAIRS)} pairs, {len(labels)} views: at best {right} = {_percent(right)}, chance {_percent(chance)}"
+
+
+CLAIMS.append(
     Claim(
         id="mod-3",
         source=SOURCE.at("table of results, row I1_002-ALiBi"),
@@ -286,7 +263,11 @@ CLAIMS = (
             "guessing": {"learner": lambda train: lambda view: dict.fromkeys(range(MODULUS), Fraction(1, MODULUS))},
             "a tenth of the training pairs": {"learner": lambda train: majority(train[::10])},
         },
-    ),
+    )
+)
+
+
+CLAIMS.append(
     Claim(
         id="mod-5",
         source=SOURCE.at("the split into training and test pairs"),
@@ -308,22 +289,39 @@ CLAIMS = (
             "a third of the pairs trained": {"trained": lambda pairs: pairs // 3},
             "one pair fewer trained": {"trained": lambda pairs: pairs // 2 - 1},
         },
-    ),
-    Claim(
-        id="mod-8",
-        source=SOURCE.at("baseline: the text 'a + b' at position 0"),
-        statement="In the baseline's training no character of an expression stands in row 7 of the position table or "
-        "beyond, and one does in row 6. This holds for all 9409 pairs.",
-        latex=r"\max_{a,b}|\text{``}a\,{+}\,b\text{''}| = 7",
-        label="F",
-        check=trained_rows,
-        holds={"text": text, "first_free": 7},
-        answers=("first_free",),
-        falsifiers={
-            "written without spaces": {"text": lambda pair: text(pair).replace(" ", "")},
-            "followed by an equals sign": {"text": lambda pair: f"{text(pair)} ="},
-        },
-    ),
+    )
+)
+
+
+@CLAIMS.claim(
+    "mod-8",
+    "baseline: the text 'a + b' at position 0",
+    r"\max_{a,b}|\text{``}a\,{+}\,b\text{''}| = 7",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"all {len(PAIRS)} pairs",
+    assumptions=("the baseline's training texts: no filler, padded on the right",),
+    answers=("first_free",),
+    falsifiers={
+        "written without spaces": {"text": lambda pair: text(pair).replace(" ", "")},
+        "followed by an equals sign": {"text": lambda pair: f"{text(pair)} ="},
+    },
+)
+def trained_rows(text: Callable[[Pair], str] = text, first_free: int = 7) -> Facts:
+    """In the baseline's training no character of an expression stands in row 7 of the position table or beyond, and one
+    does in row 6. This holds for all 9409 pairs.
+    """
+    longest = max(PAIRS, key=lambda pair: len(text(pair)))
+    reached = len(text(longest))
+    if reached > first_free:
+        raise Refuted(f"row {first_free} carries {text(longest)[first_free]!r} of {text(longest)!r}")
+    if reached < first_free:
+        raise Refuted(
+            f"row {first_free - 1} carries nothing: the longest text, {text(longest)!r}, ends at row {reached - 1}"
+        )
+    yield f"{len(PAIRS)} texts: the longest, {text(longest)!r} first, take rows 0 to {reached - 1}"
+
+
+CLAIMS.append(
     Claim(
         id="mod-6",
         source=SOURCE.at("table of results, Eval-B, and its values by position"),
@@ -335,10 +333,7 @@ CLAIMS = (
         falsifiers={
             "over six positions": {"positions": 6},
             "over eight positions": {"positions": 8},
-            "without position 0": {
-                "by_position": {name: row[1:] for name, row in BY_POSITION.items()},
-                "positions": 6,
-            },
+            "without position 0": {"by_position": {name: row[1:] for name, row in BY_POSITION.items()}, "positions": 6},
         },
-    ),
+    )
 )

@@ -179,10 +179,7 @@ CLAIMS = (
         check=accuracy_is_larger,
         holds={"runs": NONE, "first": _FIRST, "second": _BEYOND, "bound": CLIFF},
         falsifiers={
-            "so do models trained with shifts": {
-                "first": _OWN,
-                "second": _INSIDE,
-            },
+            "so do models trained with shifts": {"first": _OWN, "second": _INSIDE},
             "they rise": {"first": _BEYOND, "second": _FIRST},
         },
     ),
@@ -199,7 +196,7 @@ CLAIMS = (
             "training at one position does too": {
                 "first": Scored(condition="described-baseline", score=worst_inside, title="worst of these positions"),
                 "second": Scored(condition="described-baseline", score=as_trained, title="as trained"),
-            },
+            }
         },
     ),
     Claim(
@@ -216,7 +213,7 @@ CLAIMS = (
             "so has the script's ablation": {
                 "first": Scored(condition="released-alibi", score=held_out, title="held-out pairs"),
                 "second": Scored(condition="released-alibi", score=without_order, title="best without order"),
-            },
+            }
         },
     ),
     Claim(

@@ -6,7 +6,8 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.enclosing import ball, short
-from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.identity import same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.interpolation import BASE
 from lengthgen.theory.encodings import rotary, yarn
 from lengthgen.theory.encodings.encoding import KEY, QUERY
@@ -25,25 +26,6 @@ _SETTINGS = ((_HEAD_DIM, BASE, _TRAINED, 32), (8, BASE, 64, 32), (4, 2, 4096, 51
 """Head width, base, trained length, beta: settings that clamp nothing, the lower end, and the upper end."""
 
 
-def endpoints(*, ramp: Ramp, index_ramp: Ramp, at_zero: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide the frequency of a plane with gamma = 1 and with gamma = 0, and that both ramps are linear in between."""
-    start = sp.Symbol("a", positive=True)
-    where, end = start + _PART * _WIDTH, start + _WIDTH
-    kept = sp.Max(0, sp.Min(1, _PART))
-    theta, shrink = rotary.FREQUENCY, yarn.SHRINK
-    blended = yarn.frequency(theta, kept=yarn.KEPT, scale=1 / shrink)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            _require_clamp("r = alpha + t (beta - alpha)", ramp(where, start, end), kept),
-            _require_clamp("l = first + t (last - first)", index_ramp(where, start, end), 1 - kept),
-            require_equal("gamma = 1: theta", lambda: blended.subs(yarn.KEPT, 1), theta),
-            require_equal("gamma = 0", lambda: blended.subs(yarn.KEPT, 0), lambda: at_zero(theta, shrink)),
-        ),
-        assumptions=("u stands for 1/s",),
-    )
-
-
 def _require_clamp(place: str, ramp: sp.Expr, clamp: sp.Expr) -> str:
     """Return the fact that the ramp is written as this clamp of t.
 
@@ -56,26 +38,6 @@ def _require_clamp(place: str, ramp: sp.Expr, clamp: sp.Expr) -> str:
     if ramp != clamp:
         raise Undecided(f"{place}: the ramp {ramp} is not written as {clamp}")
     return f"{place}: gamma = {clamp}"
-
-
-def inverse(*, plane_with: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide that a plane with index c(n) turns n times, and that the code's ramp falls between two such indices."""
-    for number in (1, 32):
-        plane = plane_with(*map(sp.Integer, (number, _HEAD_DIM, BASE, _TRAINED)))
-        number_of_turns = ball(_turns(plane, sp.Integer(_HEAD_DIM), sp.Integer(BASE), sp.Integer(_TRAINED)))
-        if not number_of_turns.overlaps(ball(sp.Integer(number))):
-            raise Refuted(f"d = {_HEAD_DIM}, L = {_TRAINED}: plane c({number}) turns {short(number_of_turns)} times")
-    number, head_dim, base, trained = sp.symbols("n d b L", positive=True)
-    turned = _turns(plane_with(number, head_dim, base, trained), head_dim, base, trained)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            same_by_sympy("r of the plane c(n) = n", turned, number),
-            *(_require_range(*setting) for setting in _SETTINGS),
-            _require_refusal(8, BASE, 4, 32),
-        ),
-        assumptions=("theta = b^(-2l/d) at real l; b > 1",),
-    )
 
 
 def _turns(plane: sp.Expr, head_dim: sp.Expr, base: sp.Expr, trained: sp.Expr) -> sp.Expr:
@@ -131,95 +93,84 @@ def ramps_apart(*, index_ramp: Ramp, turns_kept: int, plane: int, gap: sp.Ration
     )
 
 
-def logits_scaled(*, power: int, root: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide by which power of the factor on queries and keys the scores are multiplied, and what the factor is."""
-    i, j, logarithm = sp.symbols("i j S", real=True)
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "yarn-1",
+    "the blend of frequencies and its ramp",
+    r"\theta'=(1-\gamma)\tfrac{\theta}{s}+\gamma\theta,\quad"
+    r"\gamma(r)=\min\big(1,\max\big(0,\tfrac{r-\alpha}{\beta-\alpha}\big)\big)",
+    label="P",
+    assumptions=("u stands for 1/s",),
+    falsifiers={
+        "gamma = 0 planes unchanged": {"at_zero": lambda frequency, shrink: frequency},
+        "few turns kept": {"ramp": lambda turns, alpha, beta: 1 - yarn.ramp(turns, alpha=alpha, beta=beta)},
+        "late planes kept": {
+            "index_ramp": lambda plane, first, last: 1 - yarn.index_ramp(plane, first=first, last=last)
+        },
+    },
+)
+def endpoints(
+    ramp: Ramp = lambda turns, alpha, beta: yarn.ramp(turns, alpha=alpha, beta=beta),
+    index_ramp: Ramp = lambda plane, first, last: yarn.index_ramp(plane, first=first, last=last),
+    at_zero: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda frequency, shrink: frequency * shrink,
+) -> Facts:
+    """A plane with gamma = 1 keeps its frequency, one with gamma = 0 is interpolated; between its two ends each ramp is
+    linear: the paper's in the number of turns, the code's in the index of the plane.
+    """
+    start = sp.Symbol("a", positive=True)
+    where, end = start + _PART * _WIDTH, start + _WIDTH
+    kept = sp.Max(0, sp.Min(1, _PART))
     theta, shrink = rotary.FREQUENCY, yarn.SHRINK
-    named = {sp.log(1 / shrink): logarithm}
-    magnitude, stated = (of(1 / shrink).subs(named) for of in (yarn.magnitude, root))
-    slowed = yarn.frequency(theta, kept=yarn.KEPT, scale=1 / shrink)
-    turned = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=slowed)
-    scored = yarn.ENCODING.score(query_position=j, key_position=i).subs(named)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            same_by_sympy("the factor = 0.1 ln s + 1", magnitude, stated),
-            require_equal(
-                "score at i = j = 0", lambda: scored.subs({i: 0, j: 0}), lambda: stated**power * QUERY.dot(KEY)
-            ),
-            require_equal(
-                "score = factor^power times that of the blended frequency", scored, lambda: stated**power * turned
-            ),
-        ),
-        assumptions=("S stands for ln s, u for 1/s",),
-    )
+    blended = yarn.frequency(theta, kept=yarn.KEPT, scale=1 / shrink)
+    yield _require_clamp("r = alpha + t (beta - alpha)", ramp(where, start, end), kept)
+    yield _require_clamp("l = first + t (last - first)", index_ramp(where, start, end), 1 - kept)
+    yield "gamma = 1: theta", lambda: blended.subs(yarn.KEPT, 1), theta
+    yield "gamma = 0", lambda: blended.subs(yarn.KEPT, 0), lambda: at_zero(theta, shrink)
 
 
-def identity(*, magnitude: Callable[[sp.Expr], sp.Expr], factor: sp.Expr) -> Evidence:
-    """Decide that at s = 1 frequencies and scores are those of RoPE, and the factor on queries and keys is `factor`."""
-    i, j = sp.symbols("i j", real=True)
-    theta, unit = rotary.FREQUENCY, sp.Integer(1)
-    tests = (
-        ("the factor at s = 1", lambda: magnitude(unit), factor),
-        ("the frequency at s = 1", lambda: yarn.frequency(theta, kept=yarn.KEPT, scale=unit), theta),
-        (
-            "the score at s = 1",
-            lambda: yarn.ENCODING.score(query_position=j, key_position=i).subs(yarn.SHRINK, 1),
-            lambda: rotary.ENCODING.score(query_position=j, key_position=i),
-        ),
-    )
-    return Evidence(strength=Strength.GENERAL, facts=tuple(require_equal(*test) for test in tests))
-
-
-CLAIMS = (
-    Claim(
-        id="yarn-1",
-        source=SOURCE.at("the blend of frequencies and its ramp"),
-        statement="A plane with gamma = 1 keeps its frequency, one with gamma = 0 is interpolated; between its two "
-        "ends each ramp is linear: the paper's in the number of turns, the code's in the index of the plane.",
-        latex=r"\theta'=(1-\gamma)\tfrac{\theta}{s}+\gamma\theta,\quad"
-        r"\gamma(r)=\min\big(1,\max\big(0,\tfrac{r-\alpha}{\beta-\alpha}\big)\big)",
-        label="P",
-        check=endpoints,
-        holds={
-            "ramp": lambda turns, alpha, beta: yarn.ramp(turns, alpha=alpha, beta=beta),
-            "index_ramp": lambda plane, first, last: yarn.index_ramp(plane, first=first, last=last),
-            "at_zero": lambda frequency, shrink: frequency * shrink,
-        },
-        falsifiers={
-            "gamma = 0 planes unchanged": {"at_zero": lambda frequency, shrink: frequency},
-            "few turns kept": {"ramp": lambda turns, alpha, beta: 1 - yarn.ramp(turns, alpha=alpha, beta=beta)},
-            "late planes kept": {
-                "index_ramp": lambda plane, first, last: 1 - yarn.index_ramp(plane, first=first, last=last)
-            },
-        },
-    ),
-    Claim(
-        id="yarn-2",
-        source=SOURCE.at("released code: the range of planes over which the ramp falls"),
-        statement="The plane of index c(n) = d ln(L / (2 pi n)) / (2 ln b) turns n times within the trained length L; "
-        "the code's ramp falls between c(beta) and c(alpha), rounded to integers and clamped to 0 and d - 1.",
-        latex=r"r_{c(n)} = \frac{L}{2\pi}\,b^{-2c(n)/d} = n,\quad c(n)=\frac{d\ln\frac{L}{2\pi n}}{2\ln b}",
-        label="P",
-        check=inverse,
-        holds={
+@CLAIMS.claim(
+    "yarn-2",
+    "released code: the range of planes over which the ramp falls",
+    r"r_{c(n)} = \frac{L}{2\pi}\,b^{-2c(n)/d} = n,\quad c(n)=\frac{d\ln\frac{L}{2\pi n}}{2\ln b}",
+    label="P",
+    assumptions=("theta = b^(-2l/d) at real l; b > 1",),
+    falsifiers={
+        "without 2 pi": {
             "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
-                turns, head_dim=head_dim, base=base, trained_length=trained
+                turns, head_dim=head_dim, base=base, trained_length=2 * sp.pi * trained
             )
         },
-        falsifiers={
-            "without 2 pi": {
-                "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
-                    turns, head_dim=head_dim, base=base, trained_length=2 * sp.pi * trained
-                )
-            },
-            "counting every coordinate": {
-                "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
-                    turns, head_dim=2 * head_dim, base=base, trained_length=trained
-                )
-            },
+        "counting every coordinate": {
+            "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
+                turns, head_dim=2 * head_dim, base=base, trained_length=trained
+            )
         },
+    },
+)
+def inverse(
+    plane_with: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr] = lambda turns, head_dim, base, trained: (
+        yarn.plane_with(turns, head_dim=head_dim, base=base, trained_length=trained)
     ),
+) -> Facts:
+    """The plane of index c(n) = d ln(L / (2 pi n)) / (2 ln b) turns n times within the trained length L; the code's
+    ramp falls between c(beta) and c(alpha), rounded to integers and clamped to 0 and d - 1.
+    """
+    for number in (1, 32):
+        plane = plane_with(*map(sp.Integer, (number, _HEAD_DIM, BASE, _TRAINED)))
+        number_of_turns = ball(_turns(plane, sp.Integer(_HEAD_DIM), sp.Integer(BASE), sp.Integer(_TRAINED)))
+        if not number_of_turns.overlaps(ball(sp.Integer(number))):
+            raise Refuted(f"d = {_HEAD_DIM}, L = {_TRAINED}: plane c({number}) turns {short(number_of_turns)} times")
+    number, head_dim, base, trained = sp.symbols("n d b L", positive=True)
+    turned = _turns(plane_with(number, head_dim, base, trained), head_dim, base, trained)
+    yield same_by_sympy("r of the plane c(n) = n", turned, number)
+    for setting in _SETTINGS:
+        yield _require_range(*setting)
+    yield _require_refusal(8, BASE, 4, 32)
+
+
+CLAIMS.append(
     Claim(
         id="yarn-3",
         source=SOURCE.at("ramp over turns; released code: ramp over indices"),
@@ -244,34 +195,59 @@ CLAIMS = (
                 "index_ramp": lambda plane, first, last: yarn.index_ramp(plane, first=first, last=last) ** 2
             },
         },
-    ),
-    Claim(
-        id="yarn-4",
-        source=SOURCE.at("attention temperature"),
-        statement="Multiplying queries and keys, or cosines and sines, by 0.1 ln s + 1 = sqrt(1/t) multiplies every "
-        "logit by its square, 1/t.",
-        latex=r"(mR(j\theta')q)\cdot(mR(i\theta')k) = m^2\,k^\top R((j-i)\theta')q,\quad m=\sqrt{1/t}=0.1\ln s+1",
-        label="P",
-        check=logits_scaled,
-        holds={"power": 2, "root": lambda scale: 1 + sp.log(scale) / 10},
-        falsifiers={
-            "by the factor itself": {"power": 1},
-            "by 1 / t squared": {"power": 4},
-            "without the 1": {"root": lambda scale: sp.log(scale) / 10},
-        },
-    ),
-    Claim(
-        id="yarn-5",
-        source=SOURCE.at("the scale s = 1"),
-        statement="At s = 1 YaRN is RoPE, whatever the ramp: no frequency changes and the temperature is 1.",
-        latex=r"s=1 \Rightarrow \theta'=\theta,\ \sqrt{1/t}=1",
-        label="F",
-        check=identity,
-        holds={"magnitude": yarn.magnitude, "factor": sp.Integer(1)},
-        answers=("factor",),
-        falsifiers={
-            "0.1 ln (e s) + 1": {"magnitude": lambda scale: yarn.magnitude(sp.E * scale)},
-            "without the 1": {"magnitude": lambda scale: sp.log(scale) / 10},
-        },
-    ),
+    )
 )
+
+
+@CLAIMS.claim(
+    "yarn-4",
+    "attention temperature",
+    r"(mR(j\theta')q)\cdot(mR(i\theta')k) = m^2\,k^\top R((j-i)\theta')q,\quad m=\sqrt{1/t}=0.1\ln s+1",
+    label="P",
+    assumptions=("S stands for ln s, u for 1/s",),
+    falsifiers={
+        "by the factor itself": {"power": 1},
+        "by 1 / t squared": {"power": 4},
+        "without the 1": {"root": lambda scale: sp.log(scale) / 10},
+    },
+)
+def logits_scaled(power: int = 2, root: Callable[[sp.Expr], sp.Expr] = lambda scale: 1 + sp.log(scale) / 10) -> Facts:
+    """Multiplying queries and keys, or cosines and sines, by 0.1 ln s + 1 = sqrt(1/t) multiplies every logit by its
+    square, 1/t.
+    """
+    i, j, logarithm = sp.symbols("i j S", real=True)
+    theta, shrink = rotary.FREQUENCY, yarn.SHRINK
+    named = {sp.log(1 / shrink): logarithm}
+    magnitude, stated = (of(1 / shrink).subs(named) for of in (yarn.magnitude, root))
+    slowed = yarn.frequency(theta, kept=yarn.KEPT, scale=1 / shrink)
+    turned = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=slowed)
+    scored = yarn.ENCODING.score(query_position=j, key_position=i).subs(named)
+    yield same_by_sympy("the factor = 0.1 ln s + 1", magnitude, stated)
+    yield "score at i = j = 0", lambda: scored.subs({i: 0, j: 0}), lambda: stated**power * QUERY.dot(KEY)
+    yield "score = factor^power times that of the blended frequency", scored, lambda: stated**power * turned
+
+
+@CLAIMS.claim(
+    "yarn-5",
+    "the scale s = 1",
+    r"s=1 \Rightarrow \theta'=\theta,\ \sqrt{1/t}=1",
+    answers=("factor",),
+    falsifiers={
+        "0.1 ln (e s) + 1": {"magnitude": lambda scale: yarn.magnitude(sp.E * scale)},
+        "without the 1": {"magnitude": lambda scale: sp.log(scale) / 10},
+    },
+)
+def identity(magnitude: Callable[[sp.Expr], sp.Expr] = yarn.magnitude, factor: sp.Expr = sp.Integer(1)) -> Facts:
+    """At s = 1 YaRN is RoPE, whatever the ramp: no frequency changes and the temperature is 1.
+
+    Decide that at s = 1 frequencies and scores are those of RoPE, and the factor on queries and keys is `factor`.
+    """
+    i, j = sp.symbols("i j", real=True)
+    theta, unit = rotary.FREQUENCY, sp.Integer(1)
+    yield "the factor at s = 1", lambda: magnitude(unit), factor
+    yield "the frequency at s = 1", lambda: yarn.frequency(theta, kept=yarn.KEPT, scale=unit), theta
+    yield (
+        "the score at s = 1",
+        lambda: yarn.ENCODING.score(query_position=j, key_position=i).subs(yarn.SHRINK, 1),
+        lambda: rotary.ENCODING.score(query_position=j, key_position=i),
+    )

@@ -6,6 +6,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.bam import SOURCE
 from lengthgen.theory.encodings import alibi, bam, rotary
 from lengthgen.theory.encodings.encoding import LENGTH
@@ -45,121 +46,11 @@ def shifted(*, logit: Logit, multiplied: Callable[[sp.Expr, sp.Expr], sp.Expr]) 
         strength=Strength.GENERAL,
         facts=(
             equal(
-                f"l - l_ of the shifted keys, against ({factor}) times that of the keys before",
-                after,
-                factor * before,
+                f"l - l_ of the shifted keys, against ({factor}) times that of the keys before", after, factor * before
             ),
             "the weights of a row follow from these differences, and its output from the weights",
         ),
         assumptions=("a shift moves the tokens along", "query at i + D + D_, its keys at the distances D and D_"),
-    )
-
-
-def slopes_by_row(*, factor: Callable[[sp.Expr], sp.Expr], tokens: int) -> Evidence:
-    """Decide that BAM with SSMax at th_beta = 1 is not ALiBi on this many tokens: its slope differs from row to row.
-
-    `factor` is query position -> factor of the row's logits.
-    """
-    row = sp.Symbol("j", integer=True, positive=True)
-    values = {"log_scale": sp.log(_SLOPE), "exponent": sp.S.One, "smallest": bam.RELEASED_SMALLEST}
-
-    def slope(query: sp.Expr) -> sp.Expr:
-        near, far = (factor(query) * bam.log_prior(-sp.Integer(distance), **values) for distance in (0, 1))
-        return near - far
-
-    stated = require_equal(
-        "slope of row j, the log prior at distance 0 less that at 1: m times the factor of the row",
-        lambda: slope(row),
-        lambda: _SLOPE * factor(row),
-    )
-    rows = [sp.Integer(query) for query in range(1, tokens)]
-    slopes = [sp.expand(factor(query) / _FACTOR) for query in rows]
-    if len(set(slopes)) < 2:
-        raise Refuted(f"{tokens} tokens: all rows have the slope m s_h {', '.join(map(str, set(slopes)))}: it is ALiBi")
-    ratio = sp.simplify(slopes[1] / slopes[0])
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            stated,
-            f"rows 1 and 2 differ by the factor {ratio} = {ratio.n(4)} for every m and s_h, while ALiBi has one slope",
-            "row 0 has one key, and no slope",
-        ),
-        assumptions=("th_beta = 1 and mu = 0, without which even one row is not linear", "three tokens or more"),
-    )
-
-
-def rope_outside(*, score: Score, frequency: sp.Expr) -> Evidence:
-    """Decide that no static bias gives RoPE's scores, whatever maps of queries and keys stand beside it.
-
-    In such a model the scores of one key token at two distances of one query differ by B(D) - B(D_), whatever the
-    tokens. `score` is the encoding to be imitated, with the frequency of its plane.
-    """
-    query, key = (sp.Matrix(sp.symbols(names, real=True)) for names in ("q1 q2", "k1 k2"))
-    near, far = sp.symbols("D D_", integer=True, nonnegative=True)
-
-    def difference(content: sp.Matrix, first: sp.Expr, second: sp.Expr) -> sp.Expr:
-        return score(query, content, first * frequency) - score(query, content, second * frequency)
-
-    flips = require_equal(
-        "k -> -k turns S(q, k, D) - S(q, k, D_) into its negative",
-        lambda: difference(-key, near, far),
-        lambda: -difference(key, near, far),
-    )
-    unit = sp.Matrix([1, 0])
-    witness = sp.simplify(score(unit, unit, sp.S.Zero) - score(unit, unit, frequency))
-    if witness == 0:
-        raise Refuted(f"frequency {frequency}: q = k = (1, 0) has one score at the distances 0 and 1: B = 0 gives it")
-    if not witness.is_positive:
-        raise Refuted(f"the difference {witness} of the scores at the distances 0 and 1 is not positive")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            flips,
-            "a static bias leaves that difference at B(D) - B(D_) for k and for -k, so it would be 0 for all tokens",
-            f"but q = k = (1, 0) has the difference {witness} = {witness.n(4)} between the distances 0 and 1",
-        ),
-        assumptions=(
-            "one layer; tokens with the keys k and -k both occur",
-            "any maps of tokens to queries and keys beside the bias, and any number added to a row",
-        ),
-    )
-
-
-def pairs_told_apart(*, factor: Callable[[sp.Expr], sp.Expr], relation: Relation) -> Evidence:
-    """Decide that with SSMax no two pairs of positions have one score for all contents, as its relation has it.
-
-    `factor` is query position -> factor of the row's logits; `relation` is that of the encoding, with positions from 1.
-    """
-    row = sp.Symbol("j", nonnegative=True)
-    rise = sp.diff(factor(row), row)
-    if not rise.is_positive:
-        raise Refuted(f"the factor of row j changes by {rise}: rows 1 and 2 have {factor(sp.S.One)} both")
-    time, scale, exponent = sp.Symbol("t", real=True), bam.LOG_SCALE, bam.EXPONENT
-    assert bam.SSMAX.bias is not None
-    written = bam.SSMAX.bias(_POSITION + _DISTANCE, _POSITION, LENGTH)
-    prior = bam.log_prior(-_DISTANCE, log_scale=scale, exponent=exponent, smallest=bam.SMALLEST)
-    labels = relation.labels(SCALE)
-    seen = labels[labels >= 0]
-    if len(set(seen.tolist())) < len(seen):
-        raise Refuted(f"up to scale {SCALE} the relation has {len(set(seen.tolist()))} labels for {len(seen)} pairs")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            f"the factor of row j rises with j: its derivative is {rise}",
-            "so equal scores for all contents, of which it is the coefficient, mean one query",
-            require_equal(
-                "bias of the record: the factor times the log prior",
-                lambda: written,
-                lambda: factor(_POSITION + _DISTANCE) * prior,
-            ),
-            require_equal(
-                "in t = log(D + eps) the log prior has the derivative b times itself, of one sign for b not 0",
-                lambda: sp.Derivative(bam.power(sp.exp(time), log_scale=scale, exponent=exponent), time),
-                lambda: -exponent * sp.exp(scale + exponent * time),
-            ),
-            f"so in a row each distance has its own bias; up to scale {SCALE} each of {len(seen)} pairs has its label",
-        ),
-        assumptions=("th_beta is not 0", "queries from position 1 on: at position 0 there is one key"),
     )
 
 
@@ -193,7 +84,10 @@ def _rope(query: sp.Matrix, key: sp.Matrix, angle: sp.Expr) -> sp.Expr:
     return (query.T * rotary.rotation(-angle) * key)[0]
 
 
-CLAIMS = (
+CLAIMS = PaperClaims(SOURCE)
+
+
+CLAIMS.append(
     Claim(
         id="bam-8",
         source=SOURCE.at("the prior depends on the offset; the released code"),
@@ -208,7 +102,11 @@ CLAIMS = (
                 "logit": lambda content, query, key: _bam(content, sp.S.Zero, key) + query
             },
         },
-    ),
+    )
+)
+
+
+CLAIMS.append(
     Claim(
         id="bam-8-ssmax",
         source=SOURCE.at("SSMax; that it breaks the relative law is ours"),
@@ -217,10 +115,7 @@ CLAIMS = (
         latex=r"l_{j+s,i+s}-l_{j+s,i^\prime+s}=\frac{\ln(j+s+1)}{\ln(j+1)}(l_{j,i}-l_{j,i^\prime})",
         label="F",
         check=shifted,
-        holds={
-            "logit": _ssmax,
-            "multiplied": lambda query, shift: sp.log(query + shift + 1) / sp.log(query + 1),
-        },
+        holds={"logit": _ssmax, "multiplied": lambda query, shift: sp.log(query + shift + 1) / sp.log(query + 1)},
         falsifiers={
             "by no factor": {"multiplied": lambda query, shift: sp.S.One},
             "without SSMax": {"logit": _bam},
@@ -228,49 +123,130 @@ CLAIMS = (
                 "logit": lambda content, query, key: _temperature(query) * content + _bam(sp.S.Zero, query, key)
             },
         },
-    ),
-    Claim(
-        id="bam-9",
-        source=SOURCE.at("SSMax; that it leaves ALiBi out is ours"),
-        statement="BAM with SSMax does not contain ALiBi on three tokens or more: at th_beta = 1 the slope of row j is "
-        "m s_h log(j + 1), another in every row.",
-        latex=r"m\,s\ln(j+1)\ne m'\ \text{for two rows}",
-        label="F",
-        check=slopes_by_row,
-        holds={"factor": _temperature, "tokens": 3},
-        falsifiers={
-            "on two tokens": {"tokens": 2},
-            "a factor of all rows": {"factor": lambda query: _FACTOR},
-            "from the second row on one factor": {"factor": lambda query: _FACTOR * sp.log(sp.Min(query, 1) + 1)},
-        },
-    ),
-    Claim(
-        id="bam-10",
-        source=SOURCE.at("which encodings are priors of positions alone; the proof is ours"),
-        statement="RoPE is outside BAM and outside every static bias, whatever maps give queries and keys: the sign of "
-        "its score difference of two distances flips with the key.",
-        latex=r"q^\top(R_{D}-R_{D'})k\ne B(D)-B(D')",
-        label="F",
-        check=rope_outside,
-        holds={"score": _rope, "frequency": sp.S.One},
-        falsifiers={
-            "with a full turn for each step": {"frequency": 2 * sp.pi},
-            "ALiBi": {"score": lambda query, key, angle: (query.T * key)[0] - angle},
-            "a score that is even in the key": {"score": lambda query, key, angle: _rope(query, key, angle) ** 2},
-        },
-    ),
-    Claim(
-        id="bam-13",
-        source=SOURCE.at("SSMax; its relation is ours"),
-        statement="With SSMax and th_beta not 0 no two pairs of positions have one score for all contents: log(j + 1) "
-        "tells queries apart and the prior the distances of one query, so its relation is the absolute one.",
-        latex=r"\phi(i,j)=(i,j)",
-        label="F",
-        check=pairs_told_apart,
-        holds={"factor": _temperature, "relation": bam.SSMAX.relation},
-        falsifiers={
-            "one factor for all queries": {"factor": lambda query: _FACTOR},
-            "the relation of BAM": {"relation": bam.ENCODING.relation},
-        },
-    ),
+    )
 )
+
+
+@CLAIMS.claim(
+    "bam-9",
+    "SSMax; that it leaves ALiBi out is ours",
+    r"m\,s\ln(j+1)\ne m'\ \text{for two rows}",
+    assumptions=("th_beta = 1 and mu = 0, without which even one row is not linear", "three tokens or more"),
+    falsifiers={
+        "on two tokens": {"tokens": 2},
+        "a factor of all rows": {"factor": lambda query: _FACTOR},
+        "from the second row on one factor": {"factor": lambda query: _FACTOR * sp.log(sp.Min(query, 1) + 1)},
+    },
+)
+def slopes_by_row(factor: Callable[[sp.Expr], sp.Expr] = _temperature, tokens: int = 3) -> Facts:
+    """BAM with SSMax does not contain ALiBi on three tokens or more: at th_beta = 1 the slope of row j is m s_h log(j +
+    1), another in every row.
+
+    `factor` is query position -> factor of the row's logits.
+    """
+    row = sp.Symbol("j", integer=True, positive=True)
+    values = {"log_scale": sp.log(_SLOPE), "exponent": sp.S.One, "smallest": bam.RELEASED_SMALLEST}
+
+    def slope(query: sp.Expr) -> sp.Expr:
+        near, far = (factor(query) * bam.log_prior(-sp.Integer(distance), **values) for distance in (0, 1))
+        return near - far
+
+    yield (
+        "slope of row j, the log prior at distance 0 less that at 1: m times the factor of the row",
+        lambda: slope(row),
+        lambda: _SLOPE * factor(row),
+    )
+    rows = [sp.Integer(query) for query in range(1, tokens)]
+    slopes = [sp.expand(factor(query) / _FACTOR) for query in rows]
+    if len(set(slopes)) < 2:
+        raise Refuted(f"{tokens} tokens: all rows have the slope m s_h {', '.join(map(str, set(slopes)))}: it is ALiBi")
+    ratio = sp.simplify(slopes[1] / slopes[0])
+    yield f"rows 1 and 2 differ by the factor {ratio} = {ratio.n(4)} for every m and s_h, while ALiBi has one slope"
+    yield "row 0 has one key, and no slope"
+
+
+@CLAIMS.claim(
+    "bam-10",
+    "which encodings are priors of positions alone; the proof is ours",
+    r"q^\top(R_{D}-R_{D'})k\ne B(D)-B(D')",
+    assumptions=(
+        "one layer; tokens with the keys k and -k both occur",
+        "any maps of tokens to queries and keys beside the bias, and any number added to a row",
+    ),
+    falsifiers={
+        "with a full turn for each step": {"frequency": 2 * sp.pi},
+        "ALiBi": {"score": lambda query, key, angle: (query.T * key)[0] - angle},
+        "a score that is even in the key": {"score": lambda query, key, angle: _rope(query, key, angle) ** 2},
+    },
+)
+def rope_outside(score: Score = _rope, frequency: sp.Expr = sp.S.One) -> Facts:
+    """RoPE is outside BAM and outside every static bias, whatever maps give queries and keys: the sign of its score
+    difference of two distances flips with the key.
+
+    In such a model the scores of one key token at two distances of one query differ by B(D) - B(D_), whatever the
+    tokens. `score` is the encoding to be imitated, with the frequency of its plane.
+    """
+    query, key = (sp.Matrix(sp.symbols(names, real=True)) for names in ("q1 q2", "k1 k2"))
+    near, far = sp.symbols("D D_", integer=True, nonnegative=True)
+
+    def difference(content: sp.Matrix, first: sp.Expr, second: sp.Expr) -> sp.Expr:
+        return score(query, content, first * frequency) - score(query, content, second * frequency)
+
+    yield (
+        "k -> -k turns S(q, k, D) - S(q, k, D_) into its negative",
+        lambda: difference(-key, near, far),
+        lambda: -difference(key, near, far),
+    )
+    unit = sp.Matrix([1, 0])
+    witness = sp.simplify(score(unit, unit, sp.S.Zero) - score(unit, unit, frequency))
+    if witness == 0:
+        raise Refuted(f"frequency {frequency}: q = k = (1, 0) has one score at the distances 0 and 1: B = 0 gives it")
+    if not witness.is_positive:
+        raise Refuted(f"the difference {witness} of the scores at the distances 0 and 1 is not positive")
+    yield "a static bias leaves that difference at B(D) - B(D_) for k and for -k, so it would be 0 for all tokens"
+    yield f"but q = k = (1, 0) has the difference {witness} = {witness.n(4)} between the distances 0 and 1"
+
+
+@CLAIMS.claim(
+    "bam-13",
+    "SSMax; its relation is ours",
+    r"\phi(i,j)=(i,j)",
+    assumptions=("th_beta is not 0", "queries from position 1 on: at position 0 there is one key"),
+    falsifiers={
+        "one factor for all queries": {"factor": lambda query: _FACTOR},
+        "the relation of BAM": {"relation": bam.ENCODING.relation},
+    },
+)
+def pairs_told_apart(
+    factor: Callable[[sp.Expr], sp.Expr] = _temperature, relation: Relation | None = bam.SSMAX.relation
+) -> Facts:
+    """With SSMax and th_beta not 0 no two pairs of positions have one score for all contents: log(j + 1) tells queries
+    apart and the prior the distances of one query, so its relation is the absolute one.
+
+    `factor` is query position -> factor of the row's logits; `relation` is that of the encoding, with positions from 1.
+    """
+    row = sp.Symbol("j", nonnegative=True)
+    rise = sp.diff(factor(row), row)
+    if not rise.is_positive:
+        raise Refuted(f"the factor of row j changes by {rise}: rows 1 and 2 have {factor(sp.S.One)} both")
+    time, scale, exponent = sp.Symbol("t", real=True), bam.LOG_SCALE, bam.EXPONENT
+    assert bam.SSMAX.bias is not None and relation is not None
+    written = bam.SSMAX.bias(_POSITION + _DISTANCE, _POSITION, LENGTH)
+    prior = bam.log_prior(-_DISTANCE, log_scale=scale, exponent=exponent, smallest=bam.SMALLEST)
+    labels = relation.labels(SCALE)
+    seen = labels[labels >= 0]
+    if len(set(seen.tolist())) < len(seen):
+        raise Refuted(f"up to scale {SCALE} the relation has {len(set(seen.tolist()))} labels for {len(seen)} pairs")
+    yield f"the factor of row j rises with j: its derivative is {rise}"
+    yield "so equal scores for all contents, of which it is the coefficient, mean one query"
+    yield (
+        "bias of the record: the factor times the log prior",
+        lambda: written,
+        lambda: factor(_POSITION + _DISTANCE) * prior,
+    )
+    yield (
+        "in t = log(D + eps) the log prior has the derivative b times itself, of one sign for b not 0",
+        lambda: sp.Derivative(bam.power(sp.exp(time), log_scale=scale, exponent=exponent), time),
+        lambda: -exponent * sp.exp(scale + exponent * time),
+    )
+    yield f"so in a row each distance has its own bias; up to scale {SCALE} each of {len(seen)} pairs has its label"

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.identity import derivative, same_by_sympy
 from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.cable import SOURCE
 from lengthgen.theory import exact
 from lengthgen.theory.encodings import alibi, cable, fox
@@ -42,8 +43,33 @@ def text_step(logit: sp.Expr) -> sp.Expr:
     return cable.rectified(logit)
 
 
-def as_forget_gates(*, cable_logit: Bias) -> Evidence:
-    """Decide that Cable's path sum at one logit is FoX's at another, by induction on the path.
+def _require_sign(what: str, formula: Formula, *, strict: bool) -> None:
+    """Raise `Refuted` unless the formula is positive, or not negative, at every real logit."""
+    value = formula(sp.Symbol("z", real=True))
+    if value.is_positive or (not strict and value.is_nonnegative):
+        return
+    for logit in _LOGITS:
+        if formula(logit) < 0 or (strict and formula(logit) == 0):
+            raise Refuted(f"{what} is {formula(logit)} at z = {logit}")
+    raise exact.Undecided(f"the sign of {what}, {value}, is not known")
+
+
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "cable-1",
+    "released code, first version; FoX: arXiv 2503.02130",
+    r"-\mathrm{softplus}(-z)=\log\sigma(z),\quad\mathrm{Cable}_{W,b}=\mathrm{FoX}_{-W,-b}",
+    label="P",
+    assumptions=("every width, as the content enters by W . x", OVER_PATHS),
+    falsifiers={
+        "Cable(W, b) = FoX(W, b)": {"cable_logit": lambda content, offset: content + offset},
+        "the sign of W alone": {"cable_logit": lambda content, offset: -content + offset},
+    },
+)
+def as_forget_gates(cable_logit: Bias = lambda content, offset: -content - offset) -> Facts:
+    """The released Cable with weights W and offset b is FoX with -W and -b, for every input (errata F13).
 
     `cable_logit` takes W . x and b, the two parts of FoX's logit.
     """
@@ -53,31 +79,49 @@ def as_forget_gates(*, cable_logit: Bias) -> Evidence:
     gates, more_gates = (fox.path_bias(key=i, query=end) for end in (j, j + 1))
     added, added_gate = last_term("D of Cable", path, extended), last_term("D of FoX", gates, more_gates)
     gate, empty = sp.Integer(1), empty_value("D of Cable", cable.distance(cable.STEPS, key=i, query=i))
-    facts = (
-        require_equal(
-            "e^(log gate) of Cable = sigma(W.x + b) of FoX",
-            sp.exp(cable.log_gate(cable_logit(content, offset))),
-            lambda: fox.gate(content + offset),
-        ),
-        same_by_sympy(
-            "base: no token on the path", minus_gated(empty, gate), empty_value("D", fox.path_bias(key=i, query=i))
-        ),
-        require_equal(
-            "step: the sums change alike when -s = log f",
-            lambda: minus_gated(combine(path, -total, added.subs(added, step)), gate),
-            lambda: combine(gates, total, added_gate.subs(added_gate, -step)),
-        ),
-        same_by_sympy("trained numbers", cable.RELEASED.learned, fox.ENCODING.learned),
+    yield (
+        "e^(log gate) of Cable = sigma(W.x + b) of FoX",
+        sp.exp(cable.log_gate(cable_logit(content, offset))),
+        lambda: fox.gate(content + offset),
     )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(*facts, "changing both signs twice changes nothing, so either contains the other"),
-        assumptions=("every width, as the content enters by W . x", OVER_PATHS),
+    yield same_by_sympy(
+        "base: no token on the path", minus_gated(empty, gate), empty_value("D", fox.path_bias(key=i, query=i))
     )
+    yield (
+        "step: the sums change alike when -s = log f",
+        lambda: minus_gated(combine(path, -total, added.subs(added, step)), gate),
+        lambda: combine(gates, total, added_gate.subs(added_gate, -step)),
+    )
+    yield same_by_sympy("trained numbers", cable.RELEASED.learned, fox.ENCODING.learned)
+    yield "changing both signs twice changes nothing, so either contains the other"
 
 
-def order(*, bias: Bias, steps: Step, gate: Formula, ties: frozenset[str]) -> Evidence:
-    """Decide B <= 0, B_ii = 0 and that B does not fall as the key moves on; equal neighbours are possible for `ties`.
+@CLAIMS.claim(
+    "cable-2",
+    "Equation 7 of version 3; released code",
+    r"B_{ij}=-g_i(S_i-S_j)\le 0,\quad B_{ii}=0,\quad B_{i,j}\le B_{i,j+1}",
+    label="P",
+    assumptions=("any real logits", OVER_PATHS),
+    answers=("ties",),
+    printed={"bias": printed},
+    falsifiers={
+        "steps without ReLU": {"steps": {_RELEASED: released_step, _TEXT: lambda logit: logit}},
+        "strictly rising in the text too": {"steps": {_RELEASED: released_step, _TEXT: released_step}},
+        "gates without softplus": {"gate": lambda logit: logit},
+        "-g at the query itself": {"bias": lambda distance, gate: minus_gated(distance + 1, gate)},
+    },
+)
+def order(
+    bias: Bias = minus_gated,
+    steps: Step = {_RELEASED: released_step, _TEXT: text_step},
+    gate: Formula = lambda logit: cable.gate(logit=logit),
+    ties: frozenset[str] = frozenset({_TEXT}),
+) -> Facts:
+    """Cable's bias is 0 at the query itself, never positive, and does not fall as the key moves towards the query; it
+    rises strictly in the released code, while ReLU steps of 0 make equal neighbours (errata F13: Equation 7 prints g_i
+    (S_i - S_j), which is not negative and grows with the distance).
+
+    Decide B <= 0, B_ii = 0 and that B does not fall as the key moves on; equal neighbours are possible for `ties`.
 
     Args:
         bias: bias of a distance and a gate.
@@ -113,26 +157,31 @@ def order(*, bias: Bias, steps: Step, gate: Formula, ties: frozenset[str]) -> Ev
     ]
     if with_ties != set(ties):
         raise Refuted(f"a step is 0 at some logit in {sorted(with_ties) or 'no version'}, not in {sorted(ties)}")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=tuple(facts),
-        assumptions=("any real logits", OVER_PATHS),
-    )
+    yield from facts
 
 
-def _require_sign(what: str, formula: Formula, *, strict: bool) -> None:
-    """Raise `Refuted` unless the formula is positive, or not negative, at every real logit."""
-    value = formula(sp.Symbol("z", real=True))
-    if value.is_positive or (not strict and value.is_nonnegative):
-        return
-    for logit in _LOGITS:
-        if formula(logit) < 0 or (strict and formula(logit) == 0):
-            raise Refuted(f"{what} is {formula(logit)} at z = {logit}")
-    raise exact.Undecided(f"the sign of {what}, {value}, is not known")
-
-
-def constant_steps(*, bias: Bias, step: sp.Expr, gate: Formula, offset: Formula) -> Evidence:
-    """Decide that steps and gates of one value, which an offset alone can give, make Cable's bias that of ALiBi.
+@CLAIMS.claim(
+    "cable-3",
+    "ALiBi as a special case; its recipe of weights 2^-h and an offset -1",
+    r"\mathrm{softplus}(b)=m:\ B_{ij}=-m(i-j);\qquad f=1,\ g=m:\ B_{ij}=-m(i-j)",
+    label="P",
+    assumptions=("W = 0, offsets alone; the text has no offsets (claim cable-3-without-bias)", OVER_PATHS),
+    printed={"bias": printed, "step": sp.Integer(-1)},
+    falsifiers={
+        "the printed sign with f = 1": {"bias": printed},
+        "the corrected sign with f = -1": {"step": sp.Integer(-1)},
+        "f = 2": {"step": sp.Integer(2)},
+        "b = log m": {"offset": sp.log},
+    },
+)
+def constant_steps(
+    bias: Bias = minus_gated,
+    step: sp.Expr = sp.Integer(1),
+    gate: Formula = lambda slope: slope,
+    offset: Formula = lambda slope: sp.log(sp.exp(slope) - 1),
+) -> Facts:
+    """With steps that read no content Cable is ALiBi: softplus(b) = m in the released code, f = 1 and g = m in the
+    text.  The printed recipe has f = -1 (our reading), which no ReLU is.
 
     Args:
         bias: bias of a distance and a gate.
@@ -149,68 +198,84 @@ def constant_steps(*, bias: Bias, step: sp.Expr, gate: Formula, offset: Formula)
     path, extended = (cable.distance(cable.RECTIFIED, key=i, query=i + end) for end in (n, n + 1))
     added = last_term("D", path, extended)
     empty = empty_value("D", cable.distance(cable.RECTIFIED, key=i, query=i))
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            require_equal(
-                "text: one token more, -g f = -m",
-                lambda: (
-                    bias(combine(path, distance, added.subs(added, step)), gate(slope)) - bias(distance, gate(slope))
-                ),
-                lambda: alibi.bias(slope, query_position=n + 1, key_position=n),
-            ),
-            same_by_sympy("B_ii = 0 = -m 0", bias(empty, gate(slope)), sp.Integer(0)),
-            same_by_sympy("released code: softplus(b) = m", released_step(offset(slope)), slope),
-        ),
-        assumptions=("W = 0, offsets alone; the text has no offsets (claim cable-3-without-bias)", OVER_PATHS),
+    yield (
+        "text: one token more, -g f = -m",
+        lambda: bias(combine(path, distance, added.subs(added, step)), gate(slope)) - bias(distance, gate(slope)),
+        lambda: alibi.bias(slope, query_position=n + 1, key_position=n),
     )
+    yield same_by_sympy("B_ii = 0 = -m 0", bias(empty, gate(slope)), sp.Integer(0))
+    yield same_by_sympy("released code: softplus(b) = m", released_step(offset(slope)), slope)
 
 
-def without_offset(*, logit: Formula) -> Evidence:
-    """Decide that ReLU steps are not one positive number for all content, if the logit is this function of w . x."""
+@CLAIMS.claim(
+    "cable-3-without-bias",
+    "version 3: f = ReLU(x w), without an offset",
+    r"\mathrm{ReLU}(w\cdot x)\,\mathrm{ReLU}(-w\cdot x)=0",
+    assumptions=("with an input x of the layer -x is one too, as after a norm",),
+    falsifiers={"with an offset of 1": {"logit": lambda along: 0 * along + 1}},
+)
+def without_offset(logit: Formula = lambda along: along) -> Facts:
+    """Without an offset the ReLU steps of the text are not one positive number for all content, so no weights give
+    ALiBi.
+    """
     along = sp.Symbol("p", nonnegative=True)
     both = [text_step(logit(along)), text_step(logit(-along))]
     silent = [value for value in both if value == 0]
     if not silent:
         raise Refuted(f"w = 0: the step is {text_step(logit(sp.Integer(0)))} for all content")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            f"w.x = p >= 0: the step of x is {both[0]}, that of -x is {both[1]}",
-            "of a content and its opposite one has a step 0, and ALiBi's bias changes by m > 0 at every token",
-        ),
-        assumptions=("with an input x of the layer -x is one too, as after a norm",),
-    )
+    yield f"w.x = p >= 0: the step of x is {both[0]}, that of -x is {both[1]}"
+    yield "of a content and its opposite one has a step 0, and ALiBi's bias changes by m > 0 at every token"
 
 
-def silent_steps(*, never: Step, at_some_logit: Step) -> Evidence:
-    """Decide in which versions steps may all be 0, so that Cable is NoPE, and where this is only a limit.
+@CLAIMS.claim(
+    "cable-4",
+    "softplus and ReLU as steps; NoPE as a special case",
+    r"\mathrm{softplus}(z)>0,\quad\lim_{z\to-\infty}\mathrm{softplus}(z)=0,\quad\mathrm{ReLU}(z)=0\ (z\le0)",
+    assumptions=("the bias of the next key before the query is minus one step, times the gate",),
+    falsifiers={
+        "the released code at finite weights": {"at_some_logit": {_RELEASED: released_step}},
+        "the text in a limit alone": {"never": {_TEXT: text_step}},
+        "softplus and 1 more": {"never": {_RELEASED: lambda logit: released_step(logit) + 1}},
+    },
+)
+def silent_steps(never: Step = {_RELEASED: released_step}, at_some_logit: Step = {_TEXT: text_step}) -> Facts:
+    """NoPE is Cable of the text where every ReLU is 0; of the released code it is only a limit, because softplus is
+    positive at finite weights.
 
     Args:
         never: version -> step that is 0 at no logit, but in the limit of logits that fall.
         at_some_logit: version -> step that is 0 at all logits up to 0.
     """
     logit, down = sp.Symbol("z", real=True), sp.Symbol("p", nonnegative=True)
-    facts = []
     for version, step in never.items():
         _require_sign(f"the step of {version}", step, strict=True)
         limit = sp.limit(step(logit), logit, -sp.oo)
         if limit != 0:
             raise Refuted(f"{version}: the step {step(logit)} tends to {limit} as z falls")
-        facts.append(f"{version}: the step {step(logit)} is positive at every z and tends to 0 as z falls")
+        yield f"{version}: the step {step(logit)} is positive at every z and tends to 0 as z falls"
     for version, step in at_some_logit.items():
         if step(-down) != 0:
             raise Refuted(f"{version}: the step at z = -1 is {step(sp.Integer(-1))}, not 0")
-        facts.append(f"{version}: the step is 0 at every z <= 0, and each bias is minus a gate times 0")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=tuple(facts),
-        assumptions=("the bias of the next key before the query is minus one step, times the gate",),
-    )
+        yield f"{version}: the step is 0 at every z <= 0, and each bias is minus a gate times 0"
 
 
-def gate_of_one(*, step: Formula, gate_of: Formula) -> Evidence:
-    """Decide that Cable without gates is a path product of the gates f = `gate_of`(step), which are 1 where z <= 0."""
+@CLAIMS.claim(
+    "cable-6",
+    "the variant without gates (NW)",
+    r"e^{B_{ij}}=\prod_{l=j+1}^{i}e^{-\mathrm{ReLU}(z_l)},\quad f_l=1,\ \partial f_l/\partial z_l=0\ (z_l<0)",
+    assumptions=(OVER_PATHS,),
+    falsifiers={
+        "softplus, whose gates stay below 1": {"step": released_step},
+        "gates that grow": {"gate_of": sp.exp},
+        "gates 1 - s": {"gate_of": lambda step: 1 - step},
+    },
+)
+def gate_of_one(step: Formula = text_step, gate_of: Formula = lambda step: sp.exp(-step)) -> Facts:
+    """Cable without gates is a path product as in FoX, of f = e^(-ReLU(z)): a gate may be exactly 1, and there it has
+    no gradient.
+
+    Decide that Cable without gates is a path product of the gates f = `gate_of`(step), which are 1 where z <= 0.
+    """
     i, j = sp.symbols("i j", integer=True)
     total, size = sp.symbols("D s", real=True)
     logit, down = sp.Symbol("z", negative=True), sp.Symbol("p", nonnegative=True)
@@ -218,117 +283,10 @@ def gate_of_one(*, step: Formula, gate_of: Formula) -> Evidence:
     added = last_term("D", path, extended)
     if gate_of(step(-down)) != 1:
         raise Refuted(f"z = -1: the gate is {sp.N(gate_of(step(sp.Integer(-1))), 4)}, not 1")
-    facts = (
-        require_equal(
-            "step: e^B of a path with one token more = e^B times its gate",
-            lambda: sp.exp(minus_gated(combine(path, total, added.subs(added, size)), sp.Integer(1))),
-            lambda: sp.exp(minus_gated(total, sp.Integer(1))) * gate_of(size),
-        ),
-        "the gate is 1 at every z <= 0, which no sigmoid is",
-        same_by_sympy("and its derivative there is 0: no gradient", derivative(step(logit), logit), sp.Integer(0)),
+    yield (
+        "step: e^B of a path with one token more = e^B times its gate",
+        lambda: sp.exp(minus_gated(combine(path, total, added.subs(added, size)), sp.Integer(1))),
+        lambda: sp.exp(minus_gated(total, sp.Integer(1))) * gate_of(size),
     )
-    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=(OVER_PATHS,))
-
-
-CLAIMS = (
-    Claim(
-        id="cable-1",
-        source=SOURCE.at("released code, first version; FoX: arXiv 2503.02130"),
-        statement="The released Cable with weights W and offset b is FoX with -W and -b, for every input (errata F13).",
-        latex=r"-\mathrm{softplus}(-z)=\log\sigma(z),\quad\mathrm{Cable}_{W,b}=\mathrm{FoX}_{-W,-b}",
-        label="P",
-        check=as_forget_gates,
-        holds={"cable_logit": lambda content, offset: -content - offset},
-        falsifiers={
-            "Cable(W, b) = FoX(W, b)": {"cable_logit": lambda content, offset: content + offset},
-            "the sign of W alone": {"cable_logit": lambda content, offset: -content + offset},
-        },
-    ),
-    Claim(
-        id="cable-2",
-        source=SOURCE.at("Equation 7 of version 3; released code"),
-        statement="Cable's bias is 0 at the query itself, never positive, and does not fall as the key moves towards "
-        "the query; it rises strictly in the released code, while ReLU steps of 0 make equal neighbours (errata F13: "
-        "Equation 7 prints g_i (S_i - S_j), which is not negative and grows with the distance).",
-        latex=r"B_{ij}=-g_i(S_i-S_j)\le 0,\quad B_{ii}=0,\quad B_{i,j}\le B_{i,j+1}",
-        label="P",
-        check=order,
-        holds={
-            "bias": minus_gated,
-            "steps": {_RELEASED: released_step, _TEXT: text_step},
-            "gate": lambda logit: cable.gate(logit=logit),
-            "ties": frozenset({_TEXT}),
-        },
-        answers=("ties",),
-        printed={"bias": printed},
-        falsifiers={
-            "steps without ReLU": {"steps": {_RELEASED: released_step, _TEXT: lambda logit: logit}},
-            "strictly rising in the text too": {"steps": {_RELEASED: released_step, _TEXT: released_step}},
-            "gates without softplus": {"gate": lambda logit: logit},
-            "-g at the query itself": {"bias": lambda distance, gate: minus_gated(distance + 1, gate)},
-        },
-    ),
-    Claim(
-        id="cable-3",
-        source=SOURCE.at("ALiBi as a special case; its recipe of weights 2^-h and an offset -1"),
-        statement="With steps that read no content Cable is ALiBi: softplus(b) = m in the released code, f = 1 and "
-        "g = m in the text.  The printed recipe has f = -1 (our reading), which no ReLU is.",
-        latex=r"\mathrm{softplus}(b)=m:\ B_{ij}=-m(i-j);\qquad f=1,\ g=m:\ B_{ij}=-m(i-j)",
-        label="P",
-        check=constant_steps,
-        holds={
-            "bias": minus_gated,
-            "step": sp.Integer(1),
-            "gate": lambda slope: slope,
-            "offset": lambda slope: sp.log(sp.exp(slope) - 1),
-        },
-        printed={"bias": printed, "step": sp.Integer(-1)},
-        falsifiers={
-            "the printed sign with f = 1": {"bias": printed},
-            "the corrected sign with f = -1": {"step": sp.Integer(-1)},
-            "f = 2": {"step": sp.Integer(2)},
-            "b = log m": {"offset": sp.log},
-        },
-    ),
-    Claim(
-        id="cable-3-without-bias",
-        source=SOURCE.at("version 3: f = ReLU(x w), without an offset"),
-        statement="Without an offset the ReLU steps of the text are not one positive number for all content, so no "
-        "weights give ALiBi.",
-        latex=r"\mathrm{ReLU}(w\cdot x)\,\mathrm{ReLU}(-w\cdot x)=0",
-        label="F",
-        check=without_offset,
-        holds={"logit": lambda along: along},
-        falsifiers={"with an offset of 1": {"logit": lambda along: 0 * along + 1}},
-    ),
-    Claim(
-        id="cable-4",
-        source=SOURCE.at("softplus and ReLU as steps; NoPE as a special case"),
-        statement="NoPE is Cable of the text where every ReLU is 0; of the released code it is only a limit, because "
-        "softplus is positive at finite weights.",
-        latex=r"\mathrm{softplus}(z)>0,\quad\lim_{z\to-\infty}\mathrm{softplus}(z)=0,\quad\mathrm{ReLU}(z)=0\ (z\le0)",
-        label="F",
-        check=silent_steps,
-        holds={"never": {_RELEASED: released_step}, "at_some_logit": {_TEXT: text_step}},
-        falsifiers={
-            "the released code at finite weights": {"at_some_logit": {_RELEASED: released_step}},
-            "the text in a limit alone": {"never": {_TEXT: text_step}},
-            "softplus and 1 more": {"never": {_RELEASED: lambda logit: released_step(logit) + 1}},
-        },
-    ),
-    Claim(
-        id="cable-6",
-        source=SOURCE.at("the variant without gates (NW)"),
-        statement="Cable without gates is a path product as in FoX, of f = e^(-ReLU(z)): a gate may be exactly 1, and "
-        "there it has no gradient.",
-        latex=r"e^{B_{ij}}=\prod_{l=j+1}^{i}e^{-\mathrm{ReLU}(z_l)},\quad f_l=1,\ \partial f_l/\partial z_l=0\ (z_l<0)",
-        label="F",
-        check=gate_of_one,
-        holds={"step": text_step, "gate_of": lambda step: sp.exp(-step)},
-        falsifiers={
-            "softplus, whose gates stay below 1": {"step": released_step},
-            "gates that grow": {"gate_of": sp.exp},
-            "gates 1 - s": {"gate_of": lambda step: 1 - step},
-        },
-    ),
-)
+    yield "the gate is 1 at every z <= 0, which no sigmoid is"
+    yield same_by_sympy("and its derivative there is 0: no gradient", derivative(step(logit), logit), sp.Integer(0))

@@ -6,8 +6,8 @@ from itertools import pairwise, product
 import numpy as np
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.fire import SOURCE
 from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import fire
@@ -60,85 +60,6 @@ def require_positive(what: str, amount: sp.Expr) -> str:
     if not all(coefficient > 0 for coefficient in polynomial.coeffs()):
         raise Undecided(f"{what} {amount}, the sign of which is not seen")
     return f"{what} {polynomial.as_expr()}, positive"
-
-
-def unit_range(*, fraction: Fraction) -> Evidence:
-    """Decide that the input is in [0, 1) for every key up to the query, with positions counted from 1."""
-    for rate, threshold, query, distance in _cases():
-        part = fraction(distance, query, threshold, rate)
-        if not (sign(part) >= 0 and sign(1 - part) > 0):
-            raise Refuted(f"c = {rate}, L = {threshold}, j = {query}, D = {distance}: the input is {part.n(4)}")
-    rate, key, distance, more, x = sp.symbols("c i D s x", positive=True)
-    query = key + distance
-    facts = [
-        require_equal(
-            "e^psi(x) = c x + 1, so psi rises, from psi(0) = 0",
-            lambda: sp.exp(fire.psi(x, rate=rate)),
-            lambda: rate * x + 1,
-        )
-    ]
-    for name, threshold, reach in (("L = j + s", query + more, query + more), ("L = j - s", query - more, query)):
-        value = fraction(distance, query, threshold, rate)
-        stated = fire.psi(distance, rate=rate) / fire.psi(reach, rate=rate)
-        facts.append(
-            require_same(f"{name}: the input is psi(D) / psi({'L' if reach == threshold else 'j'})", value, stated)
-        )
-        facts.append(require_positive(f"{name}: the argument below exceeds D by", reach - distance))
-    facts.append("so 0 <= psi(D) < psi(max(j, L)): the input is in [0, 1)")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=tuple(facts),
-        assumptions=("keys i = 1 .. j, positions counted from 1", "c > 0, L > 0"),
-    )
-
-
-def relative_up_to_threshold(*, last: Callable[[int], int]) -> Evidence:
-    """Decide up to which query the bias depends on j - i alone, with positions counted from 1."""
-    for threshold in range(1, 6):
-        _require_last(threshold, last(threshold))
-        _require_relation(threshold)
-    rate, key, distance, more = sp.symbols("c i D s", positive=True)
-    later = sp.Symbol("j", positive=True)
-    query = key + distance
-    within = fire.fraction(distance=distance, query_position=query, threshold=query + more, rate=rate)
-    facts = (
-        require_same(
-            "j <= L = j + s: the input is psi(D) / psi(L), in which j does not occur",
-            within,
-            fire.psi(distance, rate=rate) / fire.psi(query + more, rate=rate),
-        ),
-        require_positive(
-            "j > L: the argument of psi(j + 1) exceeds that of psi(j) by", _argument(later + 1) - _argument(later)
-        ),
-        "so for D >= 1 and j > L the input falls strictly from j to j + 1, and some f tells the two apart",
-        *_positions_from_0(),
-        f"L = 1 .. 5, queries up to {FARTHEST}: pairs of one label of `fire.relation(L)` have one input",
-    )
-    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("c > 0, L > 0", "f is any function"))
-
-
-def rescaled_rows(*, matched: Fraction) -> Evidence:
-    """Decide which distance in the row of query L has the same input as distance D in the row of a query j > L."""
-    for rate, threshold, query, distance in _cases():
-        if rate == 1 and query > threshold and distance > 0:
-            other = matched(distance, query, threshold, rate)
-            here = _published(distance, query, threshold, rate)
-            what = f"c = 1, L = {threshold}, j = {query}: the input at D = {distance}, and of row L at {other.n(4)}"
-            refute_if_apart(what, here, _published(other, threshold, threshold, rate))
-    rate, distance, threshold, more = sp.symbols("c D L s", positive=True)
-    query = threshold + more
-    here, other = _published(distance, query, threshold, rate), matched(distance, query, threshold, rate)
-    there = _published(other, threshold, threshold, rate)
-    facts = (
-        require_same("j = L + s: the input at D is that of row L at D' = ((c D + 1)^k - 1)/c", here, there),
-        require_same(
-            "k = psi(L)/psi(j), below 1, so 0 < D' < D",
-            sp.log(rate * other + 1),
-            fire.psi(distance, rate=rate) * fire.psi(threshold, rate=rate) / fire.psi(query, rate=rate),
-        ),
-        "so row j is row L with psi(D) scaled by psi(L)/psi(j), and stays in [0, 1) (claim fire-1)",
-    )
-    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("c > 0, j > L > 0",))
 
 
 def _cases() -> Iterator[tuple[sp.Rational, sp.Rational, sp.Integer, sp.Integer]]:
@@ -214,51 +135,107 @@ def _without_position(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rat
 _INTERPOLATION = "progressive interpolation with a threshold; positions counted from 1"
 
 
-CLAIMS = (
-    Claim(
-        id="fire-1",
-        source=SOURCE.at(_INTERPOLATION),
-        statement="The input of FIRE's network, psi(j - i) / psi(max(j, L)) with psi(x) = log(c x + 1), is in [0, 1) "
-        "for all keys i up to the query j.",
-        latex=r"0\le\frac{\psi(j-i)}{\psi(\max(j,L))}<1\quad(1\le i\le j)",
-        label="P",
-        check=unit_range,
-        holds={"fraction": _published},
-        falsifiers={
-            "divided by psi(L) alone": {"fraction": _without_position},
-            "positions counted from 0, as in the listing": {
-                "fraction": lambda distance, query, threshold, rate: _published(distance, query - 1, threshold, rate)
-            },
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "fire-1",
+    _INTERPOLATION,
+    r"0\le\frac{\psi(j-i)}{\psi(\max(j,L))}<1\quad(1\le i\le j)",
+    label="P",
+    assumptions=("keys i = 1 .. j, positions counted from 1", "c > 0, L > 0"),
+    falsifiers={
+        "divided by psi(L) alone": {"fraction": _without_position},
+        "positions counted from 0, as in the listing": {
+            "fraction": lambda distance, query, threshold, rate: _published(distance, query - 1, threshold, rate)
         },
-    ),
-    Claim(
-        id="fire-2",
-        source=SOURCE.at(_INTERPOLATION),
-        statement="FIRE's bias depends on positions through j - i alone for queries j <= L, and for no query beyond.",
-        latex=r"b(j,i)=f\big(\psi(j-i)/\psi(L)\big)\ (j\le L);\quad j>L,\ D\ge 1:\ u_{j+1}(D)<u_j(D)",
-        label="F",
-        check=relative_up_to_threshold,
-        holds={"last": lambda threshold: threshold},
-        falsifiers={
-            "for every query": {"last": lambda threshold: FARTHEST},
-            "up to L + 1": {"last": lambda threshold: threshold + 1},
-            "up to L - 1": {"last": lambda threshold: threshold - 1},
-        },
-    ),
-    Claim(
-        id="fire-4",
-        source=SOURCE.at(_INTERPOLATION),
-        statement="For a query j > L the whole row is that of query L with psi(D) scaled by psi(L)/psi(j): distance D "
-        "has the input of the smaller distance ((c D + 1)^(psi(L)/psi(j)) - 1)/c, and no input leaves [0, 1).",
-        latex=r"u_j(D)=u_L(D'),\quad cD'+1=(cD+1)^{\psi(L)/\psi(j)}\qquad(j>L)",
-        label="P",
-        check=rescaled_rows,
-        holds={"matched": _matched},
-        falsifiers={
-            "equal at equal distances": {"matched": lambda distance, query, threshold, rate: distance},
-            "distances scaled by L/j": {
-                "matched": lambda distance, query, threshold, rate: distance * threshold / query
-            },
-        },
-    ),
+    },
 )
+def unit_range(fraction: Fraction = _published) -> Facts:
+    """The input of FIRE's network, psi(j - i) / psi(max(j, L)) with psi(x) = log(c x + 1), is in [0, 1) for all keys i
+    up to the query j.
+    """
+    for rate, threshold, query, distance in _cases():
+        part = fraction(distance, query, threshold, rate)
+        if not (sign(part) >= 0 and sign(1 - part) > 0):
+            raise Refuted(f"c = {rate}, L = {threshold}, j = {query}, D = {distance}: the input is {part.n(4)}")
+    rate, key, distance, more, x = sp.symbols("c i D s x", positive=True)
+    query = key + distance
+    yield (
+        "e^psi(x) = c x + 1, so psi rises, from psi(0) = 0",
+        lambda: sp.exp(fire.psi(x, rate=rate)),
+        lambda: rate * x + 1,
+    )
+    for name, threshold, reach in (("L = j + s", query + more, query + more), ("L = j - s", query - more, query)):
+        value = fraction(distance, query, threshold, rate)
+        stated = fire.psi(distance, rate=rate) / fire.psi(reach, rate=rate)
+        yield require_same(f"{name}: the input is psi(D) / psi({'L' if reach == threshold else 'j'})", value, stated)
+        yield require_positive(f"{name}: the argument below exceeds D by", reach - distance)
+    yield "so 0 <= psi(D) < psi(max(j, L)): the input is in [0, 1)"
+
+
+@CLAIMS.claim(
+    "fire-2",
+    _INTERPOLATION,
+    r"b(j,i)=f\big(\psi(j-i)/\psi(L)\big)\ (j\le L);\quad j>L,\ D\ge 1:\ u_{j+1}(D)<u_j(D)",
+    assumptions=("c > 0, L > 0", "f is any function"),
+    falsifiers={
+        "for every query": {"last": lambda threshold: FARTHEST},
+        "up to L + 1": {"last": lambda threshold: threshold + 1},
+        "up to L - 1": {"last": lambda threshold: threshold - 1},
+    },
+)
+def relative_up_to_threshold(last: Callable[[int], int] = lambda threshold: threshold) -> Facts:
+    """FIRE's bias depends on positions through j - i alone for queries j <= L, and for no query beyond."""
+    for threshold in range(1, 6):
+        _require_last(threshold, last(threshold))
+        _require_relation(threshold)
+    rate, key, distance, more = sp.symbols("c i D s", positive=True)
+    later = sp.Symbol("j", positive=True)
+    query = key + distance
+    within = fire.fraction(distance=distance, query_position=query, threshold=query + more, rate=rate)
+    yield require_same(
+        "j <= L = j + s: the input is psi(D) / psi(L), in which j does not occur",
+        within,
+        fire.psi(distance, rate=rate) / fire.psi(query + more, rate=rate),
+    )
+    yield require_positive(
+        "j > L: the argument of psi(j + 1) exceeds that of psi(j) by", _argument(later + 1) - _argument(later)
+    )
+    yield "so for D >= 1 and j > L the input falls strictly from j to j + 1, and some f tells the two apart"
+    yield from _positions_from_0()
+    yield f"L = 1 .. 5, queries up to {FARTHEST}: pairs of one label of `fire.relation(L)` have one input"
+
+
+@CLAIMS.claim(
+    "fire-4",
+    _INTERPOLATION,
+    r"u_j(D)=u_L(D'),\quad cD'+1=(cD+1)^{\psi(L)/\psi(j)}\qquad(j>L)",
+    label="P",
+    assumptions=("c > 0, j > L > 0",),
+    falsifiers={
+        "equal at equal distances": {"matched": lambda distance, query, threshold, rate: distance},
+        "distances scaled by L/j": {"matched": lambda distance, query, threshold, rate: distance * threshold / query},
+    },
+)
+def rescaled_rows(matched: Fraction = _matched) -> Facts:
+    """For a query j > L the whole row is that of query L with psi(D) scaled by psi(L)/psi(j): distance D has the input
+    of the smaller distance ((c D + 1)^(psi(L)/psi(j)) - 1)/c, and no input leaves [0, 1).
+    """
+    for rate, threshold, query, distance in _cases():
+        if rate == 1 and query > threshold and distance > 0:
+            other = matched(distance, query, threshold, rate)
+            here = _published(distance, query, threshold, rate)
+            what = f"c = 1, L = {threshold}, j = {query}: the input at D = {distance}, and of row L at {other.n(4)}"
+            refute_if_apart(what, here, _published(other, threshold, threshold, rate))
+    rate, distance, threshold, more = sp.symbols("c D L s", positive=True)
+    query = threshold + more
+    here, other = _published(distance, query, threshold, rate), matched(distance, query, threshold, rate)
+    there = _published(other, threshold, threshold, rate)
+    yield require_same("j = L + s: the input at D is that of row L at D' = ((c D + 1)^k - 1)/c", here, there)
+    yield require_same(
+        "k = psi(L)/psi(j), below 1, so 0 < D' < D",
+        sp.log(rate * other + 1),
+        fire.psi(distance, rate=rate) * fire.psi(threshold, rate=rate) / fire.psi(query, rate=rate),
+    )
+    yield "so row j is row L with psi(D) scaled by psi(L)/psi(j), and stays in [0, 1) (claim fire-1)"

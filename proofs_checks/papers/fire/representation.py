@@ -5,8 +5,9 @@ from itertools import groupby, pairwise
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.fire import SOURCE
 from lengthgen.proofs_checks.papers.fire.inputs import refute_if_apart, require_same, sign
 from lengthgen.theory.encodings import alibi, fire, kerple, t5
@@ -25,48 +26,6 @@ _BIASES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
 MOST_DISTANCES = 6
 
 
-def exact_up_to_threshold(*, shape: Shape, beyond: int) -> Evidence:
-    """Decide that f of the input is the bias for queries up to L + `beyond`, and for ALiBi in closed form."""
-    unit = sp.Integer(1)
-    for threshold in range(1, 5):
-        for query in range(1, threshold + beyond + 1):
-            for distance in range(query):
-                part = fire.fraction(
-                    distance=sp.Integer(distance),
-                    query_position=sp.Integer(query),
-                    threshold=sp.Integer(threshold),
-                    rate=unit,
-                )
-                value = shape(part, sp.Integer(threshold), unit).subs(alibi.SLOPE, unit)
-                where = f"c = 1, L = {threshold}, j = {query}, D = {distance}, m = 1"
-                refute_if_apart(f"{where}: f of the input", value, sp.Integer(-distance))
-    rate, key, more = sp.symbols("c i s", positive=True)
-    distance = sp.Symbol("D", integer=True, nonnegative=True)
-    part = sp.Symbol("u", nonnegative=True)
-    query, threshold = key + distance, key + distance + more
-    recovered = fire.recovered_distance(
-        fire.fraction(distance=distance, query_position=query, threshold=threshold, rate=rate),
-        threshold=threshold,
-        rate=rate,
-    )
-    facts = [same_by_sympy("j <= L = j + s: (e^(u psi(L)) - 1)/c = D", recovered, distance)]
-    for name, bias in _BIASES:
-        facts.append(require_same(f"{name}: f(u) = bias at (e^(u psi(L)) - 1)/c", bias(recovered), bias(distance)))
-    power = sp.Symbol("e^(u psi(L))", positive=True)
-    stated = -alibi.SLOPE / rate * (power - 1)
-    written = shape(part, threshold, rate).subs(sp.exp(part * fire.psi(threshold, rate=rate)), power)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            *facts,
-            same_by_sympy("ALiBi: f(u) = -(m/c) (e^(u log(c L + 1)) - 1)", written, stated),
-            "L = 1 .. 4 in numbers; beyond L distance D is taken for a smaller one (claim fire-4), as at c = 1, L = 1, "
-            f"j = 3, D = 2: {_beyond().n(4)} for -2",
-        ),
-        assumptions=("f is any function of [0, 1), not only a network of 32 units", "c > 0, L > 0"),
-    )
-
-
 def _beyond() -> sp.Expr:
     """Value of f for ALiBi at c = 1, L = 1, j = 3, D = 2, beyond the threshold."""
     part = fire.fraction(distance=sp.Integer(2), query_position=sp.Integer(3), threshold=sp.S.One, rate=sp.S.One)
@@ -77,53 +36,6 @@ def _alibi_shape(part: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     """The f that gives ALiBi's bias."""
     distance = fire.recovered_distance(part, threshold=threshold, rate=rate)
     return alibi.bias(alibi.SLOPE, query_position=distance, key_position=sp.S.Zero)
-
-
-def interpolating_width(
-    *, width: Callable[[int], int], bucket: Callable[[sp.Expr], sp.Expr], forced_by_t5: int, t5_width: int
-) -> Evidence:
-    """Decide that `width(n)` units give any table of n distances, and that T5's buckets need more than `t5_width`.
-
-    A network 1 -> w -> 1 is piecewise linear with at most w kinks, so it cannot give a table that forces more kinks.
-    """
-    for count in range(2, MOST_DISTANCES + 1):
-        alternating = [position % 2 for position in range(count)]
-        forced = least_kinks(alternating)
-        if width(count) < forced:
-            raise Refuted(
-                f"{count} distances: the table {alternating} forces {forced} kinks, {width(count)} units have less"
-            )
-    facts = [_interpolation(count, width(count)) for count in range(2, MOST_DISTANCES + 1)]
-    values = [(-1) ** int(bucket(sp.Integer(distance))) for distance in range(t5.LONGEST)]
-    forced = least_kinks(values)
-    if forced != forced_by_t5 or forced <= t5_width:
-        raise Refuted(
-            f"the buckets, +1 and -1 in turn, force {forced} kinks on 128 distances: not {forced_by_t5}, of {t5_width}"
-        )
-    if t5_width != fire.HIDDEN:
-        raise Refuted(f"the network has {fire.HIDDEN} units, not {t5_width}")
-    first_count = next(count for count in range(2, t5.LONGEST + 1) if least_kinks(values[:count]) > t5_width)
-    return Evidence(
-        strength=Strength.BOUNDED,
-        reach=f"n <= {MOST_DISTANCES}",
-        facts=(
-            *facts,
-            "between two jumps of opposite sign there is a kink, and two if three distances or more share the value; "
-            "after the last jump there is one if two or more do",
-            f"n distances of values 0, 1 in turn: {least_kinks([0, 1] * 4)} kinks for n = 8, n - 2 for every n",
-            f"T5's 32 buckets, +1 and -1 in turn, force {forced} kinks on 128 distances, the published network has "
-            f"{t5_width} units; from {first_count} distances on they are too few",
-            require_equal(
-                "numbers trained: the network, c and L, in every layer",
-                lambda: fire.ENCODING.learned,
-                lambda: LAYERS * (2 * t5_width + (t5_width + 1) * HEADS + 2),
-            ),
-        ),
-        assumptions=(
-            f"n = 2 .. {MOST_DISTANCES} for the width that is enough",
-            "the order of inputs is that of distances",
-        ),
-    )
 
 
 def least_kinks(values: Sequence[int]) -> int:
@@ -181,40 +93,121 @@ def _interpolation(count: int, units: int) -> str:
     return require_equal(what, sp.Matrix(reached), sp.Matrix(table))
 
 
-CLAIMS = (
-    Claim(
-        id="fire-3",
-        source=SOURCE.at("representation of T5's, ALiBi's and Kerple's biases; psi fixed to log(c x + 1)"),
-        statement="With threshold L some f gives any bias g(j - i) exactly for all keys of all queries up to L: f(u) = "
-        "g((e^(u psi(L)) - 1)/c), for ALiBi -(m/c)(e^(u log(c L + 1)) - 1); beyond L it does not.",
-        latex=r"f(u)=g\Big(\frac{e^{u\psi(L)}-1}{c}\Big)\Rightarrow b(j,i)=g(j-i)\ \forall\,i\le j\le L",
-        label="P",
-        check=exact_up_to_threshold,
-        holds={"shape": _alibi_shape, "beyond": 0},
-        falsifiers={
-            "exact at j = L + 1": {"beyond": 1},
-            "f linear": {"shape": lambda part, threshold, rate: -alibi.SLOPE * threshold * part},
-            "without the 1 taken off": {
-                "shape": lambda part, threshold, rate: _alibi_shape(part, threshold, rate) - alibi.SLOPE / rate
-            },
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "fire-3",
+    "representation of T5's, ALiBi's and Kerple's biases; psi fixed to log(c x + 1)",
+    r"f(u)=g\Big(\frac{e^{u\psi(L)}-1}{c}\Big)\Rightarrow b(j,i)=g(j-i)\ \forall\,i\le j\le L",
+    label="P",
+    assumptions=("f is any function of [0, 1), not only a network of 32 units", "c > 0, L > 0"),
+    falsifiers={
+        "exact at j = L + 1": {"beyond": 1},
+        "f linear": {"shape": lambda part, threshold, rate: -alibi.SLOPE * threshold * part},
+        "without the 1 taken off": {
+            "shape": lambda part, threshold, rate: _alibi_shape(part, threshold, rate) - alibi.SLOPE / rate
         },
-    ),
-    Claim(
-        id="fire-3-width",
-        source=SOURCE.at("representation of T5's, ALiBi's and Kerple's biases; the network has 32 hidden units"),
-        statement="n - 1 ReLU units give any table of n distances; a table that alternates forces n - 2 kinks; and "
-        "T5's table of 32 buckets up to distance 127 may force 45, so that 32 units do not represent T5's bias there. "
-        "The width is decided for n <= 6.",
-        latex=r"f(u)=t_0+\sum_{k<n-1}a_k\,\mathrm{relu}(u-u_k),\quad f(u_D)=t_D\ (D<n);\quad 45>32",
-        label="F",
-        check=interpolating_width,
-        holds={"width": lambda count: count - 1, "bucket": t5.bucket, "forced_by_t5": 45, "t5_width": 32},
-        answers=("forced_by_t5", "t5_width"),
-        falsifiers={
-            "n - 3 units, or 1": {"width": lambda count: max(count - 3, 1)},
-            "n - 2 units": {"width": lambda count: count - 2},
-            "the rule of 16 buckets": {"bucket": lambda offset: t5.Bucket(offset, 16, t5.LONGEST)},
-            "buckets paired": {"bucket": lambda offset: t5.bucket(offset) // 2},
-        },
-    ),
+    },
 )
+def exact_up_to_threshold(shape: Shape = _alibi_shape, beyond: int = 0) -> Facts:
+    """With threshold L some f gives any bias g(j - i) exactly for all keys of all queries up to L: f(u) = g((e^(u
+    psi(L)) - 1)/c), for ALiBi -(m/c)(e^(u log(c L + 1)) - 1); beyond L it does not.
+
+    Decide that f of the input is the bias for queries up to L + `beyond`, and for ALiBi in closed form.
+    """
+    unit = sp.Integer(1)
+    for threshold in range(1, 5):
+        for query in range(1, threshold + beyond + 1):
+            for distance in range(query):
+                part = fire.fraction(
+                    distance=sp.Integer(distance),
+                    query_position=sp.Integer(query),
+                    threshold=sp.Integer(threshold),
+                    rate=unit,
+                )
+                value = shape(part, sp.Integer(threshold), unit).subs(alibi.SLOPE, unit)
+                where = f"c = 1, L = {threshold}, j = {query}, D = {distance}, m = 1"
+                refute_if_apart(f"{where}: f of the input", value, sp.Integer(-distance))
+    rate, key, more = sp.symbols("c i s", positive=True)
+    distance = sp.Symbol("D", integer=True, nonnegative=True)
+    part = sp.Symbol("u", nonnegative=True)
+    query, threshold = key + distance, key + distance + more
+    recovered = fire.recovered_distance(
+        fire.fraction(distance=distance, query_position=query, threshold=threshold, rate=rate),
+        threshold=threshold,
+        rate=rate,
+    )
+    yield same_by_sympy("j <= L = j + s: (e^(u psi(L)) - 1)/c = D", recovered, distance)
+    for name, bias in _BIASES:
+        yield require_same(f"{name}: f(u) = bias at (e^(u psi(L)) - 1)/c", bias(recovered), bias(distance))
+    power = sp.Symbol("e^(u psi(L))", positive=True)
+    stated = -alibi.SLOPE / rate * (power - 1)
+    written = shape(part, threshold, rate).subs(sp.exp(part * fire.psi(threshold, rate=rate)), power)
+    yield same_by_sympy("ALiBi: f(u) = -(m/c) (e^(u log(c L + 1)) - 1)", written, stated)
+    yield (
+        "L = 1 .. 4 in numbers; beyond L distance D is taken for a smaller one (claim fire-4), as at c = 1, L = 1, "
+        f"j = 3, D = 2: {_beyond().n(4)} for -2"
+    )
+
+
+@CLAIMS.claim(
+    "fire-3-width",
+    "representation of T5's, ALiBi's and Kerple's biases; the network has 32 hidden units",
+    r"f(u)=t_0+\sum_{k<n-1}a_k\,\mathrm{relu}(u-u_k),\quad f(u_D)=t_D\ (D<n);\quad 45>32",
+    strength=Strength.BOUNDED,
+    reach=f"n <= {MOST_DISTANCES}",
+    assumptions=(f"n = 2 .. {MOST_DISTANCES} for the width that is enough", "the order of inputs is that of distances"),
+    answers=("forced_by_t5", "t5_width"),
+    falsifiers={
+        "n - 3 units, or 1": {"width": lambda count: max(count - 3, 1)},
+        "n - 2 units": {"width": lambda count: count - 2},
+        "the rule of 16 buckets": {"bucket": lambda offset: t5.Bucket(offset, 16, t5.LONGEST)},
+        "buckets paired": {"bucket": lambda offset: t5.bucket(offset) // 2},
+    },
+)
+def interpolating_width(
+    width: Callable[[int], int] = lambda count: count - 1,
+    bucket: Callable[[sp.Expr], sp.Expr] = t5.bucket,
+    forced_by_t5: int = 45,
+    t5_width: int = 32,
+) -> Facts:
+    """n - 1 ReLU units give any table of n distances; a table that alternates forces n - 2 kinks; and T5's table of 32
+    buckets up to distance 127 may force 45, so that 32 units do not represent T5's bias there. The width is decided for
+    n <= 6.
+
+    Decide that `width(n)` units give any table of n distances, and that T5's buckets need more than `t5_width`.
+
+    A network 1 -> w -> 1 is piecewise linear with at most w kinks, so it cannot give a table that forces more kinks.
+    """
+    for count in range(2, MOST_DISTANCES + 1):
+        alternating = [position % 2 for position in range(count)]
+        forced = least_kinks(alternating)
+        if width(count) < forced:
+            raise Refuted(
+                f"{count} distances: the table {alternating} forces {forced} kinks, {width(count)} units have less"
+            )
+    yield from (_interpolation(count, width(count)) for count in range(2, MOST_DISTANCES + 1))
+    values = [(-1) ** int(bucket(sp.Integer(distance))) for distance in range(t5.LONGEST)]
+    forced = least_kinks(values)
+    if forced != forced_by_t5 or forced <= t5_width:
+        raise Refuted(
+            f"the buckets, +1 and -1 in turn, force {forced} kinks on 128 distances: not {forced_by_t5}, of {t5_width}"
+        )
+    if t5_width != fire.HIDDEN:
+        raise Refuted(f"the network has {fire.HIDDEN} units, not {t5_width}")
+    first_count = next(count for count in range(2, t5.LONGEST + 1) if least_kinks(values[:count]) > t5_width)
+    yield (
+        "between two jumps of opposite sign there is a kink, and two if three distances or more share the value; "
+        "after the last jump there is one if two or more do"
+    )
+    yield f"n distances of values 0, 1 in turn: {least_kinks([0, 1] * 4)} kinks for n = 8, n - 2 for every n"
+    yield (
+        f"T5's 32 buckets, +1 and -1 in turn, force {forced} kinks on 128 distances, the published network has "
+        f"{t5_width} units; from {first_count} distances on they are too few"
+    )
+    yield (
+        "numbers trained: the network, c and L, in every layer",
+        lambda: fire.ENCODING.learned,
+        lambda: LAYERS * (2 * t5_width + (t5_width + 1) * HEADS + 2),
+    )

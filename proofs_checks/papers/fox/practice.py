@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.fox import SOURCE
 from lengthgen.proofs_checks.papers.fox.bias import OVER_PATHS, along_path, one_gate
 from lengthgen.theory import exact
@@ -39,34 +40,6 @@ Words = NDArray[np.int64]
 Visible = Callable[[Words, int, int], NDArray[np.bool_]]
 
 _TOKENS = 8
-
-
-def pruned_mass(*, threshold: Threshold) -> Evidence:
-    """Decide that keys with D_ij < threshold have at most the weight eps together, where |S| <= U over T keys.
-
-    Each of them has exp(S + D) < e^(U + threshold), and there are fewer than T of them. The query's own key has D = 0
-    and adds at least e^-U to the sum. So their weights sum to less than T e^(2U + threshold).
-    """
-    worst = _adversarial_mass(threshold)
-    bound, keys, mass = sp.symbols("U T eps", positive=True)
-    delta = threshold(bound, keys, mass)
-    try:
-        exactly = require_equal("T e^(2U + threshold) = eps", lambda: keys * sp.exp(2 * bound + delta), mass)
-    except Refuted as difference:
-        raise exact.Undecided(f"no row found that loses more than eps, but {difference}") from difference
-    at_least_one = sp.expand_log(delta.subs({keys: 1 + keys, mass: 1 / (1 + sp.Symbol("e", positive=True))}))
-    if not at_least_one.is_negative:
-        raise exact.Undecided(f"the sign of {at_least_one} is not known")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            exactly,
-            f"with T + 1 keys and eps = 1/(1 + e) the threshold is {at_least_one} < 0: the query's own key stays",
-            "D rises with the key's position (fox-5), so what is pruned is a prefix of the row",
-            f"a row of {_KEYS} keys made to lose most, U = {_BOUND}, eps = e^-5 = {sp.N(_MASS, 4)}: {worst}",
-        ),
-        assumptions=("|q.k|/sqrt(d) <= U for all pairs of the row", "any T, U and eps"),
-    )
 
 
 def _adversarial_mass(threshold: Threshold) -> str:
@@ -213,89 +186,59 @@ def _float64_prefix(gates: Gates, key: int, query: int) -> float:
     return float(running[query] - running[key])
 
 
-def after_the_query(*, next_key: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide the value of c_j - c_i at the next key after the query, and how it continues.
-
-    Additivity leaves one continuation: D_ij + D_ji = D_ii = 0.
-    """
-    j = sp.Symbol("j", integer=True)
-    total, size = sp.Symbol("D", real=True), sp.Symbol("p", positive=True)
-    forward = empty_value("D_j,j+1", along_path(j, j + 1))
-    gate = one_gate("D_j,j+1", forward)
-    continued = along_path(j + 1, j).doit().xreplace({fox.LOG_GATES[j + 1]: gate})
-    n = sp.Symbol("n", integer=True, nonnegative=True)
-    added = last_term("D_j,j+n+1", along_path(j, j + n), along_path(j, j + n + 1))
-    facts = (
-        require_equal("D_j+1,j + D_j,j+1 = 0", lambda: continued + forward, sp.Integer(0)),
-        same_by_sympy("the next key's bias", -forward.subs(gate, -size), next_key(-size)),
-        require_equal(
-            "one key further it is greater by p",
-            lambda: -combine(along_path(j, j + n), total, added.subs(added, -size)) + total,
-            size,
-        ),
-    )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(*facts, "-log f = p > 0: a bonus, which grows without bound the further the key is after the query"),
-        assumptions=("gates in (0, 1)", OVER_PATHS),
-    )
-
-
 def same_block(words: Words, key: int, query: int) -> NDArray[np.bool_]:
     """True if no gate after the key, up to the query, is 0: a token with gate 0 begins a block."""
     blocks: Words = (words == 0).cumsum(1)
     return np.equal(blocks[:, key], blocks[:, query])
 
 
-def block_causal(*, visible: Visible, gates_of: Callable[[Words], Words]) -> Evidence:
-    """Decide that F_ij, for every word of gates in {0, 1}, is 1 where the key is visible and 0 elsewhere.
-
-    `visible` is the expected mask; `gates_of` changes the words before they are used as gates.
-    """
-    words: Words = np.array(np.meshgrid(*[[0, 1]] * _TOKENS, indexing="ij")).reshape(_TOKENS, -1).T
-    symbols = sp.symbols(f"f:{_TOKENS}", positive=True)
-    logarithms = {fox.LOG_GATES[at]: sp.log(symbol) for at, symbol in enumerate(symbols)}
-    columns = gates_of(words).T
-    for query in range(_TOKENS):
-        for key in range(query + 1):
-            gate = fox.path_gate(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(logarithms)
-            gate_values: Any = np.broadcast_to(sp.lambdify(symbols, gate, "numpy")(*columns), len(words))
-            wrong = np.flatnonzero(gate_values != visible(words, key, query))
-            if len(wrong):
-                word = "".join(map(str, words[wrong[0]]))
-                raise Refuted(f"word {word}: F = {int(gate_values[wrong[0]])} for key {key} and query {query}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"{_TOKENS} gates",
-        facts=(
-            f"all {len(words)} words of {_TOKENS} gates, all {_TOKENS * (_TOKENS + 1) // 2} pairs: F_ij is the mask",
-        ),
-        assumptions=("gates 0 and 1, the limits of sigmoid gates", f"up to {_TOKENS} tokens"),
-    )
+CLAIMS = PaperClaims(SOURCE)
 
 
-CLAIMS = (
-    Claim(
-        id="fox-9",
-        source=SOURCE.at("adaptive computation pruning (follow-up paper and released code)"),
-        statement="If |q.k|/sqrt(d) <= U, the keys of a row with D_ij < -(2U + log T) + log eps have at most the "
-        "weight eps together.",
-        latex=r"\sum_{i:D_{ij}<\delta}a_{ij}\le\varepsilon,\quad\delta=-(2U+\ln T)+\ln\varepsilon",
-        label="P",
-        check=pruned_mass,
-        holds={"threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=bound, keys=keys, mass=mass)},
-        falsifiers={
-            "without 2U": {
-                "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=sp.Integer(0), keys=keys, mass=mass)
-            },
-            "U for 2U": {
-                "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=bound / 2, keys=keys, mass=mass)
-            },
-            "without log T": {
-                "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=bound, keys=sp.Integer(1), mass=mass)
-            },
+@CLAIMS.claim(
+    "fox-9",
+    "adaptive computation pruning (follow-up paper and released code)",
+    r"\sum_{i:D_{ij}<\delta}a_{ij}\le\varepsilon,\quad\delta=-(2U+\ln T)+\ln\varepsilon",
+    label="P",
+    assumptions=("|q.k|/sqrt(d) <= U for all pairs of the row", "any T, U and eps"),
+    falsifiers={
+        "without 2U": {
+            "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=sp.Integer(0), keys=keys, mass=mass)
         },
-    ),
+        "U for 2U": {
+            "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=bound / 2, keys=keys, mass=mass)
+        },
+        "without log T": {
+            "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=bound, keys=sp.Integer(1), mass=mass)
+        },
+    },
+)
+def pruned_mass(
+    threshold: Threshold = lambda bound, keys, mass: fox.pruning_threshold(bound=bound, keys=keys, mass=mass),
+) -> Facts:
+    """If |q.k|/sqrt(d) <= U, the keys of a row with D_ij < -(2U + log T) + log eps have at most the weight eps
+    together.
+
+    Each of them has exp(S + D) < e^(U + threshold), and there are fewer than T of them. The query's own key has D = 0
+    and adds at least e^-U to the sum. So their weights sum to less than T e^(2U + threshold).
+    """
+    worst = _adversarial_mass(threshold)
+    bound, keys, mass = sp.symbols("U T eps", positive=True)
+    delta = threshold(bound, keys, mass)
+    try:
+        exactly = require_equal("T e^(2U + threshold) = eps", lambda: keys * sp.exp(2 * bound + delta), mass)
+    except Refuted as difference:
+        raise exact.Undecided(f"no row found that loses more than eps, but {difference}") from difference
+    at_least_one = sp.expand_log(delta.subs({keys: 1 + keys, mass: 1 / (1 + sp.Symbol("e", positive=True))}))
+    if not at_least_one.is_negative:
+        raise exact.Undecided(f"the sign of {at_least_one} is not known")
+    yield exactly
+    yield f"with T + 1 keys and eps = 1/(1 + e) the threshold is {at_least_one} < 0: the query's own key stays"
+    yield "D rises with the key's position (fox-5), so what is pruned is a prefix of the row"
+    yield f"a row of {_KEYS} keys made to lose most, U = {_BOUND}, eps = e^-5 = {sp.N(_MASS, 4)}: {worst}"
+
+
+CLAIMS.append(
     Claim(
         id="fox-10",
         source=SOURCE.at("released code: initial bias of data-independent gates"),
@@ -310,7 +253,11 @@ CLAIMS = (
             "b = log T - 1/(2T)": {"logit": lambda timescale: sp.log(timescale) - 1 / (2 * timescale)},
             "b = log(e^(1/T) - 1)": {"logit": lambda timescale: -fox.timescale_logit(timescale)},
         },
-    ),
+    )
+)
+
+
+CLAIMS.append(
     Claim(
         id="fox-11",
         source=SOURCE.at("running sums of log gates in the released code"),
@@ -333,39 +280,75 @@ CLAIMS = (
                 "tolerance": lambda terms, size: 1e-2,
             },
         },
-    ),
-    Claim(
-        id="fox-12",
-        source=SOURCE.at("causal attention only"),
-        statement="The bias is defined for keys up to the query: continued to later keys, c_j - c_i is positive and "
-        "grows.",
-        latex=r"D_{j+1,j}=-\log f_{j+1}>0",
-        label="F",
-        check=after_the_query,
-        holds={"next_key": lambda log_gate: -log_gate},
-        falsifiers={
-            "not positive there": {"next_key": lambda log_gate: log_gate},
-            "zero there": {"next_key": lambda log_gate: sp.Integer(0)},
-        },
-    ),
-    Claim(
-        id="fox-13",
-        source=SOURCE.at("what data-dependent gates can do"),
-        statement="With gates of 0 and 1 attention is causal within blocks: a token of gate 0 begins a block, stays "
-        "visible in it and hides all that came before.  One gate for all tokens cannot do this. "
-        "Decided on all words of 8 gates.",
-        latex=r"f\in\{0,1\}^T:\ F_{ij}=\mathbb 1[\text{no } f_l=0,\ i<l\le j]",
-        label="F",
-        check=block_causal,
-        holds={"visible": same_block, "gates_of": lambda words: words},
-        falsifiers={
-            "the separator is hidden too": {
-                "visible": lambda words, key, query: (words[:, key : query + 1] != 0).all(1) | (key == query)
-            },
-            "the separator sees what is before it": {
-                "visible": lambda words, key, query: (words[:, key + 1 : query] != 0).all(1)
-            },
-            "one gate for all tokens": {"gates_of": lambda words: np.repeat(words[:, :1], _TOKENS, axis=1)},
-        },
-    ),
+    )
 )
+
+
+@CLAIMS.claim(
+    "fox-12",
+    "causal attention only",
+    r"D_{j+1,j}=-\log f_{j+1}>0",
+    assumptions=("gates in (0, 1)", OVER_PATHS),
+    falsifiers={
+        "not positive there": {"next_key": lambda log_gate: log_gate},
+        "zero there": {"next_key": lambda log_gate: sp.Integer(0)},
+    },
+)
+def after_the_query(next_key: Callable[[sp.Expr], sp.Expr] = lambda log_gate: -log_gate) -> Facts:
+    """The bias is defined for keys up to the query: continued to later keys, c_j - c_i is positive and grows.
+
+    Additivity leaves one continuation: D_ij + D_ji = D_ii = 0.
+    """
+    j = sp.Symbol("j", integer=True)
+    total, size = sp.Symbol("D", real=True), sp.Symbol("p", positive=True)
+    forward = empty_value("D_j,j+1", along_path(j, j + 1))
+    gate = one_gate("D_j,j+1", forward)
+    continued = along_path(j + 1, j).doit().xreplace({fox.LOG_GATES[j + 1]: gate})
+    n = sp.Symbol("n", integer=True, nonnegative=True)
+    added = last_term("D_j,j+n+1", along_path(j, j + n), along_path(j, j + n + 1))
+    yield "D_j+1,j + D_j,j+1 = 0", lambda: continued + forward, sp.Integer(0)
+    yield same_by_sympy("the next key's bias", -forward.subs(gate, -size), next_key(-size))
+    yield (
+        "one key further it is greater by p",
+        lambda: -combine(along_path(j, j + n), total, added.subs(added, -size)) + total,
+        size,
+    )
+    yield "-log f = p > 0: a bonus, which grows without bound the further the key is after the query"
+
+
+@CLAIMS.claim(
+    "fox-13",
+    "what data-dependent gates can do",
+    r"f\in\{0,1\}^T:\ F_{ij}=\mathbb 1[\text{no } f_l=0,\ i<l\le j]",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"{_TOKENS} gates",
+    assumptions=("gates 0 and 1, the limits of sigmoid gates", f"up to {_TOKENS} tokens"),
+    falsifiers={
+        "the separator is hidden too": {
+            "visible": lambda words, key, query: (words[:, key : query + 1] != 0).all(1) | (key == query)
+        },
+        "the separator sees what is before it": {
+            "visible": lambda words, key, query: (words[:, key + 1 : query] != 0).all(1)
+        },
+        "one gate for all tokens": {"gates_of": lambda words: np.repeat(words[:, :1], _TOKENS, axis=1)},
+    },
+)
+def block_causal(visible: Visible = same_block, gates_of: Callable[[Words], Words] = lambda words: words) -> Facts:
+    """With gates of 0 and 1 attention is causal within blocks: a token of gate 0 begins a block, stays visible in it
+    and hides all that came before.  One gate for all tokens cannot do this. Decided on all words of 8 gates.
+
+    `visible` is the expected mask; `gates_of` changes the words before they are used as gates.
+    """
+    words: Words = np.array(np.meshgrid(*[[0, 1]] * _TOKENS, indexing="ij")).reshape(_TOKENS, -1).T
+    symbols = sp.symbols(f"f:{_TOKENS}", positive=True)
+    logarithms = {fox.LOG_GATES[at]: sp.log(symbol) for at, symbol in enumerate(symbols)}
+    columns = gates_of(words).T
+    for query in range(_TOKENS):
+        for key in range(query + 1):
+            gate = fox.path_gate(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(logarithms)
+            gate_values: Any = np.broadcast_to(sp.lambdify(symbols, gate, "numpy")(*columns), len(words))
+            wrong = np.flatnonzero(gate_values != visible(words, key, query))
+            if len(wrong):
+                word = "".join(map(str, words[wrong[0]]))
+                raise Refuted(f"word {word}: F = {int(gate_values[wrong[0]])} for key {key} and query {query}")
+    yield f"all {len(words)} words of {_TOKENS} gates, all {_TOKENS * (_TOKENS + 1) // 2} pairs: F_ij is the mask"

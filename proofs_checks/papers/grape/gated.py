@@ -7,8 +7,9 @@ import flint
 import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.identity import derivative, product, require_equal, same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.theory.domain import in_domain
 from lengthgen.theory.enclosure import enclose
@@ -23,36 +24,6 @@ VARIANTS = {"query and key": (1, 1), "query": (1, 0), "key": (0, 1)}
 """Variant -> (1 if it has a gate of the query, 1 if it has a gate of the key)."""
 EXAMPLE_SIZE = 6
 _BITS = 200
-
-
-def streaming_features(*, query: Features, key: Features, ranks: Mapping[str, int]) -> Evidence:
-    """Decide that the features' scalar product is the bias, and that fewer features do not suffice.
-
-    `ranks` has the number of features of each variant.
-    """
-    j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
-    at = {"query_position": j, "key_position": i}
-    bias = grape_gated.bias(sp.Integer(1), query_gate=query_gate, key_gate=key_gate, **at)
-    of_query, of_key = query(j, query_gate), key(i, key_gate)
-    facts = [require_equal("bias = (query features).(key features)", lambda: of_query.dot(of_key), bias), _encoded()]
-    for variant, (by_query, by_key) in VARIANTS.items():
-        pairs = zip(query(j, by_query * query_gate), key(i, by_key * key_gate), strict=True)
-        features = sum(1 for query_feature, key_feature in pairs if query_feature * key_feature != 0)
-        rank = _rank_of_example(by_query, by_key)
-        if not features == rank == ranks[variant]:
-            stated = f"{ranks[variant]} are stated"
-            raise Refuted(f"gated by {variant}: {features} features, where an example has rank {rank} and {stated}")
-        facts.append(
-            f"gated by {variant}: {features} features, and a {EXAMPLE_SIZE} x {EXAMPLE_SIZE} example of that rank"
-        )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(*facts, _beside_content()),
-        assumptions=(
-            "all queries come after all keys in the example with content, so the causal mask hides none of its pairs",
-            "a lift scores by a product of what the query makes of itself and what the key does, as a cache needs it",
-        ),
-    )
 
 
 def _encoded() -> str:
@@ -121,101 +92,6 @@ def _last_twice(features: Features, share: sp.Rational) -> Features:
     return split
 
 
-def rising_gates(*, gate: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide that a gate rises with the content along w, |w| = 1, so that the slope is not constant.
-
-    ALiBi has one slope for all queries and keys.
-    """
-    z, x, slope = sp.Symbol("z", real=True), sp.Symbol("x", positive=True), sp.Symbol("omega", positive=True)
-    rate = sp.simplify(gate(z).diff(z).subs(z, sp.log(x)))
-    if rate == 0:
-        raise Refuted(f"the slope is omega times {2 * gate(z)} for all content: ALiBi of that slope")
-    if not rate.is_positive:
-        raise Undecided(f"the sign of {rate}")
-    gate_parameter = grape_gated.ENCODING.parameters[1]
-    constants = [constant for constant in (sp.Rational(1, 2), sp.log(2)) if in_domain(gate_parameter, constant)]
-    if constants:
-        raise Refuted(f"the encoding's domain has the gate {constants[0]} for all content")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            same_by_sympy("gate'(z) at z = log x, which is positive", rate, x / (1 + x)),
-            f"two queries q and 2q with w.q > 0 have different slopes: omega ({gate(z)} + gate of the key)",
-            f"content across w has the gate {gate(sp.Integer(0))}, and the slope {2 * slope * gate(sp.Integer(0))}",
-        ),
-        assumptions=("|w| = 1, as in the released code; queries and keys take all values",),
-    )
-
-
-def homogeneous_slope(*, slope: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide what the group of [[0, u], [0, 0]] on (q, 1) and (k, 1) adds to q.k + 1, as a function of u.k."""
-    j, i, rate, z = sp.symbols("j i omega z", real=True)
-    query, key, u = (sp.Matrix(sp.symbols(f"{name}1 {name}2", real=True)) for name in "qku")
-    generator = sp.zeros(3, 3)
-    generator[:2, 2] = u
-    query_lift = grape_additive.unipotent(rate * generator, j) * sp.Matrix([*query, 1])
-    key_lift = grape_additive.unipotent(rate * generator, i).inv().T * sp.Matrix([*key, 1])
-    added = sp.expand(query_lift.dot(key_lift) - query.dot(key) - 1)
-    for number in (-1, 0, 2):
-        value = slope(sp.Integer(number))
-        if sp.N(value - number) != 0:
-            raise Refuted(f"at u.k = {number} the slope is omega times {number}, not {sp.N(value, 6)}")
-    bilinear = sp.Matrix(3, 3, sp.symbols("M1:10", real=True))
-    step = sp.Matrix([*sp.symbols("h1 h2", real=True), 0])
-    at_key = [(bilinear * (sp.Matrix([*key, 1]) + sign * step)).dot(sp.Matrix([*query, 1])) for sign in (-1, 0, 1)]
-    bend = sp.exp(links.softplus(z) + links.softplus(-z)) / 4
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            require_equal("A^2 = 0", product(generator, generator), sp.zeros(3, 3)),
-            require_equal("added to q.k + 1: (j - i) omega u.k", added, lambda: (j - i) * rate * slope(u.dot(key))),
-            require_equal(
-                "any generator, lifts affine in the content: the slope's second difference in k",
-                lambda: at_key[0] - 2 * at_key[1] + at_key[2],
-                sp.Integer(0),
-            ),
-            require_equal(
-                "that of softplus at 0 is log(cosh(z/2)^2), not 0", bend, lambda: (2 + sp.exp(z) + sp.exp(-z)) / 4
-            ),
-            "so a slope that is softplus of the content, positive for all of it, comes from no such generator, in any "
-            "number of further coordinates",
-        ),
-        assumptions=("d = 2 for the group's score, plane by plane; the generator does not depend on content",),
-    )
-
-
-def lipschitz_links(*, link: Callable[[sp.Expr], sp.Expr], constant: sp.Rational) -> Evidence:
-    """Decide 0 < (log sigma)' <= constant and log sigma < 0, with x = e^-z > 0, and softplus(z) = -log sigma(-z)."""
-    z, slope = sp.symbols("z alpha", real=True)
-    x = sp.Symbol("x", positive=True)
-    value, steepness = (expression.subs(z, -sp.log(x)) for expression in (sp.exp(link(z)), link(z).diff(z)))
-    steepest = sp.limit(steepness, x, sp.oo)
-    if steepest < constant:
-        raise Refuted(f"the slope tends to {steepest} as z falls, not to {constant}")
-    excess = _numerator(constant - steepness, x)
-    facts = [
-        _positive("(log sigma)' > 0, so it increases", _numerator(steepness, x), x),
-        _positive("exp(log sigma) < 1, so log sigma < 0", _numerator(1 - value, x), x),
-        _positive(f"(log sigma)' < {constant}", excess, x),
-        require_equal("(log sigma)' = 1/(1 + e^z)", lambda: derivative(link(z), z), lambda: 1 / (1 + sp.exp(z))),
-        require_equal(
-            "softplus' = 1 - (log sigma)'", lambda: derivative(links.softplus(z), z), lambda: 1 - derivative(link(z), z)
-        ),
-        same_by_sympy("exp(softplus) = 1 + e^z > 1", sp.exp(links.softplus(z)), 1 + sp.exp(z)),
-    ]
-    potential = grape_path.potential(z, slope=slope, probe_dim=sp.Integer(2))
-    facts.append(
-        require_equal(
-            "an edge's derivative", lambda: derivative(potential, z), lambda: slope * derivative(link(z / 2), z)
-        )
-    )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(*facts, "the derivative tends to 1 as z falls, so no smaller constant does"),
-        assumptions=("every real z is -log x for one x > 0",),
-    )
-
-
 def _numerator(expression: sp.Expr, variable: sp.Symbol) -> sp.Poly:
     """Numerator of a rational function of x > 0, made so that the denominator has only positive coefficients."""
     numerator, denominator = sp.together(expression).as_numer_denom()
@@ -234,90 +110,174 @@ def _positive(what: str, polynomial: sp.Poly, variable: sp.Symbol) -> str:
     raise Refuted(f"{what}: the numerator {polynomial.as_expr()} is {polynomial.eval(point)} at x = {point}")
 
 
-CLAIMS = (
-    Claim(
-        id="grape-17",
-        source=SOURCE.at(
-            "equations 4.5 and 4.6: softplus gates of query and key on the one generator of GL(d+2), with keys cached "
-            "(our reading: of the later versions only quotations were at hand)"
-        ),
-        statement="The bias of GRAPE-A gated by query and key is a scalar product of 4 features, and of 2 features if "
-        "gated by one of them; fewer do not suffice: with softplus gates the scores have rank d + 4.  The two further "
-        "coordinates of GL(d+2), where each token acts with its own gate (our reading), give i lambda_k - j lambda_q.",
-        latex=r"-(j-i)(\lambda^q_j+\lambda^k_i)=[-j\lambda^q_j,\lambda^q_j,-j,1]\cdot[1,i,\lambda^k_i,i\lambda^k_i]",
-        label="F",
-        check=streaming_features,
-        holds={
-            "query": lambda position, gate: grape_gated.query_features(position=position, gate=gate),
-            "key": lambda position, gate: grape_gated.key_features(position=position, gate=gate),
-            "ranks": {"query and key": 4, "query": 2, "key": 2},
-        },
-        answers=("ranks",),
-        printed={
-            "query": lambda position, gate: _own_gates_in_two(position, gate, of_query=True),
-            "key": lambda position, gate: _own_gates_in_two(position, gate, of_query=False),
-        },
-        falsifiers={
-            "five features": {
-                "query": _last_twice(grape_gated.query_features, sp.Integer(1)),
-                "key": _last_twice(grape_gated.key_features, sp.Rational(1, 2)),
-            },
-            "three features, without the key's gate at its position": {
-                "query": lambda position, gate: sp.Matrix(grape_gated.query_features(position, gate)[:3]),
-                "key": lambda position, gate: sp.Matrix(grape_gated.key_features(position, gate)[:3]),
-            },
-            "the gates exchanged": {"query": grape_gated.key_features},
-        },
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "grape-17",
+    "equations 4.5 and 4.6: softplus gates of query and key on the one generator of GL(d+2), with keys cached "
+    "(our reading: of the later versions only quotations were at hand)",
+    r"-(j-i)(\lambda^q_j+\lambda^k_i)=[-j\lambda^q_j,\lambda^q_j,-j,1]\cdot[1,i,\lambda^k_i,i\lambda^k_i]",
+    assumptions=(
+        "all queries come after all keys in the example with content, so the causal mask hides none of its pairs",
+        "a lift scores by a product of what the query makes of itself and what the key does, as a cache needs it",
     ),
-    Claim(
-        id="grape-17-lift",
-        source=SOURCE.at(
-            "Section 4.1: one homogeneous coordinate, GL(d+1), and Remark 4.1, which has softplus gates come from it "
-            "(our reading: of the remark only a report was at hand; version 1, in a converted copy, has the slope u.k)"
-        ),
-        statement="The unipotent group of [[0, u], [0, 0]] on (q, 1) and (k, 1) adds a bias whose slope is u.k: linear "
-        "in the key, of either sign.  Softplus of it (our reading of the remark) is the slope of no generator that "
-        "content does not change.",
-        latex=r"(G(j)\hat q)\cdot(G(i)^{-\top}\hat k)=q\cdot k+1+(j-i)\,\omega\,u\cdot k",
-        label="F",
-        check=homogeneous_slope,
-        holds={"slope": lambda along: along},
-        printed={"slope": links.softplus},
-        falsifiers={
-            "the slope is |u.k|": {"slope": sp.Abs},
-            "the slope is twice u.k": {"slope": lambda along: 2 * along},
-            "the slope is u.k + 1": {"slope": lambda along: along + 1},
+    answers=("ranks",),
+    printed={
+        "query": lambda position, gate: _own_gates_in_two(position, gate, of_query=True),
+        "key": lambda position, gate: _own_gates_in_two(position, gate, of_query=False),
+    },
+    falsifiers={
+        "five features": {
+            "query": _last_twice(grape_gated.query_features, sp.Integer(1)),
+            "key": _last_twice(grape_gated.key_features, sp.Rational(1, 2)),
         },
-    ),
-    Claim(
-        id="grape-21",
-        source=SOURCE.at("the link g = log sigmoid of the edge potentials"),
-        statement="log sigma is negative, increasing, and Lipschitz with constant 1, and with no constant below 1.  "
-        "softplus(z) = -log sigma(-z) is positive, increasing and Lipschitz with the same constant.",
-        latex=r"g=\log\sigma:\ g<0,\ 0<g'(z)=\frac{1}{1+e^{z}}<1",
-        label="P",
-        check=lipschitz_links,
-        holds={"link": links.log_sigmoid, "constant": sp.Integer(1)},
-        answers=("constant",),
-        falsifiers={
-            "twice the logarithm": {"link": lambda z: 2 * links.log_sigmoid(z)},
-            "half the logarithm": {"link": lambda z: links.log_sigmoid(z) / 2},
-            "softplus, which is positive": {"link": links.softplus},
-            "log sigma(-z), which falls": {"link": lambda z: links.log_sigmoid(-z)},
+        "three features, without the key's gate at its position": {
+            "query": lambda position, gate: sp.Matrix(grape_gated.query_features(position, gate)[:3]),
+            "key": lambda position, gate: sp.Matrix(grape_gated.key_features(position, gate)[:3]),
         },
-    ),
-    Claim(
-        id="grape-gated",
-        source=SOURCE.at("the released code: gates along vectors of length 1; ALiBi as a special case"),
-        statement="Gated GRAPE-A is ALiBi for no values of its parameters: a gate is softplus of the content along a "
-        "vector of length 1 and rises with it, so no slope is the same for all content.",
-        latex=r"\lambda(x)=\log(1+e^{w\cdot x/\sqrt d}),\ |w|=1:\quad\lambda\ \text{is not constant}",
-        label="F",
-        check=rising_gates,
-        holds={"gate": lambda along: grape_gated.gate(along=along)},
-        falsifiers={
-            "w = 0": {"gate": lambda along: grape_gated.gate(0 * along)},
-            "a gate of the length of w": {"gate": lambda along: grape_gated.gate(sp.Integer(1))},
-        },
-    ),
+        "the gates exchanged": {"query": grape_gated.key_features},
+    },
 )
+def streaming_features(
+    query: Features = lambda position, gate: grape_gated.query_features(position=position, gate=gate),
+    key: Features = lambda position, gate: grape_gated.key_features(position=position, gate=gate),
+    ranks: Mapping[str, int] = {"query and key": 4, "query": 2, "key": 2},
+) -> Facts:
+    """The bias of GRAPE-A gated by query and key is a scalar product of 4 features, and of 2 features if gated by one
+    of them; fewer do not suffice: with softplus gates the scores have rank d + 4.  The two further coordinates of
+    GL(d+2), where each token acts with its own gate (our reading), give i lambda_k - j lambda_q.
+
+    `ranks` has the number of features of each variant.
+    """
+    j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
+    at = {"query_position": j, "key_position": i}
+    bias = grape_gated.bias(sp.Integer(1), query_gate=query_gate, key_gate=key_gate, **at)
+    of_query, of_key = query(j, query_gate), key(i, key_gate)
+    yield "bias = (query features).(key features)", lambda: of_query.dot(of_key), bias
+    yield _encoded()
+    for variant, (by_query, by_key) in VARIANTS.items():
+        pairs = zip(query(j, by_query * query_gate), key(i, by_key * key_gate), strict=True)
+        features = sum(1 for query_feature, key_feature in pairs if query_feature * key_feature != 0)
+        rank = _rank_of_example(by_query, by_key)
+        if not features == rank == ranks[variant]:
+            stated = f"{ranks[variant]} are stated"
+            raise Refuted(f"gated by {variant}: {features} features, where an example has rank {rank} and {stated}")
+        yield f"gated by {variant}: {features} features, and a {EXAMPLE_SIZE} x {EXAMPLE_SIZE} example of that rank"
+    yield _beside_content()
+
+
+@CLAIMS.claim(
+    "grape-17-lift",
+    "Section 4.1: one homogeneous coordinate, GL(d+1), and Remark 4.1, which has softplus gates come from it "
+    "(our reading: of the remark only a report was at hand; version 1, in a converted copy, has the slope u.k)",
+    r"(G(j)\hat q)\cdot(G(i)^{-\top}\hat k)=q\cdot k+1+(j-i)\,\omega\,u\cdot k",
+    assumptions=("d = 2 for the group's score, plane by plane; the generator does not depend on content",),
+    printed={"slope": links.softplus},
+    falsifiers={
+        "the slope is |u.k|": {"slope": sp.Abs},
+        "the slope is twice u.k": {"slope": lambda along: 2 * along},
+        "the slope is u.k + 1": {"slope": lambda along: along + 1},
+    },
+)
+def homogeneous_slope(slope: Callable[[sp.Expr], sp.Expr] = lambda along: along) -> Facts:
+    """The unipotent group of [[0, u], [0, 0]] on (q, 1) and (k, 1) adds a bias whose slope is u.k: linear in the key,
+    of either sign.  Softplus of it (our reading of the remark) is the slope of no generator that content does not
+    change.
+    """
+    j, i, rate, z = sp.symbols("j i omega z", real=True)
+    query, key, u = (sp.Matrix(sp.symbols(f"{name}1 {name}2", real=True)) for name in "qku")
+    generator = sp.zeros(3, 3)
+    generator[:2, 2] = u
+    query_lift = grape_additive.unipotent(rate * generator, j) * sp.Matrix([*query, 1])
+    key_lift = grape_additive.unipotent(rate * generator, i).inv().T * sp.Matrix([*key, 1])
+    added = sp.expand(query_lift.dot(key_lift) - query.dot(key) - 1)
+    for number in (-1, 0, 2):
+        value = slope(sp.Integer(number))
+        if sp.N(value - number) != 0:
+            raise Refuted(f"at u.k = {number} the slope is omega times {number}, not {sp.N(value, 6)}")
+    bilinear = sp.Matrix(3, 3, sp.symbols("M1:10", real=True))
+    step = sp.Matrix([*sp.symbols("h1 h2", real=True), 0])
+    at_key = [(bilinear * (sp.Matrix([*key, 1]) + sign * step)).dot(sp.Matrix([*query, 1])) for sign in (-1, 0, 1)]
+    bend = sp.exp(links.softplus(z) + links.softplus(-z)) / 4
+    yield "A^2 = 0", product(generator, generator), sp.zeros(3, 3)
+    yield "added to q.k + 1: (j - i) omega u.k", added, lambda: (j - i) * rate * slope(u.dot(key))
+    yield (
+        "any generator, lifts affine in the content: the slope's second difference in k",
+        lambda: at_key[0] - 2 * at_key[1] + at_key[2],
+        sp.Integer(0),
+    )
+    yield "that of softplus at 0 is log(cosh(z/2)^2), not 0", bend, lambda: (2 + sp.exp(z) + sp.exp(-z)) / 4
+    yield (
+        "so a slope that is softplus of the content, positive for all of it, comes from no such generator, in any "
+        "number of further coordinates"
+    )
+
+
+@CLAIMS.claim(
+    "grape-21",
+    "the link g = log sigmoid of the edge potentials",
+    r"g=\log\sigma:\ g<0,\ 0<g'(z)=\frac{1}{1+e^{z}}<1",
+    label="P",
+    assumptions=("every real z is -log x for one x > 0",),
+    answers=("constant",),
+    falsifiers={
+        "twice the logarithm": {"link": lambda z: 2 * links.log_sigmoid(z)},
+        "half the logarithm": {"link": lambda z: links.log_sigmoid(z) / 2},
+        "softplus, which is positive": {"link": links.softplus},
+        "log sigma(-z), which falls": {"link": lambda z: links.log_sigmoid(-z)},
+    },
+)
+def lipschitz_links(
+    link: Callable[[sp.Expr], sp.Expr] = links.log_sigmoid, constant: sp.Rational = sp.Integer(1)
+) -> Facts:
+    """log sigma is negative, increasing, and Lipschitz with constant 1, and with no constant below 1.  softplus(z) =
+    -log sigma(-z) is positive, increasing and Lipschitz with the same constant.
+    """
+    z, slope = sp.symbols("z alpha", real=True)
+    x = sp.Symbol("x", positive=True)
+    value, steepness = (expression.subs(z, -sp.log(x)) for expression in (sp.exp(link(z)), link(z).diff(z)))
+    steepest = sp.limit(steepness, x, sp.oo)
+    if steepest < constant:
+        raise Refuted(f"the slope tends to {steepest} as z falls, not to {constant}")
+    excess = _numerator(constant - steepness, x)
+    yield _positive("(log sigma)' > 0, so it increases", _numerator(steepness, x), x)
+    yield _positive("exp(log sigma) < 1, so log sigma < 0", _numerator(1 - value, x), x)
+    yield _positive(f"(log sigma)' < {constant}", excess, x)
+    yield "(log sigma)' = 1/(1 + e^z)", lambda: derivative(link(z), z), lambda: 1 / (1 + sp.exp(z))
+    yield "softplus' = 1 - (log sigma)'", lambda: derivative(links.softplus(z), z), lambda: 1 - derivative(link(z), z)
+    yield same_by_sympy("exp(softplus) = 1 + e^z > 1", sp.exp(links.softplus(z)), 1 + sp.exp(z))
+    potential = grape_path.potential(z, slope=slope, probe_dim=sp.Integer(2))
+    yield "an edge's derivative", lambda: derivative(potential, z), lambda: slope * derivative(link(z / 2), z)
+    yield "the derivative tends to 1 as z falls, so no smaller constant does"
+
+
+@CLAIMS.claim(
+    "grape-gated",
+    "the released code: gates along vectors of length 1; ALiBi as a special case",
+    r"\lambda(x)=\log(1+e^{w\cdot x/\sqrt d}),\ |w|=1:\quad\lambda\ \text{is not constant}",
+    assumptions=("|w| = 1, as in the released code; queries and keys take all values",),
+    falsifiers={
+        "w = 0": {"gate": lambda along: grape_gated.gate(0 * along)},
+        "a gate of the length of w": {"gate": lambda along: grape_gated.gate(sp.Integer(1))},
+    },
+)
+def rising_gates(gate: Callable[[sp.Expr], sp.Expr] = lambda along: grape_gated.gate(along=along)) -> Facts:
+    """Gated GRAPE-A is ALiBi for no values of its parameters: a gate is softplus of the content along a vector of
+    length 1 and rises with it, so no slope is the same for all content.
+
+    ALiBi has one slope for all queries and keys.
+    """
+    z, x, slope = sp.Symbol("z", real=True), sp.Symbol("x", positive=True), sp.Symbol("omega", positive=True)
+    rate = sp.simplify(gate(z).diff(z).subs(z, sp.log(x)))
+    if rate == 0:
+        raise Refuted(f"the slope is omega times {2 * gate(z)} for all content: ALiBi of that slope")
+    if not rate.is_positive:
+        raise Undecided(f"the sign of {rate}")
+    gate_parameter = grape_gated.ENCODING.parameters[1]
+    constants = [constant for constant in (sp.Rational(1, 2), sp.log(2)) if in_domain(gate_parameter, constant)]
+    if constants:
+        raise Refuted(f"the encoding's domain has the gate {constants[0]} for all content")
+    yield same_by_sympy("gate'(z) at z = log x, which is positive", rate, x / (1 + x))
+    yield f"two queries q and 2q with w.q > 0 have different slopes: omega ({gate(z)} + gate of the key)"
+    yield f"content across w has the gate {gate(sp.Integer(0))}, and the slope {2 * slope * gate(sp.Integer(0))}"

@@ -9,7 +9,7 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.graph_alibi.graphs import SOURCE, edges_text
 from lengthgen.theory import rational
 from lengthgen.theory.graph_distances import shortest_distances
@@ -74,85 +74,12 @@ def _witness(distances: np.ndarray) -> str:
     return f"-d is {values[0]:.2g} on the vector of sum 0 along {weights}"
 
 
-def trees_of_negative_type(*, distance: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide that -f(d) is conditionally positive definite on every tree, f = `distance`, by induction over leaves.
-
-    Q(c) is the sum of -c_u c_v d(u, v). A new leaf with weight x hangs at the node p; A = Q(c), B is the sum of
-    c_u d(u, p), S that of all c_u before.
-    """
-    for graph in _trees():
-        distances = np.array([[int(distance(sp.Integer(hops))) for hops in row] for row in shortest_distances(graph)])
-        if not _has_negative_type(_characteristic(distances)):
-            raise Refuted(f"{edges_text(graph)}: {_witness(distances)}")
-    before, at_parent, total, leaf = sp.symbols("A B S x", real=True)
-    hops = sp.Symbol("d", positive=True)
-    facts = (
-        require_equal("f(d + 1) - f(d)", lambda: distance(hops + 1) - distance(hops), sp.S.One),
-        "so d(u, leaf) = d(u, p) + 1, and Q' = A - 2x (B + S); moving the leaf's weight to p gives A - 2x B",
-        require_equal(
-            "for a sum 0, that is S = -x: Q' = Q with x moved to p, plus 2 x^2",
-            lambda: before - 2 * leaf * (at_parent + total.subs(total, -leaf)),
-            lambda: (before - 2 * leaf * at_parent) + 2 * leaf**2,
-        ),
-        "the moved weights have sum 0 in the smaller tree, and one node has Q = 0: Q' is not negative in any tree",
-    )
-    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("finite trees; every one grows leaf by leaf",))
-
-
-def tree_determinant(*, determinant: Count, edge: sp.Expr) -> Evidence:
-    """Decide the determinant of the distances of every tree of n nodes, by induction over leaves.
-
-    The last edge that a tree gets has the length `edge`. D is the matrix of distances before, 1 the vector of ones,
-    s = 1^T D^-1 1, p the node at which the new leaf hangs: the new column is b = D e_p + edge 1.
-    """
-    for graph in _trees():
-        if len(graph) > 1:
-            _require_determinant(graph, determinant)
-    count, total = sp.Symbol("n", integer=True, positive=True), sp.Symbol("s", positive=True)
-    stated = 2 / (count - 1)
-    corner = -(edge + edge + edge**2 * total)
-    ratio = sp.powsimp(sp.expand_power_base(determinant(count + 1) / determinant(count))).simplify()
-    facts = (
-        "D^-1 b = e_p + edge D^-1 1, so -b^T D^-1 b = -(d(p,p) + 2 edge + edge^2 s), and d(p,p) = 0",
-        "det D' = det D (-b^T D^-1 b): Schur complement, as the new diagonal entry is 0",
-        require_equal(
-            "with s = 2/(n - 1): the factor is det(n + 1) / det(n) of the formula",
-            lambda: corner.subs(total, stated),
-            lambda: ratio,
-        ),
-        require_equal(
-            "s' = s + (1 - b^T D^-1 1)^2 / (-b^T D^-1 b), with b^T D^-1 1 = 1 + edge s, is 2/n",
-            lambda: (total + (edge * total) ** 2 / corner).subs(total, stated),
-            lambda: stated.subs(count, count + 1),
-        ),
-        "two nodes: D = [[0, 1], [1, 0]], det D = -1, s = 2; the factor is not 0, so D^-1 exists at every size",
-        "so the rank is n: vectors u_j, v_i with u_j . v_i = -m d(j, i) have n numbers at least; the rows of the "
-        "matrix with unit vectors have n",
-        f"the same by exact determinants of all {len(_trees())} trees of at most {_MOST_NODES} nodes",
-    )
-    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("every tree grows leaf by leaf", "m > 0"))
-
-
 def _require_determinant(graph: "nx.Graph", determinant: Count) -> None:
     """Raise `Refuted` if the determinant of a tree's distances is another than the formula's."""
     exact = int(rational.exact_matrix(shortest_distances(graph)).det().p)
     stated = determinant(sp.Integer(len(graph)))
     if exact != stated:
         raise Refuted(f"{edges_text(graph)}: the determinant is {exact}, not {stated}")
-
-
-def rank_of_trees(*, width: Count) -> Evidence:
-    """Decide that the bias of every small tree needs vectors of `width`(n) numbers for n nodes, and no fewer."""
-    for graph in _trees():
-        exact = rational.rank(shortest_distances(graph))
-        stated = width(sp.Integer(len(graph)))
-        if len(graph) > 1 and exact != stated:
-            raise Refuted(f"{edges_text(graph)}: the rank is {exact}, not {stated}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"at most {_MOST_NODES} nodes",
-        facts=(f"{len(_trees())} trees: the exact rank of the distances is the number of nodes, from 2 nodes on",),
-    )
 
 
 def _trees() -> "list[nx.Graph]":
@@ -169,7 +96,11 @@ def _graham_pollak(count: sp.Expr) -> sp.Expr:
 
 _ALL_BUT_ONE = tuple(name for name in _GRAPHS if name != _TWO_CENTRES)
 
-CLAIMS = (
+
+CLAIMS = PaperClaims(SOURCE)
+
+
+CLAIMS.append(
     Claim(
         id="graph-alibi-4",
         source=SOURCE,
@@ -182,50 +113,111 @@ CLAIMS = (
         holds={"graphs": _ALL_BUT_ONE},
         printed={"graphs": tuple(_GRAPHS)},
         falsifiers={"bicyclo[1.1.1]pentane as well": {"graphs": (*_ALL_BUT_ONE, _TWO_CENTRES)}},
-    ),
-    Claim(
-        id="graph-alibi-4-trees",
-        source=SOURCE,
-        statement="-d_G is conditionally positive definite on every tree: a molecule without rings has Kerple's "
-        "justification.",
-        latex=r"\sum c_i=0\Rightarrow -c^\top d_T\,c\ge 0",
-        label="F",
-        check=trees_of_negative_type,
-        holds={"distance": lambda hops: hops},
-        falsifiers={
-            "the square of the distance": {"distance": lambda hops: hops**2},
-            "twice the distance, less 1": {"distance": lambda hops: sp.Max(0, 2 * hops - 1)},
-        },
-    ),
-    Claim(
-        id="graph-alibi-5",
-        source=SOURCE,
-        statement="The distances of a tree of n >= 2 nodes have the determinant (-1)^(n-1) (n - 1) 2^(n-2) (Graham and "
-        "Pollak), so vectors of queries and keys need n more numbers each to give the bias -m d, already 3 on the path "
-        "of 3 nodes, where ALiBi to one side needs 2.",
-        latex=r"\det D_T=(-1)^{n-1}(n-1)2^{n-2}",
-        label="F",
-        check=tree_determinant,
-        holds={"determinant": _graham_pollak, "edge": sp.Integer(1)},
-        falsifiers={
-            "without the factor n - 1": {"determinant": lambda count: (-1) ** (count - 1) * 2 ** (count - 2)},
-            "a singular matrix from 3 nodes on": {
-                "determinant": lambda count: sp.Piecewise((-1, sp.Eq(count, 2)), (0, True))
-            },
-            "the last edge of length 2": {"edge": sp.Integer(2)},
-        },
-    ),
-    Claim(
-        id="graph-alibi-5-rank",
-        source=SOURCE,
-        statement="The bias of a tree of n nodes has rank n. Decided for trees with at most 7 nodes.",
-        latex=r"\operatorname{rank} D_T=n",
-        label="F",
-        check=rank_of_trees,
-        holds={"width": lambda count: count},
-        falsifiers={
-            "rank 2, as ALiBi to one side": {"width": lambda count: sp.Integer(2)},
-            "rank 3, as squares of coordinates": {"width": lambda count: sp.Min(count, 3)},
-        },
-    ),
+    )
 )
+
+
+@CLAIMS.claim(
+    "graph-alibi-4-trees",
+    "",
+    r"\sum c_i=0\Rightarrow -c^\top d_T\,c\ge 0",
+    assumptions=("finite trees; every one grows leaf by leaf",),
+    falsifiers={
+        "the square of the distance": {"distance": lambda hops: hops**2},
+        "twice the distance, less 1": {"distance": lambda hops: sp.Max(0, 2 * hops - 1)},
+    },
+)
+def trees_of_negative_type(distance: Callable[[sp.Expr], sp.Expr] = lambda hops: hops) -> Facts:
+    """-d_G is conditionally positive definite on every tree: a molecule without rings has Kerple's justification.
+
+    Decide that -f(d) is conditionally positive definite on every tree, f = `distance`, by induction over leaves.
+
+    Q(c) is the sum of -c_u c_v d(u, v). A new leaf with weight x hangs at the node p; A = Q(c), B is the sum of
+    c_u d(u, p), S that of all c_u before.
+    """
+    for graph in _trees():
+        distances = np.array([[int(distance(sp.Integer(hops))) for hops in row] for row in shortest_distances(graph)])
+        if not _has_negative_type(_characteristic(distances)):
+            raise Refuted(f"{edges_text(graph)}: {_witness(distances)}")
+    before, at_parent, total, leaf = sp.symbols("A B S x", real=True)
+    hops = sp.Symbol("d", positive=True)
+    yield "f(d + 1) - f(d)", lambda: distance(hops + 1) - distance(hops), sp.S.One
+    yield "so d(u, leaf) = d(u, p) + 1, and Q' = A - 2x (B + S); moving the leaf's weight to p gives A - 2x B"
+    yield (
+        "for a sum 0, that is S = -x: Q' = Q with x moved to p, plus 2 x^2",
+        lambda: before - 2 * leaf * (at_parent + total.subs(total, -leaf)),
+        lambda: (before - 2 * leaf * at_parent) + 2 * leaf**2,
+    )
+    yield "the moved weights have sum 0 in the smaller tree, and one node has Q = 0: Q' is not negative in any tree"
+
+
+@CLAIMS.claim(
+    "graph-alibi-5",
+    "",
+    r"\det D_T=(-1)^{n-1}(n-1)2^{n-2}",
+    assumptions=("every tree grows leaf by leaf", "m > 0"),
+    falsifiers={
+        "without the factor n - 1": {"determinant": lambda count: (-1) ** (count - 1) * 2 ** (count - 2)},
+        "a singular matrix from 3 nodes on": {
+            "determinant": lambda count: sp.Piecewise((-1, sp.Eq(count, 2)), (0, True))
+        },
+        "the last edge of length 2": {"edge": sp.Integer(2)},
+    },
+)
+def tree_determinant(determinant: Count = _graham_pollak, edge: sp.Expr = sp.Integer(1)) -> Facts:
+    """The distances of a tree of n >= 2 nodes have the determinant (-1)^(n-1) (n - 1) 2^(n-2) (Graham and Pollak), so
+    vectors of queries and keys need n more numbers each to give the bias -m d, already 3 on the path of 3 nodes, where
+    ALiBi to one side needs 2.
+
+    The last edge that a tree gets has the length `edge`. D is the matrix of distances before, 1 the vector of ones,
+    s = 1^T D^-1 1, p the node at which the new leaf hangs: the new column is b = D e_p + edge 1.
+    """
+    for graph in _trees():
+        if len(graph) > 1:
+            _require_determinant(graph, determinant)
+    count, total = sp.Symbol("n", integer=True, positive=True), sp.Symbol("s", positive=True)
+    stated = 2 / (count - 1)
+    corner = -(edge + edge + edge**2 * total)
+    ratio = sp.powsimp(sp.expand_power_base(determinant(count + 1) / determinant(count))).simplify()
+    yield "D^-1 b = e_p + edge D^-1 1, so -b^T D^-1 b = -(d(p,p) + 2 edge + edge^2 s), and d(p,p) = 0"
+    yield "det D' = det D (-b^T D^-1 b): Schur complement, as the new diagonal entry is 0"
+    yield (
+        "with s = 2/(n - 1): the factor is det(n + 1) / det(n) of the formula",
+        lambda: corner.subs(total, stated),
+        lambda: ratio,
+    )
+    yield (
+        "s' = s + (1 - b^T D^-1 1)^2 / (-b^T D^-1 b), with b^T D^-1 1 = 1 + edge s, is 2/n",
+        lambda: (total + (edge * total) ** 2 / corner).subs(total, stated),
+        lambda: stated.subs(count, count + 1),
+    )
+    yield "two nodes: D = [[0, 1], [1, 0]], det D = -1, s = 2; the factor is not 0, so D^-1 exists at every size"
+    yield (
+        "so the rank is n: vectors u_j, v_i with u_j . v_i = -m d(j, i) have n numbers at least; the rows of the "
+        "matrix with unit vectors have n"
+    )
+    yield f"the same by exact determinants of all {len(_trees())} trees of at most {_MOST_NODES} nodes"
+
+
+@CLAIMS.claim(
+    "graph-alibi-5-rank",
+    "",
+    r"\operatorname{rank} D_T=n",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"at most {_MOST_NODES} nodes",
+    falsifiers={
+        "rank 2, as ALiBi to one side": {"width": lambda count: sp.Integer(2)},
+        "rank 3, as squares of coordinates": {"width": lambda count: sp.Min(count, 3)},
+    },
+)
+def rank_of_trees(width: Count = lambda count: count) -> Facts:
+    """The bias of a tree of n nodes has rank n. Decided for trees with at most 7 nodes.
+
+    Decide that the bias of every small tree needs vectors of `width`(n) numbers for n nodes, and no fewer.
+    """
+    for graph in _trees():
+        exact = rational.rank(shortest_distances(graph))
+        stated = width(sp.Integer(len(graph)))
+        if len(graph) > 1 and exact != stated:
+            raise Refuted(f"{edges_text(graph)}: the rank is {exact}, not {stated}")
+    yield f"{len(_trees())} trees: the exact rank of the distances is the number of nodes, from 2 nodes on"

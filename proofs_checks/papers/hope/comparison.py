@@ -12,6 +12,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import product, require_equal, same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.hope import SOURCE
 from lengthgen.theory import exact
 from lengthgen.theory.enclosure import enclose
@@ -87,8 +88,87 @@ def _within(what: str, ball: Any, stated: Range) -> str:
     return f"{what}: {ball.str(8)}"
 
 
-def uniform(*, damping: Callable[[sp.Expr, sp.Expr], sp.Expr], spread: int) -> Evidence:
-    """Decide e^(-spread C)/T <= a_ij <= e^(2C)/T, C = (|P| + |N|)/2, for T keys at any distances.
+def _refute_spread(spread: int) -> None:
+    """Raise `Refuted` if the stated bound fails for 100 keys, one of logit -2 and all others of logit 2."""
+    keys, size = 100, 2
+    least = sp.exp(-size) / (sp.exp(-size) + (keys - 1) * sp.exp(size))
+    bound = sp.exp(-spread * size) / keys
+    if least < bound:
+        raise Refuted(f"C = {size}, T = {keys}: the least weight is {sp.N(least, 5)}, below {sp.N(bound, 5)}")
+
+
+def _reproduced_exactly(rotation: Callable[[sp.Expr], sp.Matrix], period: sp.Expr) -> list[str]:
+    """Facts that the frequencies with exp(iw) = 1, those of 2 pi Z, are exactly the multiples of the period."""
+    offset, zero = sp.Symbol("D", integer=True), sp.Integer(0)
+    trivial = hope.kernel(offset, rate=zero, damping=zero)
+    facts = []
+    for frequency in (zero, 2 * sp.pi):
+        facts.append(same_by_sympy(f"RoPE at w = {frequency} = trivial HoPE", rotation(offset * frequency), trivial))
+        if not (frequency / period).is_integer:
+            raise Refuted(f"w = {frequency} is reproduced by theta = theta' = 0")
+    return [*facts, same_by_sympy(f"RoPE's step at w = {period} = trivial HoPE", rotation(period), trivial)]
+
+
+def _characteristic(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:
+    """Characteristic polynomial of a 2 x 2 matrix."""
+    return (variable * sp.eye(2) - matrix).det()
+
+
+def _pairs_of_one_sum(rates: Sequence[int]) -> list[tuple[int, int]]:
+    """The four rates as two pairs with the same sum, if there are such pairs."""
+    for a, b, c, d in permutations(rates):
+        if a + b == c + d:
+            return [(a, b), (c, d)]
+    return []
+
+
+CLAIMS = PaperClaims(SOURCE)
+
+
+CLAIMS.append(
+    Claim(
+        id="hope-5",
+        source=SOURCE.at("decay of attention weights with distance"),
+        statement="At content 5 and rate 0.1, 89 % of the softmax mass of 4096 keys lies beyond distance 50, spread "
+        "almost evenly; ALiBi at slope 0.05 has 8 % there (errata F4: the logit tends to 0, not to minus infinity).",
+        latex=r"\sum_{D>50}a_D \approx 0.888,\quad a_D\propto e^{5e^{-D/10}},\ T=4096",
+        label="F",
+        check=far_mass,
+        holds={
+            "logit": content_of_five,
+            "other_logit": alibi_of_five,
+            "length": 4096,
+            "beyond": 50,
+            "share": (Fraction(885, 1000), Fraction(895, 1000)),
+            "last_to_first": (Fraction(95, 100), Fraction(1)),
+            "other_share": (Fraction(75, 1000), Fraction(85, 1000)),
+        },
+        answers=("share", "last_to_first", "other_share"),
+        falsifiers={
+            "ALiBi for HoPE": {"logit": alibi_of_five},
+            "of 64 keys": {"length": 64},
+            "half the rate": {"logit": lambda offset: content_of_five(offset / 2)},
+            "no content": {"logit": lambda offset: 0 * content_of_five(offset)},
+            "ALiBi at slope 0.1": {"other_logit": lambda offset: alibi_of_five(2 * offset)},
+        },
+    )
+)
+
+
+@CLAIMS.claim(
+    "hope-5-uniform",
+    "decay of attention weights with distance",
+    r"e^{-2C}/T\le a_{ij}\le e^{2C}/T,\quad C=\tfrac12(|P|+|N|)",
+    assumptions=("one plane; in a head C is the sum over planes, over sqrt(d)", "finite content, any T and distances"),
+    falsifiers={
+        "theta' below theta": {"damping": lambda rate, gap: rate - gap},
+        "at least e^-C/T": {"spread": 1},
+        "at least 1/T": {"spread": 0},
+    },
+)
+def uniform(damping: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda rate, gap: rate + gap, spread: int = 2) -> Facts:
+    """A key at any distance has at least the weight e^(-2C)/T among T keys, C = (|P| + |N|)/2: no key is forgotten, and
+    the nearest n have at most the weight n e^(2C)/T together.
 
     If both channels decay, all logits lie in [-C, C], so a weight is least if its own logit is -C and all others are C.
     """
@@ -117,48 +197,60 @@ def uniform(*, damping: Callable[[sp.Expr, sp.Expr], sp.Expr], spread: int) -> E
         ("(e^(2C)/T - most) T (sum) = e^3C - e^C > 0", rest, lambda: sp.exp(3 * size) - sp.exp(size)),
     )
     facts += [require_equal(*test) for test in tests]
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=tuple(facts),
-        assumptions=(
-            "one plane; in a head C is the sum over planes, over sqrt(d)",
-            "finite content, any T and distances",
-        ),
-    )
+    yield from facts
 
 
-def _refute_spread(spread: int) -> None:
-    """Raise `Refuted` if the stated bound fails for 100 keys, one of logit -2 and all others of logit 2."""
-    keys, size = 100, 2
-    least = sp.exp(-size) / (sp.exp(-size) + (keys - 1) * sp.exp(size))
-    bound = sp.exp(-spread * size) / keys
-    if least < bound:
-        raise Refuted(f"C = {size}, T = {keys}: the least weight is {sp.N(least, 5)}, below {sp.N(bound, 5)}")
-
-
-def rope_by_continuation(*, rate_unit: sp.Expr, damping: sp.Expr, basis: sp.Matrix) -> Evidence:
-    """Decide that HoPE at the rate rate_unit * theta, in the given basis, is RoPE's rotation and RoPE's score."""
+@CLAIMS.claim(
+    "hope-6-complex",
+    _HOPE_TO_ROPE,
+    r"C^{-1}B(i\theta, m)\,C = R_2(m\theta),\quad C=\mathrm{diag}(1,i),\ \theta'=0",
+    assumptions=("plane by plane, so every even d follows",),
+    falsifiers={
+        "real rate": {"rate_unit": sp.Integer(1)},
+        "with damping": {"damping": sp.Integer(1)},
+        "without the change of basis": {"basis": sp.ImmutableMatrix(sp.eye(2))},
+    },
+)
+def rope_by_continuation(
+    rate_unit: sp.Expr = sp.I, damping: sp.Expr = sp.Integer(0), basis: sp.Matrix = sp.ImmutableMatrix(sp.diag(1, sp.I))
+) -> Facts:
+    """With an imaginary rate, no damping and the basis diag(1, i), HoPE is RoPE (errata F5: as a 'special case' RoPE
+    needs all three).
+    """
     i, offset, m, theta = sp.symbols("i D m theta", real=True)
     query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
     inverse = basis.inv()
     pair_kernel = hope.kernel(offset, rate=rate_unit * theta, damping=damping)
     scored = ((basis * query).T * pair_kernel * inverse * key)[0]
     roped = rotary.score(query, key, query_position=i + offset, key_position=i, frequency=theta)
-    facts = (
-        require_equal(
-            "C^-1 H(m) C = R2(m theta)",
-            lambda: inverse * hope.kernel(m, rate=rate_unit * theta, damping=damping) * basis,
-            lambda: rotary.rotation(m * theta),
-        ),
-        require_equal("HoPE's score of C q and C^-1 k = RoPE's score of q and k", scored, roped),
+    yield (
+        "C^-1 H(m) C = R2(m theta)",
+        lambda: inverse * hope.kernel(m, rate=rate_unit * theta, damping=damping) * basis,
+        lambda: rotary.rotation(m * theta),
     )
-    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("plane by plane, so every even d follows",))
+    yield "HoPE's score of C q and C^-1 k = RoPE's score of q and k", scored, roped
 
 
+@CLAIMS.claim(
+    "hope-6-real",
+    _HOPE_TO_ROPE,
+    r"P^\top H^D Q = R^{-D}\ \forall D\ge 0\ \Rightarrow\ \omega\in 2\pi\mathbb{Z}",
+    assumptions=("offsets D = 0, 1, 2, ...", "any even widths of both heads, any real W_q and W_k"),
+    answers=("reproduced_period",),
+    falsifiers={
+        "complex parameters and bases": {"parameters": sp.S.Complexes},
+        "RoPE at half the angle": {"rotation": lambda angle: rotary.rotation(angle / 2)},
+        "RoPE at twice the angle": {"rotation": lambda angle: rotary.rotation(2 * angle)},
+        "boosts for rotations": {"rotation": hope.boost},
+    },
+)
 def no_real_rope(
-    *, parameters: sp.Set, rotation: Callable[[sp.Expr], sp.Matrix], reproduced_period: sp.Expr
-) -> Evidence:
-    """Decide which RoPE frequencies HoPE reproduces with parameters and bases in the set: the period's multiples.
+    parameters: sp.Set = sp.S.Reals,
+    rotation: Callable[[sp.Expr], sp.Matrix] = rotary.rotation,
+    reproduced_period: sp.Expr = 2 * sp.pi,
+) -> Facts:
+    """No real parameters of HoPE, with any real W_q and W_k, give RoPE's score at every offset, unless every frequency
+    of RoPE is a multiple of 2 pi, where RoPE is constant and trivial HoPE gives it.
 
     Suppose real matrices P, Q (absorbed in W_q, W_k; of any shape) give P^T H(D) Q = R(-D) for every offset D >= 0,
     with H and R direct sums of planes. As H(D) = H(1)^D, a polynomial p with p(H(1)) = 0 has p(R(-1)) = P^T p(H(1)) Q =
@@ -190,33 +282,32 @@ def no_real_rope(
         ("RoPE's step has the eigenvalues exp(iw), exp(-iw)", rope_polynomial, lambda: (x - turn) * (x - 1 / turn)),
         ("RoPE's discriminant is -(2 sin w)^2", sp.discriminant(rope_polynomial, x), lambda: -((2 * sp.sin(w)) ** 2)),
     )
-    facts = tuple(require_equal(*test) for test in tests)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(*facts, "exp(iw) > 0 only for w in 2 pi Z", *_reproduced_exactly(rotation, reproduced_period)),
-        assumptions=("offsets D = 0, 1, 2, ...", "any even widths of both heads, any real W_q and W_k"),
-    )
+    yield from tests
+    yield "exp(iw) > 0 only for w in 2 pi Z"
+    yield from _reproduced_exactly(rotation, reproduced_period)
 
 
-def _reproduced_exactly(rotation: Callable[[sp.Expr], sp.Matrix], period: sp.Expr) -> list[str]:
-    """Facts that the frequencies with exp(iw) = 1, those of 2 pi Z, are exactly the multiples of the period."""
-    offset, zero = sp.Symbol("D", integer=True), sp.Integer(0)
-    trivial = hope.kernel(offset, rate=zero, damping=zero)
-    facts = []
-    for frequency in (zero, 2 * sp.pi):
-        facts.append(same_by_sympy(f"RoPE at w = {frequency} = trivial HoPE", rotation(offset * frequency), trivial))
-        if not (frequency / period).is_integer:
-            raise Refuted(f"w = {frequency} is reproduced by theta = theta' = 0")
-    return [*facts, same_by_sympy(f"RoPE's step at w = {period} = trivial HoPE", rotation(period), trivial)]
-
-
-def _characteristic(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:
-    """Characteristic polynomial of a 2 x 2 matrix."""
-    return (variable * sp.eye(2) - matrix).det()
-
-
-def diagonal(*, channel: Channel, rates: Sequence[int], in_reach: bool) -> Evidence:
-    """Decide the kernel in the light-cone basis, and which rates one plane and planes of one theta' can have.
+@CLAIMS.claim(
+    "hope-7",
+    "definition of the query and key maps",
+    r"\tfrac12L^\top H(D)L=\mathrm{diag}\big(e^{-D(\theta'-\theta)},e^{-D(\theta'+\theta)}\big),\quad "
+    r"L=\begin{pmatrix}1&1\\1&-1\end{pmatrix}",
+    assumptions=("plane by plane, so every even d follows", "the basis is absorbed by W_q and W_k"),
+    answers=("in_reach",),
+    falsifiers={
+        "channels that turn, as RoPE's": {"channel": lambda rate, offset: sp.cos(rate * offset)},
+        "channels that grow": {"channel": lambda rate, offset: sp.exp(rate * offset)},
+        "rates 1, 2, 3, 4": {"rates": (1, 2, 3, 4)},
+    },
+)
+def diagonal(
+    channel: Channel = lambda rate, offset: sp.exp(-rate * offset),
+    rates: Sequence[int] = (1, 2, 3, 5),
+    in_reach: bool = False,
+) -> Facts:
+    """In the light-cone basis, which W_q and W_k absorb, a plane of HoPE is two channels that decay at theta' - theta
+    and theta' + theta: xPos without rotation.  Any two rates above 0 are those of some plane; in planes with the same
+    theta' the two rates have the same sum, so 1, 2, 3, 5 are not the rates of two planes.
 
     A head of two planes has four rates. To give four channels of other rates it must have exactly these rates, because
     each eigenvalue of the wanted step is one of HoPE's (the argument of hope-6-real).
@@ -246,116 +337,9 @@ def diagonal(*, channel: Channel, rates: Sequence[int], in_reach: bool) -> Evide
         ("its theta' - theta = lambda1 > 0", lambda: plane[1] - plane[0], first),
         ("slow + fast = 2 theta' in every plane", lambda: slow + fast, lambda: 2 * damping),
     )
-    facts = [require_equal(*test) for test in tests]
+    yield from tests
     pairs = _pairs_of_one_sum(rates)
     if bool(pairs) != in_reach:
         sums = " and ".join(f"{a} + {b}" for a, b in pairs) if pairs else "no two pairs have one sum"
         raise Refuted(f"rates {tuple(rates)} over two planes of one theta': {sums}")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(*facts, f"rates {tuple(rates)} {'are' if in_reach else 'are not'} those of two planes of one theta'"),
-        assumptions=("plane by plane, so every even d follows", "the basis is absorbed by W_q and W_k"),
-    )
-
-
-def _pairs_of_one_sum(rates: Sequence[int]) -> list[tuple[int, int]]:
-    """The four rates as two pairs with the same sum, if there are such pairs."""
-    for a, b, c, d in permutations(rates):
-        if a + b == c + d:
-            return [(a, b), (c, d)]
-    return []
-
-
-CLAIMS = (
-    Claim(
-        id="hope-5",
-        source=SOURCE.at("decay of attention weights with distance"),
-        statement="At content 5 and rate 0.1, 89 % of the softmax mass of 4096 keys lies beyond distance 50, spread "
-        "almost evenly; ALiBi at slope 0.05 has 8 % there (errata F4: the logit tends to 0, not to minus infinity).",
-        latex=r"\sum_{D>50}a_D \approx 0.888,\quad a_D\propto e^{5e^{-D/10}},\ T=4096",
-        label="F",
-        check=far_mass,
-        holds={
-            "logit": content_of_five,
-            "other_logit": alibi_of_five,
-            "length": 4096,
-            "beyond": 50,
-            "share": (Fraction(885, 1000), Fraction(895, 1000)),
-            "last_to_first": (Fraction(95, 100), Fraction(1)),
-            "other_share": (Fraction(75, 1000), Fraction(85, 1000)),
-        },
-        answers=("share", "last_to_first", "other_share"),
-        falsifiers={
-            "ALiBi for HoPE": {"logit": alibi_of_five},
-            "of 64 keys": {"length": 64},
-            "half the rate": {"logit": lambda offset: content_of_five(offset / 2)},
-            "no content": {"logit": lambda offset: 0 * content_of_five(offset)},
-            "ALiBi at slope 0.1": {"other_logit": lambda offset: alibi_of_five(2 * offset)},
-        },
-    ),
-    Claim(
-        id="hope-5-uniform",
-        source=SOURCE.at("decay of attention weights with distance"),
-        statement="A key at any distance has at least the weight e^(-2C)/T among T keys, C = (|P| + |N|)/2: no key is "
-        "forgotten, and the nearest n have at most the weight n e^(2C)/T together.",
-        latex=r"e^{-2C}/T\le a_{ij}\le e^{2C}/T,\quad C=\tfrac12(|P|+|N|)",
-        label="F",
-        check=uniform,
-        holds={"damping": lambda rate, gap: rate + gap, "spread": 2},
-        falsifiers={
-            "theta' below theta": {"damping": lambda rate, gap: rate - gap},
-            "at least e^-C/T": {"spread": 1},
-            "at least 1/T": {"spread": 0},
-        },
-    ),
-    Claim(
-        id="hope-6-complex",
-        source=SOURCE.at(_HOPE_TO_ROPE),
-        statement="With an imaginary rate, no damping and the basis diag(1, i), HoPE is RoPE (errata F5: as a 'special "
-        "case' RoPE needs all three).",
-        latex=r"C^{-1}B(i\theta, m)\,C = R_2(m\theta),\quad C=\mathrm{diag}(1,i),\ \theta'=0",
-        label="F",
-        check=rope_by_continuation,
-        holds={"rate_unit": sp.I, "damping": sp.Integer(0), "basis": sp.ImmutableMatrix(sp.diag(1, sp.I))},
-        falsifiers={
-            "real rate": {"rate_unit": sp.Integer(1)},
-            "with damping": {"damping": sp.Integer(1)},
-            "without the change of basis": {"basis": sp.ImmutableMatrix(sp.eye(2))},
-        },
-    ),
-    Claim(
-        id="hope-6-real",
-        source=SOURCE.at(_HOPE_TO_ROPE),
-        statement="No real parameters of HoPE, with any real W_q and W_k, give RoPE's score at every offset, unless "
-        "every frequency of RoPE is a multiple of 2 pi, where RoPE is constant and trivial HoPE gives it.",
-        latex=r"P^\top H^D Q = R^{-D}\ \forall D\ge 0\ \Rightarrow\ \omega\in 2\pi\mathbb{Z}",
-        label="F",
-        check=no_real_rope,
-        holds={"parameters": sp.S.Reals, "rotation": rotary.rotation, "reproduced_period": 2 * sp.pi},
-        answers=("reproduced_period",),
-        falsifiers={
-            "complex parameters and bases": {"parameters": sp.S.Complexes},
-            "RoPE at half the angle": {"rotation": lambda angle: rotary.rotation(angle / 2)},
-            "RoPE at twice the angle": {"rotation": lambda angle: rotary.rotation(2 * angle)},
-            "boosts for rotations": {"rotation": hope.boost},
-        },
-    ),
-    Claim(
-        id="hope-7",
-        source=SOURCE.at("definition of the query and key maps"),
-        statement="In the light-cone basis, which W_q and W_k absorb, a plane of HoPE is two channels that decay at "
-        "theta' - theta and theta' + theta: xPos without rotation.  Any two rates above 0 are those of some plane; in "
-        "planes with the same theta' the two rates have the same sum, so 1, 2, 3, 5 are not the rates of two planes.",
-        latex=r"\tfrac12L^\top H(D)L=\mathrm{diag}\big(e^{-D(\theta'-\theta)},e^{-D(\theta'+\theta)}\big),\quad "
-        r"L=\begin{pmatrix}1&1\\1&-1\end{pmatrix}",
-        label="F",
-        check=diagonal,
-        holds={"channel": lambda rate, offset: sp.exp(-rate * offset), "rates": (1, 2, 3, 5), "in_reach": False},
-        answers=("in_reach",),
-        falsifiers={
-            "channels that turn, as RoPE's": {"channel": lambda rate, offset: sp.cos(rate * offset)},
-            "channels that grow": {"channel": lambda rate, offset: sp.exp(rate * offset)},
-            "rates 1, 2, 3, 4": {"rates": (1, 2, 3, 4)},
-        },
-    ),
-)
+    yield f"rates {tuple(rates)} {'are' if in_reach else 'are not'} those of two planes of one theta'"

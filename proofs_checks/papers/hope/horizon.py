@@ -10,8 +10,8 @@ import flint
 import numpy as np
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.hope import SOURCE
 from lengthgen.theory import exact
 from lengthgen.theory.enclosure import enclose
@@ -38,50 +38,6 @@ _QUOTED, _FARTHEST = 15, 2**12
 _ROUNDINGS = 6  # u of the query and of the key, their product, the decay, its product, the sum; the half is exact
 
 _HORIZON_BITS = 64
-
-
-def peak(*, query: Query, key: Construction) -> Evidence:
-    """Decide that the score of the constructed key is greatest at D = r among all real D, and so among the integers.
-
-    d score/dD = -e^(-D slow)/2 (P slow + N fast e^(-2 D theta)). If P > 0 > N and the bracket is zero at D = r, it is
-    negative before r and positive after it: the score rises up to r and falls from there.
-    """
-    _compare_scores(query, key)
-    theta, gap = sp.symbols("theta g", positive=True)
-    offset, wanted = sp.symbols("D r", real=True)
-    law: dict[str, Any] = {"rate": theta, "damping": theta + gap}
-    slow, fast = hope.decay_rates(**law)
-    constructed = key(query, wanted, law)
-
-    def channels() -> hope.Pair:
-        return hope.channels(query, key(query, wanted, law))
-
-    slope = hope.light_cone_score(query, constructed, offset=offset, **law).diff(offset)
-    at_peak = -slow * sp.exp(2 * wanted * theta)
-    bracket = fast * (slow - slow * sp.exp(2 * theta * (wanted - offset)))
-    margins = hope.falling_margins(query, constructed, **law)
-    facts = (
-        require_equal("P = theta' + theta, which is positive", lambda: channels()[0], fast),
-        require_equal("N = -(theta' - theta) e^(2 r theta), which is negative", lambda: channels()[1], at_peak),
-        require_equal(
-            "d score/dD = -e^(-D slow)/2 fast slow (1 - e^(2 theta (r - D)))",
-            slope,
-            lambda: -sp.exp(-offset * slow) / 2 * bracket,
-        ),
-        require_equal(
-            "second margin = (theta'^2 - theta^2)(1 - e^(2 r theta)) < 0 for r > 0: not monotone",
-            lambda: margins[1],
-            lambda: slow * fast * (1 - sp.exp(2 * wanted * theta)),
-        ),
-    )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=facts,
-        assumptions=(
-            "q1 is neither q2 nor -q2 in some plane; the key is 0 in the others",
-            "theta' > theta > 0, r >= 0",
-        ),
-    )
 
 
 def _compare_scores(query: Query, key: Construction) -> None:
@@ -157,48 +113,6 @@ def _apply(
         return a * first + b * second, c * first + d * second
 
 
-def accurate(
-    *,
-    evaluate: Evaluate,
-    dtype: type[np.floating[Any]],
-    positions: tuple[int, ...],
-    factors: Evaluate,
-    lost: tuple[int, ...],
-) -> Evidence:
-    """Decide that an evaluation stays within six roundings of each channel, with the key at each of the positions.
-
-    `lost` has four positions: where `factors` first gives 0 and first gives no finite number, in float32 and then in
-    float64.
-    """
-    unit = float(np.finfo(dtype).eps) / 2
-    in_slow, in_fast = hope.channels(_QUERY, _KEY)
-    worst = 0.0
-    for position in positions:
-        for offset in OFFSETS:
-            exact_score, size = (
-                float(sp.N(hope.light_cone_score((p + n, p - n), (1, 0), offset=sp.Integer(offset), **_LAW), 30))
-                for p, n in ((in_slow / 2, in_fast / 2), (abs(in_slow) / 2, abs(in_fast) / 2))
-            )
-            computed = evaluate(position, offset, dtype)
-            if not abs(computed - exact_score) <= 1.01 * _ROUNDINGS * unit * size:
-                raise Refuted(
-                    f"q = {_QUERY}, k = {_KEY}, key at {position}, D = {offset}: {computed:.6g} in {dtype.__name__}, "
-                    f"where the score is {exact_score:.6g}"
-                )
-            worst = max(worst, abs(computed - exact_score) / size)
-    ends, loss = _positions_of_loss(dtype, factors)
-    if ends != lost:
-        raise Refuted(f"{'; '.join(loss[1:])}; not from {', '.join(map(str, lost))}")
-    return Evidence(
-        strength=Strength.NUMERIC,
-        facts=(f"positions {positions}: off by {worst:.2g} of the channels' sizes at most", *loss),
-        assumptions=(
-            f"D in {OFFSETS}, theta = 1, theta' = 1.1, q = {_QUERY}, k = {_KEY}",
-            f"tolerance: {_ROUNDINGS} roundings of each channel, and 1 % for their products",
-        ),
-    )
-
-
 def _positions_of_loss(dtype: type[np.floating[Any]], factors: Evaluate) -> tuple[tuple[int, ...], list[str]]:
     """Positions from which cancellation and overflow destroy the factorised score of D = 0, and facts about them."""
     product, _ = _products(_QUOTED, 0, dtype)
@@ -234,8 +148,143 @@ def _first(score: Callable[[int], float], condition: Callable[[float], bool]) ->
     return after
 
 
-def alive(*, head_dim: int, distance: int, kept: Fraction, planes: int) -> Evidence:
-    """Enclose what the slow channel of each plane keeps, for all theta' > max theta, and count those above `kept`.
+def _remaining_share(rate: sp.Expr, damping: sp.Expr, distance: int) -> Any:
+    """Enclosure of the share that the slow channel keeps at a distance."""
+    slow, _ = hope.decay_rates(rate=rate, damping=damping)
+    return enclose(sp.exp(-distance * slow), bits=_HORIZON_BITS)
+
+
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "hope-8",
+    "Eq. 13, discrimination, and the key constructed for it",
+    r"P>0,\ N=-P\,\tfrac{\theta'-\theta}{\theta'+\theta}e^{2\theta r}\ \Rightarrow\ " r"\arg\max_{D\in\mathbb Z}s(D)=r",
+    assumptions=("q1 is neither q2 nor -q2 in some plane; the key is 0 in the others", "theta' > theta > 0, r >= 0"),
+    printed={"key": boosted_query},
+    falsifiers={
+        "query on the light cone": {"query": (sp.Integer(1), sp.Integer(1))},
+        "query on its other line": {"query": (sp.Integer(1), sp.Integer(-1))},
+        "boosted backwards": {"key": lambda query, wanted, law: boosted_query(query, -wanted, law)},
+        "peak one step later": {"key": lambda query, wanted, law: hope.peaked_key(query, offset=wanted + 1, **law)},
+        "key reversed": {
+            "key": lambda query, wanted, law: [-coordinate for coordinate in _our_key(query, wanted, law)]
+        },
+    },
+)
+def peak(query: Query = QUERY, key: Construction = _our_key) -> Facts:
+    """For every query off the light cone and every r there is a key whose score is greatest at D = r, among all
+    integers D: N = -P (theta' - theta)/(theta' + theta) e^(2 r theta), P > 0 (errata F6: for the paper's key, which we
+    read as a boosted copy of the query, P and N are positive and the score only falls).
+
+    d score/dD = -e^(-D slow)/2 (P slow + N fast e^(-2 D theta)). If P > 0 > N and the bracket is zero at D = r, it is
+    negative before r and positive after it: the score rises up to r and falls from there.
+    """
+    _compare_scores(query, key)
+    theta, gap = sp.symbols("theta g", positive=True)
+    offset, wanted = sp.symbols("D r", real=True)
+    law: dict[str, Any] = {"rate": theta, "damping": theta + gap}
+    slow, fast = hope.decay_rates(**law)
+    constructed = key(query, wanted, law)
+
+    def channels() -> hope.Pair:
+        return hope.channels(query, key(query, wanted, law))
+
+    slope = hope.light_cone_score(query, constructed, offset=offset, **law).diff(offset)
+    at_peak = -slow * sp.exp(2 * wanted * theta)
+    bracket = fast * (slow - slow * sp.exp(2 * theta * (wanted - offset)))
+    margins = hope.falling_margins(query, constructed, **law)
+    yield "P = theta' + theta, which is positive", lambda: channels()[0], fast
+    yield "N = -(theta' - theta) e^(2 r theta), which is negative", lambda: channels()[1], at_peak
+    yield (
+        "d score/dD = -e^(-D slow)/2 fast slow (1 - e^(2 theta (r - D)))",
+        slope,
+        lambda: -sp.exp(-offset * slow) / 2 * bracket,
+    )
+    yield (
+        "second margin = (theta'^2 - theta^2)(1 - e^(2 r theta)) < 0 for r > 0: not monotone",
+        lambda: margins[1],
+        lambda: slow * fast * (1 - sp.exp(2 * wanted * theta)),
+    )
+
+
+@CLAIMS.claim(
+    "hope-9",
+    "Algorithm 1: absolute factors of queries and keys",
+    r"e^{n\theta'}B(-n\theta)k\sim e^{2.1n}",
+    strength=Strength.NUMERIC,
+    assumptions=(
+        f"D in {OFFSETS}, theta = 1, theta' = 1.1, q = {_QUERY}, k = {_KEY}",
+        f"tolerance: {_ROUNDINGS} roundings of each channel, and 1 % for their products",
+    ),
+    answers=("lost",),
+    falsifiers={
+        "factors, position 15": {"evaluate": factorised, "positions": (15,)},
+        "factors, position 43": {"evaluate": factorised, "positions": (43,)},
+        "factors, position 1024": {"evaluate": factorised, "positions": (1024,)},
+        "factors at half the position": {
+            "factors": lambda position, offset, dtype: factorised(position // 2, offset, dtype)
+        },
+        "factors in float64, position 19": {"evaluate": factorised, "dtype": np.float64, "positions": (19,)},
+        "factors in float64, position 339": {"evaluate": factorised, "dtype": np.float64, "positions": (339,)},
+    },
+)
+def accurate(
+    evaluate: Evaluate = relative,
+    dtype: type[np.floating[Any]] = np.float32,
+    positions: tuple[int, ...] = (0, 15, 43, 339, 1024, 10**6),
+    factors: Evaluate = factorised,
+    lost: tuple[int, ...] = (9, 43, 19, 339),
+) -> Facts:
+    """In float32 the relative form of the score is right to its last digits at any position.  Separate factors of
+    queries and keys are not: at theta = 1, theta' = 1.1 their products cancel, so that the score is 0 from position 9
+    on, in float64 from 19 on, and they overflow at 43, in float64 at 339 (errata F7).
+
+    `lost` has four positions: where `factors` first gives 0 and first gives no finite number, in float32 and then in
+    float64.
+    """
+    unit = float(np.finfo(dtype).eps) / 2
+    in_slow, in_fast = hope.channels(_QUERY, _KEY)
+    worst = 0.0
+    for position in positions:
+        for offset in OFFSETS:
+            exact_score, size = (
+                float(sp.N(hope.light_cone_score((p + n, p - n), (1, 0), offset=sp.Integer(offset), **_LAW), 30))
+                for p, n in ((in_slow / 2, in_fast / 2), (abs(in_slow) / 2, abs(in_fast) / 2))
+            )
+            computed = evaluate(position, offset, dtype)
+            if not abs(computed - exact_score) <= 1.01 * _ROUNDINGS * unit * size:
+                raise Refuted(
+                    f"q = {_QUERY}, k = {_KEY}, key at {position}, D = {offset}: {computed:.6g} in {dtype.__name__}, "
+                    f"where the score is {exact_score:.6g}"
+                )
+            worst = max(worst, abs(computed - exact_score) / size)
+    ends, loss = _positions_of_loss(dtype, factors)
+    if ends != lost:
+        raise Refuted(f"{'; '.join(loss[1:])}; not from {', '.join(map(str, lost))}")
+    yield f"positions {positions}: off by {worst:.2g} of the channels' sizes at most"
+    yield from loss
+
+
+@CLAIMS.claim(
+    "hope-10",
+    "one damping theta' for all planes, with RoPE's frequencies",
+    r"\#\{l: e^{-64(\theta'-\theta_l)}>10^{-3}\}\le 1",
+    strength=Strength.INTERVAL,
+    assumptions=("any theta' > max theta = 1, base 10000", "the slow channel, which bounds the plane's signal"),
+    answers=("planes",),
+    falsifiers={
+        "at distance 8": {"distance": 8},
+        "of a head of 256": {"head_dim": 256},
+        "at most a part in 10^9": {"kept": Fraction(1, 10**9)},
+    },
+)
+def alive(head_dim: int = 64, distance: int = 64, kept: Fraction = Fraction(1, 1000), planes: int = 1) -> Facts:
+    """With RoPE's frequencies and any theta' > 1, at most 1 of the 32 planes of a head of 64 keeps more than a
+    thousandth of its signal at distance 64.
+
+    Enclose what the slow channel of each plane keeps, for all theta' > max theta, and count those above `kept`.
 
     A channel keeps e^(-D (theta' - theta)), which falls with theta'; so theta' = max theta bounds all of them.
     """
@@ -252,87 +301,5 @@ def alive(*, head_dim: int, distance: int, kept: Fraction, planes: int) -> Evide
         raise Refuted(
             f"{len(above)} of {len(shares)} planes keep more than {float(kept)} at D = {distance}, not {planes}: {few}"
         )
-    return Evidence(
-        strength=Strength.INTERVAL,
-        facts=(
-            f"theta' -> {bound}: planes {above} of {len(shares)} keep more than {float(kept)} at D = {distance}",
-            f"plane 1 keeps {shares[1].str(4)}, plane {len(shares) // 2} {shares[len(shares) // 2].str(4)}",
-        ),
-        assumptions=("any theta' > max theta = 1, base 10000", "the slow channel, which bounds the plane's signal"),
-    )
-
-
-def _remaining_share(rate: sp.Expr, damping: sp.Expr, distance: int) -> Any:
-    """Enclosure of the share that the slow channel keeps at a distance."""
-    slow, _ = hope.decay_rates(rate=rate, damping=damping)
-    return enclose(sp.exp(-distance * slow), bits=_HORIZON_BITS)
-
-
-CLAIMS = (
-    Claim(
-        id="hope-8",
-        source=SOURCE.at("Eq. 13, discrimination, and the key constructed for it"),
-        statement="For every query off the light cone and every r there is a key whose score is greatest at D = r, "
-        "among all integers D: N = -P (theta' - theta)/(theta' + theta) e^(2 r theta), P > 0 (errata F6: for the "
-        "paper's key, which we read as a boosted copy of the query, P and N are positive and the score only falls).",
-        latex=r"P>0,\ N=-P\,\tfrac{\theta'-\theta}{\theta'+\theta}e^{2\theta r}\ \Rightarrow\ "
-        r"\arg\max_{D\in\mathbb Z}s(D)=r",
-        label="F",
-        check=peak,
-        holds={"query": QUERY, "key": _our_key},
-        printed={"key": boosted_query},
-        falsifiers={
-            "query on the light cone": {"query": (sp.Integer(1), sp.Integer(1))},
-            "query on its other line": {"query": (sp.Integer(1), sp.Integer(-1))},
-            "boosted backwards": {"key": lambda query, wanted, law: boosted_query(query, -wanted, law)},
-            "peak one step later": {"key": lambda query, wanted, law: hope.peaked_key(query, offset=wanted + 1, **law)},
-            "key reversed": {
-                "key": lambda query, wanted, law: [-coordinate for coordinate in _our_key(query, wanted, law)]
-            },
-        },
-    ),
-    Claim(
-        id="hope-9",
-        source=SOURCE.at("Algorithm 1: absolute factors of queries and keys"),
-        statement="In float32 the relative form of the score is right to its last digits at any position.  Separate "
-        "factors of queries and keys are not: at theta = 1, theta' = 1.1 their products cancel, so that the score is 0 "
-        "from position 9 on, in float64 from 19 on, and they overflow at 43, in float64 at 339 (errata F7).",
-        latex=r"e^{n\theta'}B(-n\theta)k\sim e^{2.1n}",
-        label="F",
-        check=accurate,
-        holds={
-            "evaluate": relative,
-            "dtype": np.float32,
-            "positions": (0, 15, 43, 339, 1024, 10**6),
-            "factors": factorised,
-            "lost": (9, 43, 19, 339),
-        },
-        answers=("lost",),
-        falsifiers={
-            "factors, position 15": {"evaluate": factorised, "positions": (15,)},
-            "factors, position 43": {"evaluate": factorised, "positions": (43,)},
-            "factors, position 1024": {"evaluate": factorised, "positions": (1024,)},
-            "factors at half the position": {
-                "factors": lambda position, offset, dtype: factorised(position // 2, offset, dtype)
-            },
-            "factors in float64, position 19": {"evaluate": factorised, "dtype": np.float64, "positions": (19,)},
-            "factors in float64, position 339": {"evaluate": factorised, "dtype": np.float64, "positions": (339,)},
-        },
-    ),
-    Claim(
-        id="hope-10",
-        source=SOURCE.at("one damping theta' for all planes, with RoPE's frequencies"),
-        statement="With RoPE's frequencies and any theta' > 1, at most 1 of the 32 planes of a head of 64 keeps more "
-        "than a thousandth of its signal at distance 64.",
-        latex=r"\#\{l: e^{-64(\theta'-\theta_l)}>10^{-3}\}\le 1",
-        label="F",
-        check=alive,
-        holds={"head_dim": 64, "distance": 64, "kept": Fraction(1, 1000), "planes": 1},
-        answers=("planes",),
-        falsifiers={
-            "at distance 8": {"distance": 8},
-            "of a head of 256": {"head_dim": 256},
-            "at most a part in 10^9": {"kept": Fraction(1, 10**9)},
-        },
-    ),
-)
+    yield f"theta' -> {bound}: planes {above} of {len(shares)} keep more than {float(kept)} at D = {distance}"
+    yield f"plane 1 keeps {shares[1].str(4)}, plane {len(shares) // 2} {shares[len(shares) // 2].str(4)}"

@@ -6,9 +6,10 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.enclosing import ball, short
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.interpolation import BASE, SOURCE
 from lengthgen.theory.encodings import interpolation, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
@@ -22,71 +23,6 @@ _X, _T, _LEFT, _RIGHT = sp.symbols("x t x1 x2", real=True)
 _ZERO, _HALF, _ONE = sp.Integer(0), sp.Rational(1, 2), sp.Integer(1)
 _PRINTED_WIDTHS = (128, 2)
 _MOST_PLANES = 3
-
-
-def frequency_scaling(*, frequencies: Callable[[int, sp.Expr], Sequence[sp.Expr]]) -> Evidence:
-    """Decide that RoPE with these frequencies is interpolated RoPE, plane by plane and for a few widths."""
-    i, j, scale = sp.symbols("i j s", positive=True)
-    facts = []
-    for head_dim in _WIDTHS:
-        slowed = sp.Matrix(rotary.frequencies(head_dim, BASE)) / scale
-        what = f"d = {head_dim}: frequencies = theta_l / s"
-        facts.append(same_by_sympy(what, sp.Matrix(frequencies(head_dim, scale)), slowed))
-    shrunk = rotary.FREQUENCY * interpolation.SHRINK
-    slow = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=shrunk)
-    facts.append(
-        require_equal(
-            "score at j/s, i/s and theta = score at j, i and theta/s",
-            lambda: interpolation.ENCODING.score(query_position=j, key_position=i),
-            slow,
-        )
-    )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=tuple(facts),
-        assumptions=("u stands for 1/s", "plane by plane, so every even d follows"),
-    )
-
-
-def neighbours(*, step: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide by which angle a plane rotates from one index to the next, given its frequency and u = 1/s."""
-    index, theta, shrink = sp.Symbol("i", real=True), rotary.FREQUENCY, interpolation.SHRINK
-    here, there = (rotary.rotation(interpolation.position(at, scale=1 / shrink) * theta) for at in (index, index + 1))
-    turn = rotary.rotation(step(theta, shrink))
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(require_equal("R(p(i + 1)) R(p(i))^T = R(step)", lambda: there * here.T, turn),),
-        assumptions=("u stands for 1/s",),
-    )
-
-
-def least_constant(*, constant: Constant) -> Evidence:
-    """Decide if K is the least constant for which |a - a_linear| <= K max|h| (x - x1)(x2 - x) for all h.
-
-    A K that is too small is refuted by a counterexample. The rest follows from the error's integral form and its limit.
-    """
-    rows = [(head_dim, *_error_and_bound(head_dim, constant)) for head_dim in _PRINTED_WIDTHS]
-    where = f"c = {BASE}, h_l = exp(-i theta_l/2), x = 1/2 in [0, 1]"
-    exceeded = [f"d = {d}: error {short(error)} > {short(bound)}" for d, error, bound in rows if error > bound]
-    if exceeded:
-        raise Refuted(f"{where}; {'; '.join(exceeded)}")
-    facts = [*_one_plane(), *_small_interval()]
-    for planes in range(1, _MOST_PLANES + 1):
-        frequencies = sp.symbols(f"theta1:{planes + 1}", positive=True)
-        halves = sp.Add(*(frequency**2 / 2 for frequency in frequencies))
-        given = partial(constant, frequencies, sp.Symbol("c", positive=True))
-        facts.append(require_equal(f"{planes} planes: K is the sum over planes of theta_l^2/2", given, halves))
-    figures = "; ".join(f"d = {d}: error {short(error)} <= {short(bound)}" for d, error, bound in rows)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            *facts,
-            "G >= 0 for t in [x1, x2], so a plane errs by at most |h| theta^2/2 (x - x1)(x2 - x); planes add up",
-            "with h_l = 1 the error over (x - x1)(x2 - x) tends to the sum of theta_l^2/2 as [x1, x2] shrinks to 0",
-            f"{where}; {figures}",
-        ),
-        assumptions=(f"any frequencies; K is a sum over planes, which is read off at 1 to {_MOST_PLANES} of them",),
-    )
 
 
 def _one_plane() -> list[str]:
@@ -155,60 +91,103 @@ def _aligned_error(at: sp.Expr, *, ends: tuple[sp.Expr, sp.Expr], centre: sp.Exp
     return score(at) - interpolation.linear(at, ends=ends, values=[score(end) for end in ends])
 
 
-CLAIMS = (
-    Claim(
-        id="pi-1",
-        source=SOURCE.at("definition of position interpolation"),
-        statement="Dividing positions by s is the same as dividing every frequency of RoPE by s.",
-        latex=r"R\big(\tfrac{n}{s}\,\theta_l\big) = R\big(n\,\tfrac{\theta_l}{s}\big)",
-        label="P",
-        check=frequency_scaling,
-        holds={"frequencies": lambda head_dim, scale: interpolation.frequencies(head_dim, BASE, scale=scale)},
-        falsifiers={
-            "base times s": {
-                "frequencies": lambda head_dim, scale: [
-                    theta * scale ** sp.Rational(-2 * plane, head_dim)
-                    for plane, theta in enumerate(rotary.frequencies(head_dim, BASE))
-                ]
-            },
-            "frequencies times s": {
-                "frequencies": lambda head_dim, scale: interpolation.frequencies(head_dim, BASE, scale=1 / scale)
-            },
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "pi-1",
+    "definition of position interpolation",
+    r"R\big(\tfrac{n}{s}\,\theta_l\big) = R\big(n\,\tfrac{\theta_l}{s}\big)",
+    label="P",
+    assumptions=("u stands for 1/s", "plane by plane, so every even d follows"),
+    falsifiers={
+        "base times s": {
+            "frequencies": lambda head_dim, scale: [
+                theta * scale ** sp.Rational(-2 * plane, head_dim)
+                for plane, theta in enumerate(rotary.frequencies(head_dim, BASE))
+            ]
         },
-    ),
-    Claim(
-        id="pi-6",
-        source=SOURCE.at("definition of position interpolation"),
-        statement="Interpolated neighbours differ by the angle theta/s in each plane: s times less than in training.",
-        latex=r"R\big(\tfrac{n+1}{s}\theta\big)R\big(\tfrac{n}{s}\theta\big)^\top = R(\theta/s)",
-        label="F",
-        check=neighbours,
-        holds={"step": lambda frequency, shrink: frequency * shrink},
-        falsifiers={
-            "whatever s": {"step": lambda frequency, shrink: frequency},
-            "s^2 times less": {"step": lambda frequency, shrink: frequency * shrink**2},
+        "frequencies times s": {
+            "frequencies": lambda head_dim, scale: interpolation.frequencies(head_dim, BASE, scale=1 / scale)
         },
-    ),
-    Claim(
-        id="pi-2",
-        source=SOURCE.at("Theorem 2.1 (interpolation bound)"),
-        statement="Between two distances the score differs from its linear interpolation by at most "
-        "K max|h| (x - x1)(x2 - x), with K half the sum of theta_l^2 and no smaller K (errata F1: the paper prints "
-        "K = d/(8 ln c), which is exceeded at its own d = 128, c = 10^4).",
-        latex=r"|a(x)-a_{\mathrm{lin}}(x)| \le \tfrac12\Big(\sum_l\theta_l^2\Big)\max_l|h_l|\,(x-x_1)(x_2-x)",
-        label="P",
-        check=least_constant,
-        holds={"constant": lambda frequencies, base: interpolation.error_constant(frequencies)},
-        printed={
-            "constant": lambda frequencies, base: interpolation.printed_error_constant(
-                head_dim=2 * len(frequencies), base=base
-            )
-        },
-        falsifiers={
-            "half of it": {"constant": lambda frequencies, base: interpolation.error_constant(frequencies) / 2},
-            "every plane as fast as the fastest": {
-                "constant": lambda frequencies, base: len(frequencies) * interpolation.error_constant(frequencies[:1])
-            },
-        },
-    ),
+    },
 )
+def frequency_scaling(
+    frequencies: Callable[[int, sp.Expr], Sequence[sp.Expr]] = lambda head_dim, scale: interpolation.frequencies(
+        head_dim, BASE, scale=scale
+    ),
+) -> Facts:
+    """Dividing positions by s is the same as dividing every frequency of RoPE by s."""
+    i, j, scale = sp.symbols("i j s", positive=True)
+    for head_dim in _WIDTHS:
+        slowed = sp.Matrix(rotary.frequencies(head_dim, BASE)) / scale
+        what = f"d = {head_dim}: frequencies = theta_l / s"
+        yield same_by_sympy(what, sp.Matrix(frequencies(head_dim, scale)), slowed)
+    shrunk = rotary.FREQUENCY * interpolation.SHRINK
+    slow = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=shrunk)
+    yield (
+        "score at j/s, i/s and theta = score at j, i and theta/s",
+        lambda: interpolation.ENCODING.score(query_position=j, key_position=i),
+        slow,
+    )
+
+
+@CLAIMS.claim(
+    "pi-6",
+    "definition of position interpolation",
+    r"R\big(\tfrac{n+1}{s}\theta\big)R\big(\tfrac{n}{s}\theta\big)^\top = R(\theta/s)",
+    assumptions=("u stands for 1/s",),
+    falsifiers={
+        "whatever s": {"step": lambda frequency, shrink: frequency},
+        "s^2 times less": {"step": lambda frequency, shrink: frequency * shrink**2},
+    },
+)
+def neighbours(step: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda frequency, shrink: frequency * shrink) -> Facts:
+    """Interpolated neighbours differ by the angle theta/s in each plane: s times less than in training."""
+    index, theta, shrink = sp.Symbol("i", real=True), rotary.FREQUENCY, interpolation.SHRINK
+    here, there = (rotary.rotation(interpolation.position(at, scale=1 / shrink) * theta) for at in (index, index + 1))
+    turn = rotary.rotation(step(theta, shrink))
+    yield "R(p(i + 1)) R(p(i))^T = R(step)", lambda: there * here.T, turn
+
+
+@CLAIMS.claim(
+    "pi-2",
+    "Theorem 2.1 (interpolation bound)",
+    r"|a(x)-a_{\mathrm{lin}}(x)| \le \tfrac12\Big(\sum_l\theta_l^2\Big)\max_l|h_l|\,(x-x_1)(x_2-x)",
+    label="P",
+    assumptions=(f"any frequencies; K is a sum over planes, which is read off at 1 to {_MOST_PLANES} of them",),
+    printed={
+        "constant": lambda frequencies, base: interpolation.printed_error_constant(
+            head_dim=2 * len(frequencies), base=base
+        )
+    },
+    falsifiers={
+        "half of it": {"constant": lambda frequencies, base: interpolation.error_constant(frequencies) / 2},
+        "every plane as fast as the fastest": {
+            "constant": lambda frequencies, base: len(frequencies) * interpolation.error_constant(frequencies[:1])
+        },
+    },
+)
+def least_constant(constant: Constant = lambda frequencies, base: interpolation.error_constant(frequencies)) -> Facts:
+    """Between two distances the score differs from its linear interpolation by at most K max|h| (x - x1)(x2 - x), with
+    K half the sum of theta_l^2 and no smaller K (errata F1: the paper prints K = d/(8 ln c), which is exceeded at its
+    own d = 128, c = 10^4).
+
+    A K that is too small is refuted by a counterexample. The rest follows from the error's integral form and its limit.
+    """
+    rows = [(head_dim, *_error_and_bound(head_dim, constant)) for head_dim in _PRINTED_WIDTHS]
+    where = f"c = {BASE}, h_l = exp(-i theta_l/2), x = 1/2 in [0, 1]"
+    exceeded = [f"d = {d}: error {short(error)} > {short(bound)}" for d, error, bound in rows if error > bound]
+    if exceeded:
+        raise Refuted(f"{where}; {'; '.join(exceeded)}")
+    yield from _one_plane()
+    yield from _small_interval()
+    for planes in range(1, _MOST_PLANES + 1):
+        frequencies = sp.symbols(f"theta1:{planes + 1}", positive=True)
+        halves = sp.Add(*(frequency**2 / 2 for frequency in frequencies))
+        given = partial(constant, frequencies, sp.Symbol("c", positive=True))
+        yield f"{planes} planes: K is the sum over planes of theta_l^2/2", given, halves
+    figures = "; ".join(f"d = {d}: error {short(error)} <= {short(bound)}" for d, error, bound in rows)
+    yield "G >= 0 for t in [x1, x2], so a plane errs by at most |h| theta^2/2 (x - x1)(x2 - x); planes add up"
+    yield "with h_l = 1 the error over (x - x1)(x2 - x) tends to the sum of theta_l^2/2 as [x1, x2] shrinks to 0"
+    yield f"{where}; {figures}"

@@ -6,6 +6,7 @@ from itertools import product
 from lengthgen.circuits.languages.c_rasp import decide
 from lengthgen.circuits.languages.regular import Automaton, minimal_automaton
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.languages.automata import (
     LETTERS,
     STATES,
@@ -60,53 +61,6 @@ def published(*, criterion: Criterion, members: Sequence[str], others: Sequence[
     )
 
 
-def between(*, criterion: Criterion, smaller: Criterion, larger: Criterion) -> Evidence:
-    """Decide if a criterion holds for all small automata of one class, and for none outside another."""
-    automata = small_automata()
-    for automaton in automata:
-        holds = criterion(automaton)
-        if smaller(automaton) and not holds:
-            raise Refuted(f"{text(automaton)} is in the smaller class and not in C-RASP")
-        if holds and not larger(automaton):
-            raise Refuted(f"{text(automaton)} is in C-RASP and not in the larger class")
-    settled = sum(smaller(automaton) or not larger(automaton) for automaton in automata)
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=SMALL,
-        facts=(f"{len(automata)} automata, {settled} of them with membership known from the two classes",),
-    )
-
-
-def invariant(*, criterion: Criterion, change: Callable[[Automaton], Automaton]) -> Evidence:
-    """Decide if a criterion answers alike for the changed languages; the samples are the small and the printed ones."""
-    automata = [*small_automata(), *(minimal_automaton(expression) for expression in (*MEMBERS, *OTHERS))]
-    for automaton in automata:
-        if criterion(automaton) is not criterion(change(automaton)):
-            raise Refuted(f"the answer changes for {text(automaton)}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=SMALL,
-        facts=(f"the same answer for {len(automata)} languages and what they become",),
-    )
-
-
-def families(*, criterion: Criterion, inside: Callable[[], Iterable[str]], period: int) -> Evidence:
-    """Decide if a criterion holds for the languages of some families, and not for the multiples of each period."""
-    expressions = list(inside())
-    for expression in expressions:
-        if not criterion(minimal_automaton(expression)):
-            raise Refuted(f"{expression} is not in C-RASP")
-    periods = range(period, LONGEST + 1)
-    for length in periods:
-        if criterion(minimal_automaton(f"({'a' * length})*")):
-            raise Refuted(f"the words of a whose length is a multiple of {length} are in C-RASP")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"depths up to {DEPTH} and periods up to {LONGEST}",
-        facts=(f"{len(expressions)} languages inside", f"{len(periods)} periods outside"),
-    )
-
-
 def tame_families() -> Iterator[str]:
     """Yield finite languages, words with a given subsequence, and balanced brackets of bounded depth."""
     for length in range(1, 6):
@@ -133,7 +87,11 @@ _OTHER_CLASSES = {
     "words read backward": {"criterion": backward},
 }
 
-CLAIMS = (
+
+CLAIMS = PaperClaims(SOURCE)
+
+
+CLAIMS.append(
     Claim(
         id="c-rasp-published",
         source=SOURCE.at("Table 1"),
@@ -144,7 +102,11 @@ CLAIMS = (
         holds={"criterion": decided, "members": MEMBERS, "others": OTHERS},
         answers=("members", "others"),
         falsifiers=_OTHER_CLASSES,
-    ),
+    )
+)
+
+
+CLAIMS.append(
     Claim(
         id="c-rasp-traps",
         source=SOURCE.at("Table 1 and appendix K"),
@@ -156,52 +118,88 @@ CLAIMS = (
         holds={"criterion": decided, "members": (), "others": TRAPS},
         answers=("members", "others"),
         falsifiers={name: _OTHER_CLASSES[name] for name in ("star-free languages", "loops do not count")},
-    ),
-    Claim(
-        id="c-rasp-hierarchy",
-        source=SOURCE.at("Theorem 14"),
-        statement="C-RASP contains the R-trivial languages and is contained in R^omega, for all languages with "
-        f"{SMALL}.",
-        latex=r"\mathbf{R} \subseteq \text{C-RASP} \cap \mathbf{REG} \subseteq \mathbf{R}^\omega",
-        label="P",
-        check=between,
-        holds={"criterion": decided, "smaller": r_trivial, "larger": r_omega},
-        falsifiers={
-            "it contains the star-free languages": {"smaller": aperiodic},
-            "it is contained in the R-trivial languages": {"larger": r_trivial},
-            "loops do not count": {"criterion": without_loops},
-            "words read backward": {"criterion": backward},
-        },
-    ),
-    Claim(
-        id="c-rasp-invariance",
-        source=SOURCE.at("Theorem 11"),
-        statement="Membership is the same for the complement, with letters renamed and with a letter more that changes "
-        "nothing, since the syntactic monoid decides it: the decision agrees on all languages with "
-        f"{SMALL} and on {len(MEMBERS) + len(OTHERS)} printed ones.",
-        latex=r"M(L) = M(L') \Rightarrow (L \in \text{C-RASP} \iff L' \in \text{C-RASP})",
-        label="P",
-        check=invariant,
-        holds={"criterion": decided, "change": renamed_padded_complement},
-        falsifiers={
-            "reversed words": {"change": reversed_words},
-            "letters doubled": {"change": doubled_letters},
-        },
-    ),
-    Claim(
-        id="c-rasp-families",
-        source=SOURCE.at("Theorem 14"),
-        statement="Finite languages, words with a given subsequence, and balanced brackets of bounded depth are in "
-        "C-RASP, and multiples of a period above 1 are not: checked for words of up to 5 letters, "
-        f"depths up to {DEPTH} and periods up to {LONGEST}.",
-        latex=r"\mathcal{D}_k \in \text{C-RASP}, \quad (a^m)^* \in \text{C-RASP} \iff m = 1",
-        label="P",
-        check=families,
-        holds={"criterion": decided, "inside": tame_families, "period": 2},
-        falsifiers={
-            "words with a given piece": {"inside": factor_families},
-            "period 1": {"period": 1},
-            "R-trivial languages": {"criterion": r_trivial},
-        },
-    ),
+    )
 )
+
+
+@CLAIMS.claim(
+    "c-rasp-hierarchy",
+    "Theorem 14",
+    r"\mathbf{R} \subseteq \text{C-RASP} \cap \mathbf{REG} \subseteq \mathbf{R}^\omega",
+    label="P",
+    strength=Strength.EXHAUSTIVE,
+    reach=SMALL,
+    falsifiers={
+        "it contains the star-free languages": {"smaller": aperiodic},
+        "it is contained in the R-trivial languages": {"larger": r_trivial},
+        "loops do not count": {"criterion": without_loops},
+        "words read backward": {"criterion": backward},
+    },
+)
+def between(criterion: Criterion = decided, smaller: Criterion = r_trivial, larger: Criterion = r_omega) -> Facts:
+    """C-RASP contains the R-trivial languages and is contained in R^omega, for all languages with at most 3 states over
+    2 letters.
+    """
+    automata = small_automata()
+    for automaton in automata:
+        holds = criterion(automaton)
+        if smaller(automaton) and not holds:
+            raise Refuted(f"{text(automaton)} is in the smaller class and not in C-RASP")
+        if holds and not larger(automaton):
+            raise Refuted(f"{text(automaton)} is in C-RASP and not in the larger class")
+    settled = sum(smaller(automaton) or not larger(automaton) for automaton in automata)
+    yield f"{len(automata)} automata, {settled} of them with membership known from the two classes"
+
+
+@CLAIMS.claim(
+    "c-rasp-invariance",
+    "Theorem 11",
+    r"M(L) = M(L') \Rightarrow (L \in \text{C-RASP} \iff L' \in \text{C-RASP})",
+    label="P",
+    strength=Strength.EXHAUSTIVE,
+    reach=SMALL,
+    falsifiers={"reversed words": {"change": reversed_words}, "letters doubled": {"change": doubled_letters}},
+)
+def invariant(
+    criterion: Criterion = decided, change: Callable[[Automaton], Automaton] = renamed_padded_complement
+) -> Facts:
+    """Membership is the same for the complement, with letters renamed and with a letter more that changes nothing,
+    since the syntactic monoid decides it: the decision agrees on all languages with at most 3 states over 2 letters and
+    on 130 printed ones.
+    """
+    automata = [*small_automata(), *(minimal_automaton(expression) for expression in (*MEMBERS, *OTHERS))]
+    for automaton in automata:
+        if criterion(automaton) is not criterion(change(automaton)):
+            raise Refuted(f"the answer changes for {text(automaton)}")
+    yield f"the same answer for {len(automata)} languages and what they become"
+
+
+@CLAIMS.claim(
+    "c-rasp-families",
+    "Theorem 14",
+    r"\mathcal{D}_k \in \text{C-RASP}, \quad (a^m)^* \in \text{C-RASP} \iff m = 1",
+    label="P",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"depths up to {DEPTH} and periods up to {LONGEST}",
+    falsifiers={
+        "words with a given piece": {"inside": factor_families},
+        "period 1": {"period": 1},
+        "R-trivial languages": {"criterion": r_trivial},
+    },
+)
+def families(
+    criterion: Criterion = decided, inside: Callable[[], Iterable[str]] = tame_families, period: int = 2
+) -> Facts:
+    """Finite languages, words with a given subsequence, and balanced brackets of bounded depth are in C-RASP, and
+    multiples of a period above 1 are not: checked for words of up to 5 letters, depths up to 8 and periods up to 12.
+    """
+    expressions = list(inside())
+    for expression in expressions:
+        if not criterion(minimal_automaton(expression)):
+            raise Refuted(f"{expression} is not in C-RASP")
+    periods = range(period, LONGEST + 1)
+    for length in periods:
+        if criterion(minimal_automaton(f"({'a' * length})*")):
+            raise Refuted(f"the words of a whose length is a multiple of {length} are in C-RASP")
+    yield f"{len(expressions)} languages inside"
+    yield f"{len(periods)} periods outside"

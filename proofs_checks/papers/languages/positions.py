@@ -11,7 +11,8 @@ from lengthgen.circuits.languages.c_rasp_positions import (
     with_positions,
 )
 from lengthgen.circuits.languages.regular import Automaton
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.claim import Refuted, Source, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.languages.automata import LETTERS, STATES, small_automata, text
 
 SOURCE = Source(paper="A Formal Framework for Understanding Length Generalization in Transformers", arxiv="2410.02140")
@@ -50,8 +51,25 @@ def with_neutral_letter(automaton: Automaton) -> Automaton:
     return Automaton(symbols=(*automaton.symbols, "z"), step={**automaton.step, **idle}, accepting=automaton.accepting)
 
 
-def exclusive(*, inside: Proof, outside: Proof) -> Evidence:
-    """Decide if no small automaton has both proofs, and each has one of them."""
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "c-rasp-positions",
+    "Section 4; the decision is ours",
+    r"L \in \text{C-RASP}[\text{periodic}, \text{local}] \iff " r"\exists m, k:\ L^{(m, k)} \in \text{C-RASP}",
+    strength=Strength.EXHAUSTIVE,
+    reach=SMALL,
+    falsifiers={
+        "words that differ nearby": {"outside": out_by_any_words},
+        "words of different lengths": {"outside": out_by_words_of_any_length},
+        "no positions": {"inside": lambda automaton: decide(automaton).c_rasp is True},
+    },
+)
+def exclusive(inside: Proof = proved_in, outside: Proof = proved_out) -> Facts:
+    """Each language has a program in C-RASP[periodic, local] or a proof that there is none, and none has both: for all
+    languages with at most 3 states over 2 letters.
+    """
     automata = small_automata()
     members = 0
     for automaton in automata:
@@ -61,63 +79,34 @@ def exclusive(*, inside: Proof, outside: Proof) -> Evidence:
             raise Refuted(f"{text(automaton)} has a program and a proof that there is none")
         if not member and not other:
             raise Refuted(f"{text(automaton)} has neither proof")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=SMALL,
-        facts=(f"{members} languages with a program, {len(automata) - members} with a proof that there is none",),
-    )
+    yield f"{members} languages with a program, {len(automata) - members} with a proof that there is none"
 
 
-def useless(*, change: Callable[[Automaton], Automaton]) -> Evidence:
-    """Decide if positions decide the same changed languages as C-RASP without positions does."""
+@CLAIMS.claim(
+    "c-rasp-neutral",
+    "Section 4; the statement is ours",
+    r"L z\text{-invariant} \Rightarrow (L \in \text{C-RASP}[\text{periodic}, \text{local}] \iff "
+    r"L \in \text{C-RASP})",
+    strength=Strength.EXHAUSTIVE,
+    reach=SMALL,
+    falsifiers={
+        "no such letter": {"change": lambda automaton: automaton},
+        "the letter goes back to the start": {
+            "change": lambda automaton: Automaton(
+                symbols=(*automaton.symbols, "z"),
+                step={**automaton.step, **{(state, "z"): 0 for state in range(automaton.states)}},
+                accepting=automaton.accepting,
+            )
+        },
+    },
+)
+def useless(change: Callable[[Automaton], Automaton] = with_neutral_letter) -> Facts:
+    """With a letter that changes nothing, positions decide no language more than C-RASP without them: for all languages
+    with at most 3 states over 2 letters.
+    """
     automata = small_automata()
     for automaton in automata:
         changed = change(automaton)
         if decide_with_positions(changed).c_rasp is not decide(changed).c_rasp:
             raise Refuted(f"positions help with {text(changed)}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=SMALL,
-        facts=(f"{len(automata)} languages with a letter more that changes nothing",),
-    )
-
-
-CLAIMS = (
-    Claim(
-        id="c-rasp-positions",
-        source=SOURCE.at("Section 4; the decision is ours"),
-        statement="Each language has a program in C-RASP[periodic, local] or a proof that there is none, and none has "
-        f"both: for all languages with {SMALL}.",
-        latex=r"L \in \text{C-RASP}[\text{periodic}, \text{local}] \iff "
-        r"\exists m, k:\ L^{(m, k)} \in \text{C-RASP}",
-        label="F",
-        check=exclusive,
-        holds={"inside": proved_in, "outside": proved_out},
-        falsifiers={
-            "words that differ nearby": {"outside": out_by_any_words},
-            "words of different lengths": {"outside": out_by_words_of_any_length},
-            "no positions": {"inside": lambda automaton: decide(automaton).c_rasp is True},
-        },
-    ),
-    Claim(
-        id="c-rasp-neutral",
-        source=SOURCE.at("Section 4; the statement is ours"),
-        statement="With a letter that changes nothing, positions decide no language more than C-RASP without them: for "
-        f"all languages with {SMALL}.",
-        latex=r"L z\text{-invariant} \Rightarrow (L \in \text{C-RASP}[\text{periodic}, \text{local}] \iff "
-        r"L \in \text{C-RASP})",
-        label="F",
-        check=useless,
-        holds={"change": with_neutral_letter},
-        falsifiers={
-            "no such letter": {"change": lambda automaton: automaton},
-            "the letter goes back to the start": {
-                "change": lambda automaton: Automaton(
-                    symbols=(*automaton.symbols, "z"),
-                    step={**automaton.step, **{(state, "z"): 0 for state in range(automaton.states)}},
-                    accepting=automaton.accepting,
-                )
-            },
-        },
-    ),
-)
+    yield f"{len(automata)} languages with a letter more that changes nothing"

@@ -5,8 +5,9 @@ from itertools import combinations
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.identity import require_equal
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
 from lengthgen.proofs_checks.signs import is_zero
 from lengthgen.theory.encodings import nope, orthogonal
@@ -16,8 +17,52 @@ Coordinate = Callable[[sp.Expr, sp.Expr], sp.Expr]
 _LONGEST = 6
 
 
-def order_is_seen(*, coordinates: Mapping[str, Coordinate], steps: Mapping[str, Coordinate], gap: sp.Expr) -> Evidence:
-    """Decide that keys with one code can be swapped, and that these codes are distinct.
+def _rescaled(position: sp.Expr, count: sp.Expr) -> sp.Expr:
+    """Legendre coordinate 1 of a sequence of N tokens, in units of sqrt(3)."""
+    return orthogonal.coordinate(position, length=count, trained_length=sp.Integer(2), beyond="rescale")
+
+
+def _clamped(position: sp.Expr, count: sp.Expr) -> sp.Expr:
+    return orthogonal.coordinate(position, length=count, trained_length=sp.Integer(2), beyond="clamp")
+
+
+def _cosine(position: sp.Expr, count: sp.Expr) -> sp.Expr:
+    return orthogonal.cosine(sp.S.One, position, trained_length=count)
+
+
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "orthogonal-9",
+    "",
+    r"PE(p)=PE(p')\Rightarrow f(\dots,x_p,\dots,x_{p'},\dots)=f(\dots,x_{p'},\dots,x_p,\dots)",
+    assumptions=(
+        "attention over keys on both sides; a causal mask tells more",
+        "that distinct codes suffice for universal approximation is Yun et al.'s theorem (arXiv 1912.10077), not "
+        "decided here",
+    ),
+    falsifiers={
+        "a constant code suffices": {"coordinates": {"constant": lambda p, count: sp.S.One}, "steps": {}},
+        "two Haar functions suffice": {
+            "coordinates": {"Haar": lambda p, count: orthogonal.Haar(sp.S.One, p / count)},
+            "steps": {},
+        },
+        "clamped codes suffice": {"coordinates": {"clamped": _clamped}, "steps": {}},
+        "keys with different codes can be swapped": {"gap": sp.S.One},
+    },
+)
+def order_is_seen(
+    coordinates: Mapping[str, Coordinate] = {"Legendre, rescaled": _rescaled, "DCT": _cosine},
+    steps: Mapping[str, Coordinate] = {
+        "Legendre, rescaled": lambda p, count: 2 / (sp.Max(count, 2) - 1),
+        "DCT": lambda p, count: -2 * sp.sin(sp.pi * (p + 1) / count) * sp.sin(sp.pi / (2 * count)),
+    },
+    gap: sp.Expr = sp.S.Zero,
+) -> Facts:
+    """Without encoding attention is equivariant under permutations of its tokens, and keys whose codes are equal can be
+    swapped unseen, so a code must differ between positions; rescaled Legendre and DCT codes do within the trained
+    length, and constant, clamped or few Haar codes do not (our reading).
 
     Args:
         coordinates: name of a code -> a coordinate that differs for all positions p of N, a function of p and N.
@@ -48,76 +93,16 @@ def order_is_seen(*, coordinates: Mapping[str, Coordinate], steps: Mapping[str, 
     positions = {"query_position": sp.Symbol("j"), "key_position": sp.Symbol("i")}
     if nope.ENCODING.score(**positions).free_symbols & set(positions.values()):
         raise Refuted("the score without encoding has a position in it: 1 position at least")
-    facts = [
-        "without encoding no score has a position in it, so a permutation of the keys permutes the terms of each sum",
-        require_equal(
-            "two keys with one code e, contents x and y, any other keys: the output for y, x is that for x, y",
-            lambda: output(y, x),
-            lambda: output(x, y),
-        ),
-    ]
+    yield "without encoding no score has a position in it, so a permutation of the keys permutes the terms of each sum"
+    yield (
+        "two keys with one code e, contents x and y, any other keys: the output for y, x is that for x, y",
+        lambda: output(y, x),
+        lambda: output(x, y),
+    )
     turn = sp.Symbol("phi", positive=True)
     for name, step in steps.items():
-        sides = (
-            coordinates[name](position + 1, count) - coordinates[name](position, count),
-            step(position, count),
-        )
+        sides = (coordinates[name](position + 1, count) - coordinates[name](position, count), step(position, count))
         angles = {count: sp.pi / turn} if sides[0].has(sp.cos) else {}
-        facts.append(require_equal(f"{name}: step from p to p + 1, phi = pi/N", *(side.subs(angles) for side in sides)))
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            *facts,
-            "for p + 1 < N every step has one sign and is not 0, so these codes are distinct on 0 .. N - 1",
-            "the next layer gets equal rows at swapped places and works on each row alike, so any depth follows",
-        ),
-        assumptions=(
-            "attention over keys on both sides; a causal mask tells more",
-            "that distinct codes suffice for universal approximation is Yun et al.'s theorem (arXiv 1912.10077), not "
-            "decided here",
-        ),
-    )
-
-
-def _rescaled(position: sp.Expr, count: sp.Expr) -> sp.Expr:
-    """Legendre coordinate 1 of a sequence of N tokens, in units of sqrt(3)."""
-    return orthogonal.coordinate(position, length=count, trained_length=sp.Integer(2), beyond="rescale")
-
-
-def _clamped(position: sp.Expr, count: sp.Expr) -> sp.Expr:
-    return orthogonal.coordinate(position, length=count, trained_length=sp.Integer(2), beyond="clamp")
-
-
-def _cosine(position: sp.Expr, count: sp.Expr) -> sp.Expr:
-    return orthogonal.cosine(sp.S.One, position, trained_length=count)
-
-
-CLAIMS = (
-    Claim(
-        id="orthogonal-9",
-        source=SOURCE,
-        statement="Without encoding attention is equivariant under permutations of its tokens, and keys whose codes "
-        "are equal can be swapped unseen, so a code must differ between positions; rescaled Legendre and DCT codes do "
-        "within the trained length, and constant, clamped or few Haar codes do not (our reading).",
-        latex=r"PE(p)=PE(p')\Rightarrow f(\dots,x_p,\dots,x_{p'},\dots)=f(\dots,x_{p'},\dots,x_p,\dots)",
-        label="F",
-        check=order_is_seen,
-        holds={
-            "coordinates": {"Legendre, rescaled": _rescaled, "DCT": _cosine},
-            "steps": {
-                "Legendre, rescaled": lambda p, count: 2 / (sp.Max(count, 2) - 1),
-                "DCT": lambda p, count: -2 * sp.sin(sp.pi * (p + 1) / count) * sp.sin(sp.pi / (2 * count)),
-            },
-            "gap": sp.S.Zero,
-        },
-        falsifiers={
-            "a constant code suffices": {"coordinates": {"constant": lambda p, count: sp.S.One}, "steps": {}},
-            "two Haar functions suffice": {
-                "coordinates": {"Haar": lambda p, count: orthogonal.Haar(sp.S.One, p / count)},
-                "steps": {},
-            },
-            "clamped codes suffice": {"coordinates": {"clamped": _clamped}, "steps": {}},
-            "keys with different codes can be swapped": {"gap": sp.S.One},
-        },
-    ),
-)
+        yield require_equal(f"{name}: step from p to p + 1, phi = pi/N", *(side.subs(angles) for side in sides))
+    yield "for p + 1 < N every step has one sign and is not 0, so these codes are distinct on 0 .. N - 1"
+    yield "the next layer gets equal rows at swapped places and works on each row alike, so any depth follows"

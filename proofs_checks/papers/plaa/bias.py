@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.plaa import SOURCE
 from lengthgen.theory import min_degree, plaa, relation
 from lengthgen.theory.dimension import every_pattern
@@ -62,60 +63,6 @@ def small_bases() -> Iterator[PositionBasis]:
 def matrices_text(basis: PositionBasis) -> str:
     """Text of the matrices in one line."""
     return f"U = {[[[str(entry) for entry in row] for row in matrix] for matrix in basis.matrices]}".replace("'", "")
-
-
-def function_class(
-    *,
-    advice: Callable[[Sequence[int]], int],
-    on_all_ones: Callable[[int], int],
-    cells: Callable[[int], list[tuple[int, int]]],
-    degree: Callable[[int, int, int], int],
-) -> Evidence:
-    """Decide the values, independence and Fourier expansion of the functions x_i 1[n(x) = j], hence of every f_A.
-
-    Args:
-        advice: signs -> n(x), for inputs with a -1.
-        on_all_ones: N -> the advice on the all-ones input.
-        cells: N -> the pairs (i, j) of the functions.
-        degree: (N, i, j) -> degree of the function.
-    """
-    for size in range(1, LARGEST_SIZE + 1):
-        inputs = [tuple(map(int, signs)) for signs in product((1, -1), repeat=size)]
-        functions = cells(size)
-        advised = [advice(signs) if -1 in signs else on_all_ones(size) for signs in inputs]
-        values = np.array(
-            [
-                [signs[key - 1] * (last == query) for signs, last in zip(inputs, advised, strict=True)]
-                for key, query in functions
-            ]
-        )
-        for (key, query), row in zip(functions, values, strict=True):
-            if row[0] != 0:
-                raise Refuted(f"N = {size}: x_{key} 1[n(x) = {query}] is {row[0]} on the all-ones input")
-        _require_columns_seen(size, inputs, functions, values)
-        _require_library(size, inputs, functions, values)
-        spectrum = values @ _characters(inputs)
-        for (key, query), row in zip(functions, spectrum, strict=True):
-            _require_spectrum(size, inputs, row, key, query)
-            largest = max(signs.count(-1) for signs, weight in zip(inputs, row, strict=True) if weight)
-            if largest != degree(size, key, query):
-                raise Refuted(
-                    f"N = {size}: x_{key} 1[n(x) = {query}] has degree {largest}, not {degree(size, key, query)}"
-                )
-            if plaa.degree(_unit(size, key, query)) != largest:
-                raise Refuted(f"N = {size}: E_{key},{query} has degree {largest}, not what `theory.plaa.degree` says")
-    return Evidence(
-        strength=Strength.BOUNDED,
-        reach=f"N <= {LARGEST_SIZE}",
-        facts=(
-            f"every N <= {LARGEST_SIZE}, all {2**LARGEST_SIZE} inputs at the largest: zero on the all-ones input, the "
-            "N(N+1)/2 functions x_i 1[n(x) = j] independent, those with j <= N0 already on the training set, where the "
-            "others vanish",
-            "their Fourier coefficients and degrees, by the transform over all inputs, are those of `theory.plaa`; a "
-            "coefficient depends on the two least members of its set alone",
-            "f_A is linear in A, so this decides every matrix of these sizes",
-        ),
-    )
 
 
 def _require_columns_seen(
@@ -175,79 +122,6 @@ def _require_spectrum(size: int, inputs: Sequence[tuple[int, ...]], spectrum: Nu
                 f"N = {size}: E_{key},{query} has coefficient {Fraction(int(total), 2**size)} at the set "
                 f"{[member + 1 for member in members]}, not {table[least]}"
             )
-
-
-def descent_is_min_degree(
-    *, condition: Callable[[min_degree.PositionBasis, int], bool], learned: Learner, interpolator: Learner
-) -> Evidence:
-    """Decide for each basis: gradient descent ends at the min-degree interpolator of all targets iff `condition` holds.
-
-    The targets are all those in the span of the basis.
-    """
-    count = agreeing = 0
-    for basis in small_bases():
-        for scale in range(1, basis.size + 1):
-            ends, least = learned(basis, basis.matrices, scale), interpolator(basis, basis.matrices, scale)
-            differing = [k for k in range(len(ends)) if (ends[k] != least[k]).any()]
-            if condition(basis, scale) and differing:
-                k = differing[0]
-                raise Refuted(
-                    f"{matrices_text(basis)}, of degrees {basis.degrees}, N0 = {scale}, target U_{k + 1}: descent ends "
-                    f"at p = {_vector(ends[k])}, the min-degree interpolator is p = {_vector(least[k])}"
-                )
-            if not condition(basis, scale) and not differing:
-                raise Refuted(
-                    f"{matrices_text(basis)}, of degrees {basis.degrees}, N0 = {scale}: the two agree all the same"
-                )
-            count, agreeing = count + 1, agreeing + (not differing)
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach="N <= 4",
-        facts=(
-            f"{count} cases of a basis and N0: every independent set of diagonal 0/1 matrices at N = 3, every one or "
-            "two independent matrices with entries 0, 1, 2 at N = 2, and eight encodings at N = 4; the two agree on "
-            f"all targets of the span in {agreeing} of them, exactly those where the training set keeps degrees apart",
-            "what is refuted as printed is our reading of the abstract, that independent U_k suffice: this is no error "
-            "found in the paper, whose text could not be read",
-            "both are linear in the target, so the U_k as targets decide the span; all numbers are rational",
-        ),
-        assumptions=(
-            "target in the span of the U_k",
-            "gradient descent from p = 0 ends at the least-squares solution of least norm (a textbook fact)",
-            "degree profile: sums of p_k^2 over the functions of one degree, compared from the largest degree down "
-            "(our reading: only the name could be read)",
-        ),
-    )
-
-
-def generalizes_iff_biased(
-    *,
-    bases: Callable[[int], Iterable[NamedBasis]],
-    bias: Callable[[min_degree.PositionBasis, Numbers, int], NDArray[np.bool_]],
-) -> Evidence:
-    """Decide for each target: what is learned up to N0 is right on all inputs iff the target agrees with the bias."""
-    targets = every_pattern(GRID_SIZE, GRID_VALUES).astype(np.int64).astype(object)
-    everything = plaa.inputs_up_to(GRID_SIZE, size=GRID_SIZE)
-    expected_values = plaa.evaluate(targets, everything)
-    facts = []
-    for name, basis in bases(GRID_SIZE):
-        in_span = _in_span(basis, targets)
-        for scale in range(1, GRID_SIZE):
-            learned_values = plaa.evaluate(basis.matrix(_learned(basis, targets, scale)), everything)
-            generalizes = (learned_values == expected_values).all(axis=1)
-            agrees = in_span.copy()
-            agrees[in_span] = bias(basis, targets[in_span], scale)
-            if (generalizes != agrees).any():
-                at = int((generalizes != agrees).argmax())
-                does = "generalizes" if generalizes[at] else "does not generalize"
-                raise Refuted(f"{name}, N0 = {scale}, A = {targets[at].tolist()}: {does}, against the bias")
-            facts.append(f"{name}, N0 = {scale}: {int(generalizes.sum())} of {len(targets)} targets generalize")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"N = {GRID_SIZE}",
-        facts=(f"N = {GRID_SIZE}, entries {GRID_VALUES}, all {len(everything)} inputs, rational arithmetic", *facts),
-        assumptions=("gradient descent from p = 0, uniform law over the inputs with n(x) <= N0",),
-    )
 
 
 def _vector(numbers: Numbers) -> str:
@@ -310,66 +184,174 @@ def _always(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> ND
     return np.ones(len(targets), dtype=bool)
 
 
-CLAIMS = (
-    Claim(
-        id="plaa-1",
-        source=SOURCE.at("PLAA, definition; its Fourier expansion is ours"),
-        statement="The functions x_i 1[n(x) = j] of PLAA are independent and 0 on the all-ones input. Inputs with "
-        "n(x) <= N0 show only the first N0 columns of A. Their degree is N - j + 1 + [i < j]. "
-        "Decided for N <= 5.",
-        latex=r"f_A(x)=x^\top A e_{n(x)},\quad \deg x_i\mathbf 1[n(x)=j]=N-j+1+[i<j]",
-        label="F",
-        check=function_class,
-        holds={
-            "advice": lambda signs: max(at for at, sign in enumerate(signs, 1) if sign == -1),
-            "on_all_ones": lambda size: 0,
-            "cells": lambda size: [(i, j) for j in range(1, size + 1) for i in range(1, j + 1)],
-            "degree": lambda size, key, query: size - query + 1 + (key < query),
-        },
-        falsifiers={
-            "advice is the first -1": {"advice": lambda signs: signs.index(-1) + 1},
-            "the all-ones input is advised N": {"on_all_ones": lambda size: size},
-            "full matrices": {"cells": lambda size: [(i, j) for j in range(1, size + 1) for i in range(1, size + 1)]},
-            "one degree for the whole column": {"degree": lambda size, key, query: size - query + 2},
-        },
-    ),
-    Claim(
-        id="plaa-2",
-        source=SOURCE.at(
-            "gradient descent under a generalised RPE; only title and abstract could be read, so the statement that "
-            "is corrected and the degree profile are our reading, not the paper's text"
-        ),
-        statement="For independent U_k, gradient descent from 0 ends at the min-degree interpolator of every target "
-        "in their span if and only if the training set keeps functions of different degree apart. "
-        "Independence alone, our reading of the abstract, does not suffice. "
-        "Decided for bases of matrices of N <= 4.",
-        latex=r"\lim_t p(t)=p_{\text{min-deg}}\ \forall A^*\in\langle U_k\rangle \iff "
-        r"\operatorname{rank}S=\sum_d\operatorname{rank}S_d,\quad S=\big(U_k|_{[N_0]}\big)_k",
-        label="F",
-        check=descent_is_min_degree,
-        holds={"condition": _degrees_separate, "learned": _learned, "interpolator": _interpolated},
-        printed={"condition": lambda basis, scale: True},
-        falsifiers={
-            "independent U_k suffice": {"condition": lambda basis, scale: True},
-            "only where the seen U_k are independent": {"condition": _seen_independent},
-            "only where the U_k are orthogonal": {"condition": _orthogonal},
-            "gradient descent from ones": {"learned": _learned_from_ones},
-        },
-    ),
-    Claim(
-        id="plaa-3",
-        source=SOURCE.at("generalization if and only if the target agrees with the bias"),
-        statement="If the training set keeps degrees apart, gradient descent from 0 on inputs with n(x) <= N0 is right "
-        "on all inputs if and only if the target is in the span of the U_k and is its own min-degree interpolator. "
-        "Decided for N = 3.",
-        latex=r"(N_0,N)\text{-LG on }A \iff A\in\langle U_k\rangle,\ A=A_{\text{min-deg}}(A|_{[N_0]})",
-        label="F",
-        check=generalizes_iff_biased,
-        holds={"bases": separated_bases, "bias": _is_min_degree},
-        falsifiers={
-            "bases that mix degrees": {"bases": mixed_bases},
-            "whatever is in the span": {"bias": _always},
-            "whatever vanishes beyond N0": {"bias": _vanishes_beyond},
-        },
-    ),
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "plaa-1",
+    "PLAA, definition; its Fourier expansion is ours",
+    r"f_A(x)=x^\top A e_{n(x)},\quad \deg x_i\mathbf 1[n(x)=j]=N-j+1+[i<j]",
+    strength=Strength.BOUNDED,
+    reach=f"N <= {LARGEST_SIZE}",
+    falsifiers={
+        "advice is the first -1": {"advice": lambda signs: signs.index(-1) + 1},
+        "the all-ones input is advised N": {"on_all_ones": lambda size: size},
+        "full matrices": {"cells": lambda size: [(i, j) for j in range(1, size + 1) for i in range(1, size + 1)]},
+        "one degree for the whole column": {"degree": lambda size, key, query: size - query + 2},
+    },
 )
+def function_class(
+    advice: Callable[[Sequence[int]], int] = lambda signs: max(at for at, sign in enumerate(signs, 1) if sign == -1),
+    on_all_ones: Callable[[int], int] = lambda size: 0,
+    cells: Callable[[int], list[tuple[int, int]]] = lambda size: [
+        (i, j) for j in range(1, size + 1) for i in range(1, j + 1)
+    ],
+    degree: Callable[[int, int, int], int] = lambda size, key, query: size - query + 1 + (key < query),
+) -> Facts:
+    """The functions x_i 1[n(x) = j] of PLAA are independent and 0 on the all-ones input. Inputs with n(x) <= N0 show
+    only the first N0 columns of A. Their degree is N - j + 1 + [i < j]. Decided for N <= 5.
+
+    Args:
+        advice: signs -> n(x), for inputs with a -1.
+        on_all_ones: N -> the advice on the all-ones input.
+        cells: N -> the pairs (i, j) of the functions.
+        degree: (N, i, j) -> degree of the function.
+    """
+    for size in range(1, LARGEST_SIZE + 1):
+        inputs = [tuple(map(int, signs)) for signs in product((1, -1), repeat=size)]
+        functions = cells(size)
+        advised = [advice(signs) if -1 in signs else on_all_ones(size) for signs in inputs]
+        values = np.array(
+            [
+                [signs[key - 1] * (last == query) for signs, last in zip(inputs, advised, strict=True)]
+                for key, query in functions
+            ]
+        )
+        for (key, query), row in zip(functions, values, strict=True):
+            if row[0] != 0:
+                raise Refuted(f"N = {size}: x_{key} 1[n(x) = {query}] is {row[0]} on the all-ones input")
+        _require_columns_seen(size, inputs, functions, values)
+        _require_library(size, inputs, functions, values)
+        spectrum = values @ _characters(inputs)
+        for (key, query), row in zip(functions, spectrum, strict=True):
+            _require_spectrum(size, inputs, row, key, query)
+            largest = max(signs.count(-1) for signs, weight in zip(inputs, row, strict=True) if weight)
+            if largest != degree(size, key, query):
+                raise Refuted(
+                    f"N = {size}: x_{key} 1[n(x) = {query}] has degree {largest}, not {degree(size, key, query)}"
+                )
+            if plaa.degree(_unit(size, key, query)) != largest:
+                raise Refuted(f"N = {size}: E_{key},{query} has degree {largest}, not what `theory.plaa.degree` says")
+    yield (
+        f"every N <= {LARGEST_SIZE}, all {2**LARGEST_SIZE} inputs at the largest: zero on the all-ones input, the "
+        "N(N+1)/2 functions x_i 1[n(x) = j] independent, those with j <= N0 already on the training set, where the "
+        "others vanish"
+    )
+    yield (
+        "their Fourier coefficients and degrees, by the transform over all inputs, are those of `theory.plaa`; a "
+        "coefficient depends on the two least members of its set alone"
+    )
+    yield "f_A is linear in A, so this decides every matrix of these sizes"
+
+
+@CLAIMS.claim(
+    "plaa-2",
+    "gradient descent under a generalised RPE; only title and abstract could be read, so the statement that "
+    "is corrected and the degree profile are our reading, not the paper's text",
+    r"\lim_t p(t)=p_{\text{min-deg}}\ \forall A^*\in\langle U_k\rangle \iff "
+    r"\operatorname{rank}S=\sum_d\operatorname{rank}S_d,\quad S=\big(U_k|_{[N_0]}\big)_k",
+    strength=Strength.EXHAUSTIVE,
+    reach="N <= 4",
+    assumptions=(
+        "target in the span of the U_k",
+        "gradient descent from p = 0 ends at the least-squares solution of least norm (a textbook fact)",
+        "degree profile: sums of p_k^2 over the functions of one degree, compared from the largest degree down "
+        "(our reading: only the name could be read)",
+    ),
+    printed={"condition": lambda basis, scale: True},
+    falsifiers={
+        "independent U_k suffice": {"condition": lambda basis, scale: True},
+        "only where the seen U_k are independent": {"condition": _seen_independent},
+        "only where the U_k are orthogonal": {"condition": _orthogonal},
+        "gradient descent from ones": {"learned": _learned_from_ones},
+    },
+)
+def descent_is_min_degree(
+    condition: Callable[[min_degree.PositionBasis, int], bool] = _degrees_separate,
+    learned: Learner = _learned,
+    interpolator: Learner = _interpolated,
+) -> Facts:
+    """For independent U_k, gradient descent from 0 ends at the min-degree interpolator of every target in their span if
+    and only if the training set keeps functions of different degree apart. Independence alone, our reading of the
+    abstract, does not suffice. Decided for bases of matrices of N <= 4.
+
+    Decide for each basis: gradient descent ends at the min-degree interpolator of all targets iff `condition` holds.
+
+    The targets are all those in the span of the basis.
+    """
+    count = agreeing = 0
+    for basis in small_bases():
+        for scale in range(1, basis.size + 1):
+            ends, least = learned(basis, basis.matrices, scale), interpolator(basis, basis.matrices, scale)
+            differing = [k for k in range(len(ends)) if (ends[k] != least[k]).any()]
+            if condition(basis, scale) and differing:
+                k = differing[0]
+                raise Refuted(
+                    f"{matrices_text(basis)}, of degrees {basis.degrees}, N0 = {scale}, target U_{k + 1}: descent ends "
+                    f"at p = {_vector(ends[k])}, the min-degree interpolator is p = {_vector(least[k])}"
+                )
+            if not condition(basis, scale) and not differing:
+                raise Refuted(
+                    f"{matrices_text(basis)}, of degrees {basis.degrees}, N0 = {scale}: the two agree all the same"
+                )
+            count, agreeing = count + 1, agreeing + (not differing)
+    yield (
+        f"{count} cases of a basis and N0: every independent set of diagonal 0/1 matrices at N = 3, every one or "
+        "two independent matrices with entries 0, 1, 2 at N = 2, and eight encodings at N = 4; the two agree on "
+        f"all targets of the span in {agreeing} of them, exactly those where the training set keeps degrees apart"
+    )
+    yield (
+        "what is refuted as printed is our reading of the abstract, that independent U_k suffice: this is no error "
+        "found in the paper, whose text could not be read"
+    )
+    yield "both are linear in the target, so the U_k as targets decide the span; all numbers are rational"
+
+
+@CLAIMS.claim(
+    "plaa-3",
+    "generalization if and only if the target agrees with the bias",
+    r"(N_0,N)\text{-LG on }A \iff A\in\langle U_k\rangle,\ A=A_{\text{min-deg}}(A|_{[N_0]})",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"N = {GRID_SIZE}",
+    assumptions=("gradient descent from p = 0, uniform law over the inputs with n(x) <= N0",),
+    falsifiers={
+        "bases that mix degrees": {"bases": mixed_bases},
+        "whatever is in the span": {"bias": _always},
+        "whatever vanishes beyond N0": {"bias": _vanishes_beyond},
+    },
+)
+def generalizes_iff_biased(
+    bases: Callable[[int], Iterable[NamedBasis]] = separated_bases,
+    bias: Callable[[min_degree.PositionBasis, Numbers, int], NDArray[np.bool_]] = _is_min_degree,
+) -> Facts:
+    """If the training set keeps degrees apart, gradient descent from 0 on inputs with n(x) <= N0 is right on all inputs
+    if and only if the target is in the span of the U_k and is its own min-degree interpolator. Decided for N = 3.
+    """
+    targets = every_pattern(GRID_SIZE, GRID_VALUES).astype(np.int64).astype(object)
+    everything = plaa.inputs_up_to(GRID_SIZE, size=GRID_SIZE)
+    expected_values = plaa.evaluate(targets, everything)
+    facts = []
+    for name, basis in bases(GRID_SIZE):
+        in_span = _in_span(basis, targets)
+        for scale in range(1, GRID_SIZE):
+            learned_values = plaa.evaluate(basis.matrix(_learned(basis, targets, scale)), everything)
+            generalizes = (learned_values == expected_values).all(axis=1)
+            agrees = in_span.copy()
+            agrees[in_span] = bias(basis, targets[in_span], scale)
+            if (generalizes != agrees).any():
+                at = int((generalizes != agrees).argmax())
+                does = "generalizes" if generalizes[at] else "does not generalize"
+                raise Refuted(f"{name}, N0 = {scale}, A = {targets[at].tolist()}: {does}, against the bias")
+            facts.append(f"{name}, N0 = {scale}: {int(generalizes.sum())} of {len(targets)} targets generalize")
+    yield f"N = {GRID_SIZE}, entries {GRID_VALUES}, all {len(everything)} inputs, rational arithmetic"
+    yield from facts

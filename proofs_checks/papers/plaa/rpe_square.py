@@ -8,7 +8,8 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.plaa import SOURCE
 from lengthgen.theory import min_degree, pola, rpe_square
 from lengthgen.theory.dimension import every_relation
@@ -25,109 +26,10 @@ ROUNDING = 1e-12
 _ALPHABET = ("^", "+", "=", "$", "0", "1")
 
 
-def pola_is_the_disjoint_case(
-    *, basis_of: Callable[[Labels], min_degree.PositionBasis], weights: Callable[[int], Sequence[int]]
-) -> Evidence:
-    """Decide for every relation that PLAA under its 0/1 matrices learns what POLA learns under the relation."""
-    keys, queries = np.triu_indices(SIZE)
-    cells = np.vstack([np.eye(len(keys), dtype=np.int64), [[3, -1, 4, 1, -5, 9], [2, 7, -1, 8, 2, 8]]])
-    targets = np.zeros((len(cells), SIZE, SIZE), dtype=np.int64)
-    targets[:, keys, queries] = cells
-    count = 0
-    for labels in every_relation(SIZE):
-        basis = basis_of(labels)
-        for scale in range(1, SIZE + 1):
-            learned_by_plaa = basis.matrix(
-                min_degree.learned_coefficients(basis, targets, training_scale=scale, weights=weights(scale))
-            ).astype(np.float64)
-            learned_by_pola = pola.learned_matrix(targets, labels, training_scale=scale)
-            if (learned_by_plaa != learned_by_pola).any():
-                at = int((learned_by_plaa != learned_by_pola).any(axis=(1, 2)).argmax())
-                raise Refuted(
-                    f"labels {labels[keys, queries].tolist()}, N0 = {scale}, A = {targets[at].tolist()}: PLAA learns "
-                    f"{learned_by_plaa[at].tolist()}, POLA {learned_by_pola[at].tolist()}"
-                )
-            learned = min_degree.learned_coefficients(basis, basis.matrices, training_scale=scale)
-            if (learned != min_degree.min_degree_interpolator(basis, basis.matrices, training_scale=scale)).any():
-                raise Refuted(f"labels {labels[keys, queries].tolist()}, N0 = {scale}: not the min-degree interpolator")
-        count += 1
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"N = {SIZE}",
-        facts=(
-            f"all {count} relations at N = {SIZE}, every N0: the rational PLAA solution, rounded once, equals the "
-            "floating-point matrix of POLA bit for bit on a basis of the targets and two dense ones",
-            "on targets in the span it is the min-degree interpolator",
-        ),
-        assumptions=("POLA weighs all pairs i <= j <= N0 alike, so PLAA weighs all values of the advice alike",),
-    )
-
-
 def _overlapping_basis(labels: Labels) -> min_degree.PositionBasis:
     """Basis of the sums of the relation's matrices, whose supports overlap."""
     disjoint = min_degree.relation_basis(labels).matrices
     return min_degree.position_basis(np.cumsum(disjoint, axis=0))
-
-
-def square_labels(
-    *,
-    index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr],
-    anchor: Callable[[sp.Expr, list[sp.Expr]], sp.Expr],
-) -> Evidence:
-    """Decide that each ideal slot has one index, at every scale and step, and that theory/rpe_square.py gives it."""
-    indices = {}
-    for name, (specials, query, key) in _ideal_slots().items():
-        indices[name] = sp.expand(index(query, anchor(query, specials), key, anchor(key, specials)))
-        if indices[name].free_symbols:
-            raise Refuted(f"{name}: query {query}, key {key} have index {indices[name]}, which is not one number")
-    _require_copy_slot_alone(index, indices["copy: x_(t+1) at step t"])
-    _require_relation({name: int(value) for name, value in indices.items()})
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            *(f"{name}: index {value}, for all t and all lengths" for name, value in indices.items()),
-            "copy: at an output query no other key has the index of the slot, and '=' has index t, its own anchor: at "
-            "the last query, which gives [EOS], no key has the slot's index at all",
-            "addition: both operands share an index, so only a symmetric operator can use it",
-            f"`theory.rpe_square` gives these to the digit written next, for copy at n <= {LONGEST_COPY} and for "
-            "addition of up to 4 digits",
-        ),
-        assumptions=("sharp attention to the last of [BOS], '+', '=' up to each position",),
-    )
-
-
-def square_limit(*, hard: Callable[[NDArray[np.int64], Numbers], Numbers], rate: float) -> Evidence:
-    """Decide that soft scores are within the bound of R at the hard index, for texts of many scales."""
-    worst, count = 0.0, 0
-    for symbols, anchors in _texts():
-        embedded = np.eye(len(_ALPHABET))[[_ALPHABET.index(symbol) for symbol in symbols]]
-        table = np.random.default_rng(len(symbols)).normal(size=2 * len(symbols) - 1)
-        limit = hard(anchors, table)
-        for scale in LOGIT_SCALES:
-            attention = _anchor_finder().sharpened(scale)
-            found_anchors, lead = rpe_square.hard_anchors(embedded, attention)
-            if (found_anchors != anchors).any():
-                raise Refuted(
-                    f"{symbols}: attention leads to the anchors {found_anchors.tolist()}, not {anchors.tolist()}"
-                )
-            gaps = np.abs(rpe_square.soft_scores(embedded, table, query=attention, key=attention) - limit)
-            bound = rpe_square.hard_limit_error(table, lead=rate * lead, length=len(symbols))
-            if gaps.max() > bound + ROUNDING:
-                key, query = np.unravel_index(gaps.argmax(), gaps.shape)
-                raise Refuted(
-                    f"{''.join(symbols)}, logits leading by {lead:g}, key {key + 1}, query {query + 1}: soft and hard "
-                    f"differ by {gaps.max():.3g}, the bound is {bound:.3g}"
-                )
-            worst, count = max(worst, float(gaps.max() / (bound + ROUNDING))), count + 1
-    return Evidence(
-        strength=Strength.NUMERIC,
-        facts=(
-            f"{count} texts of copy and addition and logit scales {LOGIT_SCALES}: the gap is at most {worst:.2f} of "
-            "4 max|R| (T-1) e^-lead",
-            "one pair of weight matrices finds the anchors at every scale: nothing but the text is looked at",
-        ),
-        assumptions=(f"double precision, {ROUNDING:g} allowed for rounding", "anchors have different keys"),
-    )
 
 
 def _ideal_slots() -> Places:
@@ -236,61 +138,141 @@ def _positions(anchors: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.arange(1, len(anchors) + 1)
 
 
-CLAIMS = (
-    Claim(
-        id="plaa-pola",
-        source=SOURCE.at("generalised RPE; its relation to POLA (arXiv 2510.04130) is ours"),
-        statement="With the 0/1 matrices of a relation, which have disjoint supports, PLAA with all values of the "
-        "advice equally likely learns exactly what POLA learns under the relation. "
-        "Decided for N = 3.",
-        latex=r"U_k=\mathbf 1[\varphi=k]\ \Rightarrow\ A_{\mathrm{PLAA}}=A_{\mathrm{POLA}}(\varphi)",
-        label="F",
-        check=pola_is_the_disjoint_case,
-        holds={"basis_of": min_degree.relation_basis, "weights": lambda scale: [1] * scale},
-        falsifiers={
-            "uniform law over inputs": {"weights": lambda scale: [2**j for j in range(scale)]},
-            "overlapping supports": {"basis_of": _overlapping_basis},
-        },
-    ),
-    Claim(
-        id="plaa-rpe-square-labels",
-        source=SOURCE.at("RPE-Square, the index (j - l_j) - (i - l_i)"),
-        statement="In unaligned copy and reversed addition, RPE-Square gives each ideal slot the same index at every "
-        "scale and step: -1 for the digit written next, 0 for the one before. The plain relative index changes with "
-        "the scale.",
-        latex=r"(j-a_j)-(i-a_i)=\text{const on ideal slots},\quad j-i=n\ \text{in copy}",
-        label="F",
-        check=square_labels,
-        holds={"index": _square, "anchor": _last_anchor},
-        falsifiers={
-            "plain relative": {"index": lambda query, of_query, key, of_key: query - key},
-            "anchor of the query only": {"index": lambda query, of_query, key, of_key: query - of_query - key},
-            "anchor of the key only": {"index": lambda query, of_query, key, of_key: query - (key - of_key)},
-            "sum of the distances": {"index": lambda query, of_query, key, of_key: (query - of_query) + (key - of_key)},
-            "the anchor before the last": {"anchor": _anchor_before},
-        },
-    ),
-    Claim(
-        id="plaa-rpe-square-limit",
-        source=SOURCE.at("RPE-Square, the score; its limit and the bound are ours"),
-        statement="If the anchors' logits lead by at least D in a text of T tokens, every score of RPE-Square is "
-        "within 4 max|R| (T - 1) e^-D of R at (j - a_j) - (i - a_i).",
-        latex=r"|\mathrm{score}_{ij}-R_{(j-a_j)-(i-a_i)}|\le 4\max|R|\,(T-1)\,e^{-D}",
-        label="F",
-        check=square_limit,
-        holds={"hard": _hard, "rate": 1.0},
-        falsifiers={
-            "plain relative": {"hard": _hard_with(lambda a: _positions(a)[None, :] - _positions(a)[:, None])},
-            "sign reversed": {
-                "hard": _hard_with(lambda a: (_positions(a) - a)[:, None] - (_positions(a) - a)[None, :])
-            },
-            "anchor of the query only": {
-                "hard": _hard_with(lambda a: (_positions(a) - a)[None, :] - _positions(a)[:, None])
-            },
-            "anchor of the key only": {
-                "hard": _hard_with(lambda a: _positions(a)[None, :] - 1 - (_positions(a) - a)[:, None])
-            },
-            "twice the rate": {"rate": 2.0},
-        },
-    ),
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "plaa-pola",
+    "generalised RPE; its relation to POLA (arXiv 2510.04130) is ours",
+    r"U_k=\mathbf 1[\varphi=k]\ \Rightarrow\ A_{\mathrm{PLAA}}=A_{\mathrm{POLA}}(\varphi)",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"N = {SIZE}",
+    assumptions=("POLA weighs all pairs i <= j <= N0 alike, so PLAA weighs all values of the advice alike",),
+    falsifiers={
+        "uniform law over inputs": {"weights": lambda scale: [2**j for j in range(scale)]},
+        "overlapping supports": {"basis_of": _overlapping_basis},
+    },
 )
+def pola_is_the_disjoint_case(
+    basis_of: Callable[[Labels], min_degree.PositionBasis] = min_degree.relation_basis,
+    weights: Callable[[int], Sequence[int]] = lambda scale: [1] * scale,
+) -> Facts:
+    """With the 0/1 matrices of a relation, which have disjoint supports, PLAA with all values of the advice equally
+    likely learns exactly what POLA learns under the relation. Decided for N = 3.
+    """
+    keys, queries = np.triu_indices(SIZE)
+    cells = np.vstack([np.eye(len(keys), dtype=np.int64), [[3, -1, 4, 1, -5, 9], [2, 7, -1, 8, 2, 8]]])
+    targets = np.zeros((len(cells), SIZE, SIZE), dtype=np.int64)
+    targets[:, keys, queries] = cells
+    count = 0
+    for labels in every_relation(SIZE):
+        basis = basis_of(labels)
+        for scale in range(1, SIZE + 1):
+            learned_by_plaa = basis.matrix(
+                min_degree.learned_coefficients(basis, targets, training_scale=scale, weights=weights(scale))
+            ).astype(np.float64)
+            learned_by_pola = pola.learned_matrix(targets, labels, training_scale=scale)
+            if (learned_by_plaa != learned_by_pola).any():
+                at = int((learned_by_plaa != learned_by_pola).any(axis=(1, 2)).argmax())
+                raise Refuted(
+                    f"labels {labels[keys, queries].tolist()}, N0 = {scale}, A = {targets[at].tolist()}: PLAA learns "
+                    f"{learned_by_plaa[at].tolist()}, POLA {learned_by_pola[at].tolist()}"
+                )
+            learned = min_degree.learned_coefficients(basis, basis.matrices, training_scale=scale)
+            if (learned != min_degree.min_degree_interpolator(basis, basis.matrices, training_scale=scale)).any():
+                raise Refuted(f"labels {labels[keys, queries].tolist()}, N0 = {scale}: not the min-degree interpolator")
+        count += 1
+    yield (
+        f"all {count} relations at N = {SIZE}, every N0: the rational PLAA solution, rounded once, equals the "
+        "floating-point matrix of POLA bit for bit on a basis of the targets and two dense ones"
+    )
+    yield "on targets in the span it is the min-degree interpolator"
+
+
+@CLAIMS.claim(
+    "plaa-rpe-square-labels",
+    "RPE-Square, the index (j - l_j) - (i - l_i)",
+    r"(j-a_j)-(i-a_i)=\text{const on ideal slots},\quad j-i=n\ \text{in copy}",
+    assumptions=("sharp attention to the last of [BOS], '+', '=' up to each position",),
+    falsifiers={
+        "plain relative": {"index": lambda query, of_query, key, of_key: query - key},
+        "anchor of the query only": {"index": lambda query, of_query, key, of_key: query - of_query - key},
+        "anchor of the key only": {"index": lambda query, of_query, key, of_key: query - (key - of_key)},
+        "sum of the distances": {"index": lambda query, of_query, key, of_key: (query - of_query) + (key - of_key)},
+        "the anchor before the last": {"anchor": _anchor_before},
+    },
+)
+def square_labels(
+    index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr] = _square,
+    anchor: Callable[[sp.Expr, list[sp.Expr]], sp.Expr] = _last_anchor,
+) -> Facts:
+    """In unaligned copy and reversed addition, RPE-Square gives each ideal slot the same index at every scale and step:
+    -1 for the digit written next, 0 for the one before. The plain relative index changes with the scale.
+    """
+    indices = {}
+    for name, (specials, query, key) in _ideal_slots().items():
+        indices[name] = sp.expand(index(query, anchor(query, specials), key, anchor(key, specials)))
+        if indices[name].free_symbols:
+            raise Refuted(f"{name}: query {query}, key {key} have index {indices[name]}, which is not one number")
+    _require_copy_slot_alone(index, indices["copy: x_(t+1) at step t"])
+    _require_relation({name: int(value) for name, value in indices.items()})
+    yield from (f"{name}: index {value}, for all t and all lengths" for name, value in indices.items())
+    yield (
+        "copy: at an output query no other key has the index of the slot, and '=' has index t, its own anchor: at "
+        "the last query, which gives [EOS], no key has the slot's index at all"
+    )
+    yield "addition: both operands share an index, so only a symmetric operator can use it"
+    yield (
+        f"`theory.rpe_square` gives these to the digit written next, for copy at n <= {LONGEST_COPY} and for "
+        "addition of up to 4 digits"
+    )
+
+
+@CLAIMS.claim(
+    "plaa-rpe-square-limit",
+    "RPE-Square, the score; its limit and the bound are ours",
+    r"|\mathrm{score}_{ij}-R_{(j-a_j)-(i-a_i)}|\le 4\max|R|\,(T-1)\,e^{-D}",
+    strength=Strength.NUMERIC,
+    assumptions=(f"double precision, {ROUNDING:g} allowed for rounding", "anchors have different keys"),
+    falsifiers={
+        "plain relative": {"hard": _hard_with(lambda a: _positions(a)[None, :] - _positions(a)[:, None])},
+        "sign reversed": {"hard": _hard_with(lambda a: (_positions(a) - a)[:, None] - (_positions(a) - a)[None, :])},
+        "anchor of the query only": {
+            "hard": _hard_with(lambda a: (_positions(a) - a)[None, :] - _positions(a)[:, None])
+        },
+        "anchor of the key only": {
+            "hard": _hard_with(lambda a: _positions(a)[None, :] - 1 - (_positions(a) - a)[:, None])
+        },
+        "twice the rate": {"rate": 2.0},
+    },
+)
+def square_limit(hard: Callable[[NDArray[np.int64], Numbers], Numbers] = _hard, rate: float = 1.0) -> Facts:
+    """If the anchors' logits lead by at least D in a text of T tokens, every score of RPE-Square is within 4 max|R| (T
+    - 1) e^-D of R at (j - a_j) - (i - a_i).
+    """
+    worst, count = 0.0, 0
+    for symbols, anchors in _texts():
+        embedded = np.eye(len(_ALPHABET))[[_ALPHABET.index(symbol) for symbol in symbols]]
+        table = np.random.default_rng(len(symbols)).normal(size=2 * len(symbols) - 1)
+        limit = hard(anchors, table)
+        for scale in LOGIT_SCALES:
+            attention = _anchor_finder().sharpened(scale)
+            found_anchors, lead = rpe_square.hard_anchors(embedded, attention)
+            if (found_anchors != anchors).any():
+                raise Refuted(
+                    f"{symbols}: attention leads to the anchors {found_anchors.tolist()}, not {anchors.tolist()}"
+                )
+            gaps = np.abs(rpe_square.soft_scores(embedded, table, query=attention, key=attention) - limit)
+            bound = rpe_square.hard_limit_error(table, lead=rate * lead, length=len(symbols))
+            if gaps.max() > bound + ROUNDING:
+                key, query = np.unravel_index(gaps.argmax(), gaps.shape)
+                raise Refuted(
+                    f"{''.join(symbols)}, logits leading by {lead:g}, key {key + 1}, query {query + 1}: soft and hard "
+                    f"differ by {gaps.max():.3g}, the bound is {bound:.3g}"
+                )
+            worst, count = max(worst, float(gaps.max() / (bound + ROUNDING))), count + 1
+    yield (
+        f"{count} texts of copy and addition and logit scales {LOGIT_SCALES}: the gap is at most {worst:.2f} of "
+        "4 max|R| (T-1) e^-lead"
+    )
+    yield "one pair of weight matrices finds the anchors at every scale: nothing but the text is looked at"

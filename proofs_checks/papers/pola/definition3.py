@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.pola.cases import (
     LEAST_SQUARES,
     SCALE,
@@ -63,44 +64,6 @@ def bases_decide_nothing(*, fewest: Callable[[Cells], int], stated: Callable[[Ce
     )
 
 
-def staying_complexity(
-    *, complexity: Profile, prefix_sums: Callable[[int], int], necessary: bool, sufficient: bool
-) -> Evidence:
-    """Decide the complexity of prefix sums, and if a constant complexity is necessary and sufficient to be learned."""
-    largest = 12
-    sums = np.triu(np.ones((largest, largest), dtype=np.int64))
-    for scale, complexity_found in complexity(sums, range(1, largest + 1)).items():
-        if complexity_found != prefix_sums(scale):
-            raise Refuted(f"prefix sums at n = {scale}: {complexity_found}, not {prefix_sums(scale)}")
-    if not is_learned(pola.learned_matrix(sums, np.zeros_like(sums), training_scale=1), sums):
-        raise Refuted(f"one shared value does not learn prefix sums from scale 1 to {largest}")
-    patterns = every_pattern(SCALE, VALUES)
-    profiles = [complexity(pattern.astype(np.int64), (*TRAINING_SCALES, SCALE)) for pattern in patterns]
-    exceptions: dict[str, list[str]] = {"necessary": [], "sufficient": []}
-    for training_scale in TRAINING_SCALES:
-        for pattern, profile, learnable in zip(patterns, profiles, _learnable(SCALE, training_scale), strict=True):
-            before, after = profile[training_scale], profile[SCALE]
-            if (before == after) != learnable:
-                case = f"N0 = {training_scale}, A = {pattern.astype(int).tolist()}: {before} -> {after}"
-                exceptions["necessary" if learnable else "sufficient"].append(f"{case}, {learnable_text(learnable)}")
-    facts = []
-    for name, claimed in (("necessary", necessary), ("sufficient", sufficient)):
-        cases = exceptions[name]
-        if claimed == bool(cases):
-            raise Refuted(f"not {name}: {cases[0]}" if cases else f"{name} in all {len(patterns)} cases")
-        facts.append(f"{name}: fails in {len(cases)} cases{', first ' if cases else ''}{''.join(cases[:1])}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"N = {SCALE}",
-        facts=(
-            f"prefix sums at n <= {largest}: the stated complexity, while one shared value learns them from scale 1",
-            f"N = {SCALE}, entries in {VALUES}, N0 in {TRAINING_SCALES}, a complexity that stays: {'; '.join(facts)}",
-            "argument for every n: prefix sums are triangular with ones on the diagonal, so of rank n",
-        ),
-        assumptions=(LEAST_SQUARES, "no scale hint"),
-    )
-
-
 def _learnable(size: int, training_scale: int) -> list[bool]:
     """True for each pattern with entries in VALUES that some relation learns from the training scale."""
     learned = learned_by_relation(pola.learned_matrix, VALUES, size=size, training_scale=training_scale)
@@ -137,66 +100,6 @@ def _fewest(cells: Cells, bases: list[Cells], *, disjoint: bool) -> int:
 def _rank_profile(pattern: Pattern, scales: Iterable[int]) -> dict[int, int]:
     """Rank at each scale."""
     return {scale: rank(pattern[:scale, :scale]) for scale in scales}
-
-
-def profiles_of_patterns(*, complexity: Profile, allowed: Callable[[Cells], bool]) -> Evidence:
-    """Decide which sequences of complexities at scales 1..N real patterns have, for each kind of pattern."""
-    profiles = set()
-    for kind in kinds(cell_count(SCALE)):
-        pattern = np.zeros((SCALE, SCALE), dtype=np.int64)
-        pattern[np.triu_indices(SCALE)] = kind
-        profile = tuple(complexity(pattern, range(1, SCALE + 1)).values())
-        if not allowed(profile):
-            raise Refuted(f"A = {pattern.tolist()} has complexities {profile}")
-        profiles.add(profile)
-    for profile in product(range(cell_count(SCALE) + 1), repeat=SCALE):
-        if allowed(profile) and profile not in profiles:
-            raise Refuted(f"no pattern has complexities {profile}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach="N = 3",
-        facts=(
-            f"N = {SCALE}: patterns of every kind, hence all real ones, have {len(profiles)} profiles, each as stated",
-            "argument for every n: scale n + 1 keeps the entries of scale n and adds n + 1",
-        ),
-    )
-
-
-def matrices_are_counted(*, count: Callable[[Pattern], int]) -> Evidence:
-    """Decide for vector tokens that the count is the least number of labels in use, and shows what can be learned."""
-    size, training_scale = 2, 1
-    upper = np.triu_indices(size)
-    cases = 0
-    for (rows, columns), values in (((1, 1), VALUES), ((1, 2), VALUES), ((2, 2), (0, 1))):
-        matrices = np.array(list(product(values, repeat=rows * columns))).reshape(-1, rows, columns)
-        chosen = np.array(list(product(range(len(matrices)), repeat=cell_count(size))))
-        patterns = np.zeros((len(chosen), size, size, rows, columns), dtype=np.int64)
-        patterns[:, *upper] = matrices[chosen]
-        fewest = _fewest_labels(patterns[:, *upper].reshape(len(chosen), len(chosen[0]), -1))
-        learnable = np.zeros(len(patterns), dtype=bool)
-        for labels in every_relation(size):
-            learned = pola.learned_matrix(patterns, labels, training_scale=training_scale, vector_tokens=True)
-            learnable |= (np.abs(learned - patterns) < TOLERANCE).all(axis=(1, 2, 3, 4))
-        for pattern, labels_used, is_learnable in zip(patterns, fewest, learnable, strict=True):
-            before, after = count(pattern[:training_scale, :training_scale]), count(pattern)
-            where = f"W_11, W_12, W_22 = {pattern[upper].tolist()}"
-            if after != labels_used:
-                raise Refuted(f"{where}: the fewest labels are {labels_used}, not {after}")
-            if (before == after) != is_learnable:
-                raise Refuted(f"{where}: {before} -> {after}, {learnable_text(is_learnable)}")
-            if rows == columns == 1 and after != lrc(pattern[:, :, 0, 0]):
-                raise Refuted(f"{where}: {after}, while the scalar case has {lrc(pattern[:, :, 0, 0])}")
-        cases += len(patterns)
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach="N = 2",
-        facts=(
-            f"N = {size}, N0 = {training_scale}: {cases} patterns of 1x1, 1x2 and 2x2 matrices, entries in {VALUES} or "
-            "(0, 1), under every relation",
-            "1x1 matrices have the LRC of their entries",
-        ),
-        assumptions=(LEAST_SQUARES, "tokens of identity second moments", "a label carries one whole matrix"),
-    )
 
 
 def _fewest_labels(entries: Pattern) -> list[int]:
@@ -249,7 +152,10 @@ def _within_new_entries(profile: Cells) -> bool:
     return all(0 <= after - before <= scale for scale, (before, after) in enumerate(pairwise((0, *profile)), start=1))
 
 
-CLAIMS = (
+CLAIMS = PaperClaims(SOURCE)
+
+
+CLAIMS.append(
     Claim(
         id="pola-3-bases",
         source=formalised("Definition 3", "basis matrices"),
@@ -270,55 +176,135 @@ CLAIMS = (
                 "stated": _fewest_disjoint_bases,
             },
         },
-    ),
-    Claim(
-        id="pola-3-rank",
-        source=formalised("Definition 3", "rank"),
-        statement="Prefix sums have rank n at every scale although one shared value solves them all; a rank that stays "
-        "the same is neither necessary nor sufficient for some relation to learn a pattern. "
-        "What can be learned is decided for N = 3.",
-        latex=r"\mathrm{rank}\,A_{[N]}=\mathrm{rank}\,A_{[N_0]}\not\Leftrightarrow"
-        r"\exists\varphi:\ (N_0,N)\text{-LG on }A",
-        label="F",
-        check=staying_complexity,
-        holds={"complexity": _rank_profile, "prefix_sums": int, "necessary": False, "sufficient": False},
-        answers=("necessary", "sufficient"),
-        falsifiers={
-            "prefix sums of rank 1": {"prefix_sums": lambda scale: 1},
-            "LRC in place of rank": {"complexity": lrc_profile, "prefix_sums": lambda scale: 1},
-        },
-    ),
-    Claim(
-        id="pola-3-monotone",
-        source=formalised("Definition 3", "monotone"),
-        statement="LRC never falls from scale n - 1 to n and rises by at most n; every such sequence is the profile of "
-        "some pattern. "
-        "All profiles occur for N = 3.",
-        latex=r"0 \le \mathrm{LRC}_n(A) - \mathrm{LRC}_{n-1}(A) \le n",
-        label="F",
-        check=profiles_of_patterns,
-        holds={"complexity": lrc_profile, "allowed": _within_new_entries},
-        falsifiers={
-            "it must rise": {"allowed": lambda profile: all(a < b for a, b in pairwise(profile))},
-            "it rises by one at most": {"allowed": lambda profile: all(0 <= b - a <= 1 for a, b in pairwise(profile))},
-            "it rises by any number": {"allowed": lambda profile: all(a <= b for a, b in pairwise(profile))},
-            "values met once, in place of LRC": {"complexity": _values_met_once},
-        },
-    ),
-    Claim(
-        id="pola-3-vector",
-        source=formalised("Definition 3", "vector tokens"),
-        statement="For vector tokens the complexity is the number of distinct non-zero matrices W_ij: the fewest "
-        "labels in use, constant from N0 to N iff some relation learns the pattern, and LRC for 1x1 matrices. "
-        "Decided for N = 2.",
-        latex=r"\mathrm{LRC}_n(W) = |\{W_{ij}: i \le j \le n\} \setminus \{0\}|",
-        label="F",
-        check=matrices_are_counted,
-        holds={"count": lrc},
-        falsifiers={
-            "entries counted": {"count": _distinct_entries},
-            "the zero matrix counted": {"count": _with_the_zero_matrix},
-            "norms counted": {"count": _distinct_norms},
-        },
-    ),
+    )
 )
+
+
+@CLAIMS.claim(
+    "pola-3-rank",
+    formalised("Definition 3", "rank"),
+    r"\mathrm{rank}\,A_{[N]}=\mathrm{rank}\,A_{[N_0]}\not\Leftrightarrow" r"\exists\varphi:\ (N_0,N)\text{-LG on }A",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"N = {SCALE}",
+    assumptions=(LEAST_SQUARES, "no scale hint"),
+    answers=("necessary", "sufficient"),
+    falsifiers={
+        "prefix sums of rank 1": {"prefix_sums": lambda scale: 1},
+        "LRC in place of rank": {"complexity": lrc_profile, "prefix_sums": lambda scale: 1},
+    },
+)
+def staying_complexity(
+    complexity: Profile = _rank_profile,
+    prefix_sums: Callable[[int], int] = int,
+    necessary: bool = False,
+    sufficient: bool = False,
+) -> Facts:
+    """Prefix sums have rank n at every scale although one shared value solves them all; a rank that stays the same is
+    neither necessary nor sufficient for some relation to learn a pattern. What can be learned is decided for N = 3.
+    """
+    largest = 12
+    sums = np.triu(np.ones((largest, largest), dtype=np.int64))
+    for scale, complexity_found in complexity(sums, range(1, largest + 1)).items():
+        if complexity_found != prefix_sums(scale):
+            raise Refuted(f"prefix sums at n = {scale}: {complexity_found}, not {prefix_sums(scale)}")
+    if not is_learned(pola.learned_matrix(sums, np.zeros_like(sums), training_scale=1), sums):
+        raise Refuted(f"one shared value does not learn prefix sums from scale 1 to {largest}")
+    patterns = every_pattern(SCALE, VALUES)
+    profiles = [complexity(pattern.astype(np.int64), (*TRAINING_SCALES, SCALE)) for pattern in patterns]
+    exceptions: dict[str, list[str]] = {"necessary": [], "sufficient": []}
+    for training_scale in TRAINING_SCALES:
+        for pattern, profile, learnable in zip(patterns, profiles, _learnable(SCALE, training_scale), strict=True):
+            before, after = profile[training_scale], profile[SCALE]
+            if (before == after) != learnable:
+                case = f"N0 = {training_scale}, A = {pattern.astype(int).tolist()}: {before} -> {after}"
+                exceptions["necessary" if learnable else "sufficient"].append(f"{case}, {learnable_text(learnable)}")
+    facts = []
+    for name, claimed in (("necessary", necessary), ("sufficient", sufficient)):
+        cases = exceptions[name]
+        if claimed == bool(cases):
+            raise Refuted(f"not {name}: {cases[0]}" if cases else f"{name} in all {len(patterns)} cases")
+        facts.append(f"{name}: fails in {len(cases)} cases{', first ' if cases else ''}{''.join(cases[:1])}")
+    yield f"prefix sums at n <= {largest}: the stated complexity, while one shared value learns them from scale 1"
+    yield f"N = {SCALE}, entries in {VALUES}, N0 in {TRAINING_SCALES}, a complexity that stays: {'; '.join(facts)}"
+    yield "argument for every n: prefix sums are triangular with ones on the diagonal, so of rank n"
+
+
+@CLAIMS.claim(
+    "pola-3-monotone",
+    formalised("Definition 3", "monotone"),
+    r"0 \le \mathrm{LRC}_n(A) - \mathrm{LRC}_{n-1}(A) \le n",
+    strength=Strength.EXHAUSTIVE,
+    reach="N = 3",
+    falsifiers={
+        "it must rise": {"allowed": lambda profile: all(a < b for a, b in pairwise(profile))},
+        "it rises by one at most": {"allowed": lambda profile: all(0 <= b - a <= 1 for a, b in pairwise(profile))},
+        "it rises by any number": {"allowed": lambda profile: all(a <= b for a, b in pairwise(profile))},
+        "values met once, in place of LRC": {"complexity": _values_met_once},
+    },
+)
+def profiles_of_patterns(
+    complexity: Profile = lrc_profile, allowed: Callable[[Cells], bool] = _within_new_entries
+) -> Facts:
+    """LRC never falls from scale n - 1 to n and rises by at most n; every such sequence is the profile of some pattern.
+    All profiles occur for N = 3.
+    """
+    profiles = set()
+    for kind in kinds(cell_count(SCALE)):
+        pattern = np.zeros((SCALE, SCALE), dtype=np.int64)
+        pattern[np.triu_indices(SCALE)] = kind
+        profile = tuple(complexity(pattern, range(1, SCALE + 1)).values())
+        if not allowed(profile):
+            raise Refuted(f"A = {pattern.tolist()} has complexities {profile}")
+        profiles.add(profile)
+    for profile in product(range(cell_count(SCALE) + 1), repeat=SCALE):
+        if allowed(profile) and profile not in profiles:
+            raise Refuted(f"no pattern has complexities {profile}")
+    yield f"N = {SCALE}: patterns of every kind, hence all real ones, have {len(profiles)} profiles, each as stated"
+    yield "argument for every n: scale n + 1 keeps the entries of scale n and adds n + 1"
+
+
+@CLAIMS.claim(
+    "pola-3-vector",
+    formalised("Definition 3", "vector tokens"),
+    r"\mathrm{LRC}_n(W) = |\{W_{ij}: i \le j \le n\} \setminus \{0\}|",
+    strength=Strength.EXHAUSTIVE,
+    reach="N = 2",
+    assumptions=(LEAST_SQUARES, "tokens of identity second moments", "a label carries one whole matrix"),
+    falsifiers={
+        "entries counted": {"count": _distinct_entries},
+        "the zero matrix counted": {"count": _with_the_zero_matrix},
+        "norms counted": {"count": _distinct_norms},
+    },
+)
+def matrices_are_counted(count: Callable[[Pattern], int] = lrc) -> Facts:
+    """For vector tokens the complexity is the number of distinct non-zero matrices W_ij: the fewest labels in use,
+    constant from N0 to N iff some relation learns the pattern, and LRC for 1x1 matrices. Decided for N = 2.
+    """
+    size, training_scale = 2, 1
+    upper = np.triu_indices(size)
+    cases = 0
+    for (rows, columns), values in (((1, 1), VALUES), ((1, 2), VALUES), ((2, 2), (0, 1))):
+        matrices = np.array(list(product(values, repeat=rows * columns))).reshape(-1, rows, columns)
+        chosen = np.array(list(product(range(len(matrices)), repeat=cell_count(size))))
+        patterns = np.zeros((len(chosen), size, size, rows, columns), dtype=np.int64)
+        patterns[:, *upper] = matrices[chosen]
+        fewest = _fewest_labels(patterns[:, *upper].reshape(len(chosen), len(chosen[0]), -1))
+        learnable = np.zeros(len(patterns), dtype=bool)
+        for labels in every_relation(size):
+            learned = pola.learned_matrix(patterns, labels, training_scale=training_scale, vector_tokens=True)
+            learnable |= (np.abs(learned - patterns) < TOLERANCE).all(axis=(1, 2, 3, 4))
+        for pattern, labels_used, is_learnable in zip(patterns, fewest, learnable, strict=True):
+            before, after = count(pattern[:training_scale, :training_scale]), count(pattern)
+            where = f"W_11, W_12, W_22 = {pattern[upper].tolist()}"
+            if after != labels_used:
+                raise Refuted(f"{where}: the fewest labels are {labels_used}, not {after}")
+            if (before == after) != is_learnable:
+                raise Refuted(f"{where}: {before} -> {after}, {learnable_text(is_learnable)}")
+            if rows == columns == 1 and after != lrc(pattern[:, :, 0, 0]):
+                raise Refuted(f"{where}: {after}, while the scalar case has {lrc(pattern[:, :, 0, 0])}")
+        cases += len(patterns)
+    yield (
+        f"N = {size}, N0 = {training_scale}: {cases} patterns of 1x1, 1x2 and 2x2 matrices, entries in {VALUES} or "
+        "(0, 1), under every relation"
+    )
+    yield "1x1 matrices have the LRC of their entries"

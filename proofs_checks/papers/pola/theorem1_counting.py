@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from sympy.utilities.iterables import partitions
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.pola.cases import (
     LEAST_SQUARES,
     SCALE,
@@ -46,45 +47,6 @@ _VOLUME_CASES: tuple[tuple[int, int, tuple[tuple[int, ...], ...]], ...] = (
     (1, 3, ((0,), (1,))),
     (2, 3, ((0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 2, 1), (1, 2, 3))),
 )
-
-
-def one_target_per_relation(*, reach: Reach, bound: Callable[[int], int]) -> Evidence:
-    """Decide block by block that a family of n relations reaches at most bound(n) targets with that block."""
-    patterns = every_pattern(SCALE, VALUES)
-    facts = []
-    for training_scale in TRAINING_SCALES:
-        learned = reach(training_scale)
-        entries = patterns[:, *np.triu_indices(SCALE)][:, cells_in_training(training_scale)]
-        blocks, block_of = np.unique(entries, axis=0, return_inverse=True)
-        in_block = block_of.ravel()[:, None] == np.arange(len(blocks))
-        families = {1: learned, len(learned): np.any(learned, axis=0, keepdims=True)}
-        for size, family in families.items():
-            counts = family.astype(np.int64) @ in_block
-            for row, at in np.ndindex(counts.shape):
-                if counts[row, at] > bound(size):
-                    examples = patterns[family[row] & in_block[:, at]][:2].astype(int).tolist()
-                    raise Refuted(
-                        f"N0 = {training_scale}, B0 = {blocks[at].astype(int).tolist()}: a family of {size} reaches "
-                        f"{counts[row, at]} targets, not {bound(size)} at most: {examples}"
-                    )
-        facts.append(
-            f"N0 = {training_scale}, N = {SCALE}: each of the {len(learned)} relations reaches 0 or 1 target with a "
-            f"given block, all together at most {counts.max()}: relations that disagree with the block reach none, "
-            "and several may reach one target, so equality fails"
-        )
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"N = {SCALE}",
-        facts=(
-            *facts,
-            f"blocks with entries in {VALUES} are of every kind (which entries are equal, which zero), and a relation "
-            "that learns the block right puts its entries or 0 beyond it, so no real target is left out",
-            "argument for every countable Phi and deterministic learner: the output is a function of phi and B0, so "
-            "phi gives at most one target; a countable set has Hausdorff dimension 0 and volume 0, while F_{M,B0} is a "
-            "cube of dimension D if ||B0|| <= M and empty otherwise",
-        ),
-        assumptions=(LEAST_SQUARES, "no scale hint", "Phi is fixed before the target"),
-    )
 
 
 def targets_per_random_learner(
@@ -150,56 +112,6 @@ def _chances_from_random_start(starts: int) -> list[Fraction]:
     return [Fraction(times, starts) for times in ends.values()]
 
 
-def reachable_volume(*, bound: Volume) -> Evidence:
-    """Decide exactly that the share of F_{M,B0} within eps of a learned pattern is at most the bound.
-
-    It must be attained by families whose boxes lie apart and inside. The norm is the largest entry.
-    """
-    attained = compared = 0
-    for training_scale, size, blocks in _VOLUME_CASES:
-        free = cell_count(size) - cell_count(training_scale)
-        relations = list(every_relation(size))
-        for block in blocks:
-            learned = _learned_cells(block, relations, training_scale, size)
-            for eps, side in product(_RADII, sorted({Fraction(max(1, *block)), Fraction(4)})):
-                near = [beyond for seen_cells, beyond in learned if _distance(seen_cells, block) <= eps]
-                distinct = sorted(set(near))
-                families = [([centre], 1) for centre in distinct] + [(distinct, len(distinct)), (near, len(relations))]
-                for centres, count in families:
-                    if not centres:
-                        continue
-                    volume = union_volume(centres, radius=eps, half_side=side)
-                    share, stated = volume / (2 * side) ** free, bound(count, eps, side, free)
-                    compared += 1
-                    where = f"N0 = {training_scale}, N = {size}, B0 = {block}, eps = {eps}, M = {side}"
-                    if share > stated:
-                        raise Refuted(f"{where}: {count} relations reach {share} of the volume, more than {stated}")
-                    if count == len(centres) and _apart_and_inside(centres, eps, side):
-                        attained += 1
-                        if share != stated:
-                            raise Refuted(f"{where}: {count} boxes apart and inside fill {share}, not {stated}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach="D = 2, 3, 5",
-        facts=(
-            f"exact volumes, D = 2, 3, 5, of {compared} families of relations (one, one for each pattern learned, all) "
-            f"for {sum(len(blocks) for *_, blocks in _VOLUME_CASES)} blocks, eps in {', '.join(map(str, _RADII))}, M "
-            f"the block's largest entry or 4: none above the bound, equal in all {attained} cases of boxes that lie "
-            "apart and inside",
-            _sampled_volume(bound),
-            "argument for every Phi and D: a box of side 2 eps in a cube of side 2M for each relation that fits B0, "
-            "and a union has at most the sum of the volumes; for eps >= M the bound says nothing",
-            "risk at most eps^2 a query puts each column in a ball inside that box, so the bound holds for it too",
-        ),
-        assumptions=(
-            LEAST_SQUARES,
-            "no scale hint",
-            "error is the largest |learned - A| over entries",
-            "||B0|| <= M, M > 0",
-        ),
-    )
-
-
 def _learned_cells(
     block: Sequence[int], relations: Iterable[Labels], training_scale: int, size: int
 ) -> list[tuple[Cells, Cells]]:
@@ -252,26 +164,64 @@ def _sampled_volume(bound: Volume) -> str:
     )
 
 
-CLAIMS = (
-    Claim(
-        id="pola-1a",
-        source=formalised("Theorem 1", "1a"),
-        statement="Each relation fixed beforehand lets position-only linear attention generalize to at most one "
-        "target with a given leading block. So a countable family reaches a set of Hausdorff dimension 0 "
-        "and relative volume 0 in a cube of dimension D. "
-        "Every relation and pattern is checked for N = 3; a general argument covers the rest.",
-        latex=r"|F_{M,B_0}^{N_0,N}| \le |\Phi|,\quad \dim_H F_{M,B_0}^{N_0,N} = 0,\quad \dim_H F_{M,B_0} = D",
-        label="F",
-        check=one_target_per_relation,
-        holds={"reach": _reached_by_every_relation, "bound": lambda family: family},
-        falsifiers={
-            "training shows one scale more": {
-                "reach": lambda training_scale: _reached_by_every_relation(training_scale + 1)
-            },
-            "relation chosen after the target": {"reach": _reached_by_level_sets},
-            "one target fewer than relations": {"bound": lambda family: family - 1},
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "pola-1a",
+    formalised("Theorem 1", "1a"),
+    r"|F_{M,B_0}^{N_0,N}| \le |\Phi|,\quad \dim_H F_{M,B_0}^{N_0,N} = 0,\quad \dim_H F_{M,B_0} = D",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"N = {SCALE}",
+    assumptions=(LEAST_SQUARES, "no scale hint", "Phi is fixed before the target"),
+    falsifiers={
+        "training shows one scale more": {
+            "reach": lambda training_scale: _reached_by_every_relation(training_scale + 1)
         },
-    ),
+        "relation chosen after the target": {"reach": _reached_by_level_sets},
+        "one target fewer than relations": {"bound": lambda family: family - 1},
+    },
+)
+def one_target_per_relation(
+    reach: Reach = _reached_by_every_relation, bound: Callable[[int], int] = lambda family: family
+) -> Facts:
+    """Each relation fixed beforehand lets position-only linear attention generalize to at most one target with a given
+    leading block. So a countable family reaches a set of Hausdorff dimension 0 and relative volume 0 in a cube of
+    dimension D. Every relation and pattern is checked for N = 3; a general argument covers the rest.
+    """
+    patterns = every_pattern(SCALE, VALUES)
+    for training_scale in TRAINING_SCALES:
+        learned = reach(training_scale)
+        entries = patterns[:, *np.triu_indices(SCALE)][:, cells_in_training(training_scale)]
+        blocks, block_of = np.unique(entries, axis=0, return_inverse=True)
+        in_block = block_of.ravel()[:, None] == np.arange(len(blocks))
+        families = {1: learned, len(learned): np.any(learned, axis=0, keepdims=True)}
+        for size, family in families.items():
+            counts = family.astype(np.int64) @ in_block
+            for row, at in np.ndindex(counts.shape):
+                if counts[row, at] > bound(size):
+                    examples = patterns[family[row] & in_block[:, at]][:2].astype(int).tolist()
+                    raise Refuted(
+                        f"N0 = {training_scale}, B0 = {blocks[at].astype(int).tolist()}: a family of {size} reaches "
+                        f"{counts[row, at]} targets, not {bound(size)} at most: {examples}"
+                    )
+        yield (
+            f"N0 = {training_scale}, N = {SCALE}: each of the {len(learned)} relations reaches 0 or 1 target with a "
+            f"given block, all together at most {counts.max()}: relations that disagree with the block reach none, "
+            "and several may reach one target, so equality fails"
+        )
+    yield (
+        f"blocks with entries in {VALUES} are of every kind (which entries are equal, which zero), and a relation "
+        "that learns the block right puts its entries or 0 beyond it, so no real target is left out"
+    )
+    yield (
+        "argument for every countable Phi and deterministic learner: the output is a function of phi and B0, so "
+        "phi gives at most one target; a countable set has Hausdorff dimension 0 and volume 0, while F_{M,B0} is a "
+        "cube of dimension D if ||B0|| <= M and empty otherwise"
+    )
+
+
+CLAIMS.append(
     Claim(
         id="pola-1b",
         source=formalised("Theorem 1", "1b"),
@@ -288,24 +238,68 @@ CLAIMS = (
             "rounded to the nearest": {"bound": lambda delta: floor(1 / (1 - delta) + Fraction(1, 2))},
             "success with chance above 1 - delta": {"succeeds": gt},
         },
-    ),
-    Claim(
-        id="pola-1c",
-        source=formalised("Theorem 1", "1c"),
-        statement="Within tolerance eps in the largest entry, a family of relations reaches at most the share "
-        "|Phi| (eps/M)^D of the targets with a given leading block; boxes that lie apart and inside attain it. "
-        "Volumes are computed for D = 2, 3, 5; a general argument covers the rest.",
-        latex=r"\mathrm{vol}(F^{N_0,N,\varepsilon}_{M,B_0}) / \mathrm{vol}(F_{M,B_0}) \le |\Phi|\,(\varepsilon/M)^D",
-        label="F",
-        check=reachable_volume,
-        holds={"bound": lambda family, eps, side, free: family * (eps / side) ** free},
-        falsifiers={
-            "eps taken for the whole side": {
-                "bound": lambda family, eps, side, free: family * (eps / side / 2) ** free
-            },
-            "the family counted once": {"bound": lambda family, eps, side, free: (eps / side) ** free},
-            "one dimension fewer": {"bound": lambda family, eps, side, free: family * (eps / side) ** (free - 1)},
-            "one dimension more": {"bound": lambda family, eps, side, free: family * (eps / side) ** (free + 1)},
-        },
-    ),
+    )
 )
+
+
+@CLAIMS.claim(
+    "pola-1c",
+    formalised("Theorem 1", "1c"),
+    r"\mathrm{vol}(F^{N_0,N,\varepsilon}_{M,B_0}) / \mathrm{vol}(F_{M,B_0}) \le |\Phi|\,(\varepsilon/M)^D",
+    strength=Strength.EXHAUSTIVE,
+    reach="D = 2, 3, 5",
+    assumptions=(
+        LEAST_SQUARES,
+        "no scale hint",
+        "error is the largest |learned - A| over entries",
+        "||B0|| <= M, M > 0",
+    ),
+    falsifiers={
+        "eps taken for the whole side": {"bound": lambda family, eps, side, free: family * (eps / side / 2) ** free},
+        "the family counted once": {"bound": lambda family, eps, side, free: (eps / side) ** free},
+        "one dimension fewer": {"bound": lambda family, eps, side, free: family * (eps / side) ** (free - 1)},
+        "one dimension more": {"bound": lambda family, eps, side, free: family * (eps / side) ** (free + 1)},
+    },
+)
+def reachable_volume(bound: Volume = lambda family, eps, side, free: family * (eps / side) ** free) -> Facts:
+    """Within tolerance eps in the largest entry, a family of relations reaches at most the share |Phi| (eps/M)^D of the
+    targets with a given leading block; boxes that lie apart and inside attain it. Volumes are computed for D = 2, 3, 5;
+    a general argument covers the rest.
+
+    It must be attained by families whose boxes lie apart and inside. The norm is the largest entry.
+    """
+    attained = compared = 0
+    for training_scale, size, blocks in _VOLUME_CASES:
+        free = cell_count(size) - cell_count(training_scale)
+        relations = list(every_relation(size))
+        for block in blocks:
+            learned = _learned_cells(block, relations, training_scale, size)
+            for eps, side in product(_RADII, sorted({Fraction(max(1, *block)), Fraction(4)})):
+                near = [beyond for seen_cells, beyond in learned if _distance(seen_cells, block) <= eps]
+                distinct = sorted(set(near))
+                families = [([centre], 1) for centre in distinct] + [(distinct, len(distinct)), (near, len(relations))]
+                for centres, count in families:
+                    if not centres:
+                        continue
+                    volume = union_volume(centres, radius=eps, half_side=side)
+                    share, stated = volume / (2 * side) ** free, bound(count, eps, side, free)
+                    compared += 1
+                    where = f"N0 = {training_scale}, N = {size}, B0 = {block}, eps = {eps}, M = {side}"
+                    if share > stated:
+                        raise Refuted(f"{where}: {count} relations reach {share} of the volume, more than {stated}")
+                    if count == len(centres) and _apart_and_inside(centres, eps, side):
+                        attained += 1
+                        if share != stated:
+                            raise Refuted(f"{where}: {count} boxes apart and inside fill {share}, not {stated}")
+    yield (
+        f"exact volumes, D = 2, 3, 5, of {compared} families of relations (one, one for each pattern learned, all) "
+        f"for {sum(len(blocks) for *_, blocks in _VOLUME_CASES)} blocks, eps in {', '.join(map(str, _RADII))}, M "
+        f"the block's largest entry or 4: none above the bound, equal in all {attained} cases of boxes that lie "
+        "apart and inside"
+    )
+    yield _sampled_volume(bound)
+    yield (
+        "argument for every Phi and D: a box of side 2 eps in a cube of side 2M for each relation that fits B0, "
+        "and a union has at most the sum of the volumes; for eps >= M the bound says nothing"
+    )
+    yield "risk at most eps^2 a query puts each column in a ball inside that box, so the bound holds for it too"

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.pola.cases import (
     DESCENT,
     SCALE,
@@ -32,35 +33,6 @@ Profile = Mapping[int, int]
 Condition = Callable[[Pattern, Labels, int, Pattern], Truth]
 
 KEYS, QUERIES = np.triu_indices(SCALE)
-
-
-def learnable_iff_constant(
-    *, complexity: Callable[[Pattern, Iterable[int]], Profile], relations: Callable[[], Iterable[Labels]]
-) -> Evidence:
-    """Decide for each pattern: some relation learns it from scale N0 iff its complexity at N equals that at N0."""
-    patterns, labellings = every_pattern(SCALE, VALUES), list(relations())
-    profiles = [complexity(pattern, (*TRAINING_SCALES, SCALE)) for pattern in patterns]
-    for training_scale in TRAINING_SCALES:
-        learnable = np.zeros(len(patterns), dtype=bool)
-        for labels in labellings:
-            learned = pola.learned_matrix(patterns, labels, training_scale=training_scale)
-            _require_nearest_minimum(learned, patterns, labels, training_scale, np.zeros(labels.max() + 1))
-            learnable |= is_learned(learned, patterns)
-        for pattern, profile, is_learnable in zip(patterns, profiles, learnable, strict=True):
-            before, after = profile[training_scale], profile[SCALE]
-            if is_learnable != (before == after):
-                where = f"N0 = {training_scale}, A = {pattern.astype(int).tolist()}"
-                raise Refuted(f"{where}: complexity {before} -> {after}, {learnable_text(bool(is_learnable))}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"N = {SCALE}",
-        facts=(
-            f"{len(patterns)} patterns with entries in {VALUES} at N = {SCALE}, N0 in {TRAINING_SCALES}, each under "
-            f"{len(labellings)} relations: learnable by one of them exactly where LRC does not grow",
-            "what is learned equals the pseudo-inverse solution in every one of these cases",
-        ),
-        assumptions=(DESCENT, "start 0"),
-    )
 
 
 def generalizes_exactly_on(
@@ -97,34 +69,6 @@ def generalizes_exactly_on(
             "in each of these cases the parameters are the minimum nearest to the start, by the pseudo-inverse",
             f"for all real patterns at N = {SCALE}: the learner is an affine map, and the patterns that it fixes have "
             "the dimension stated",
-        ),
-        assumptions=(DESCENT,),
-    )
-
-
-def suffices(*, condition: Condition, starts: Iterable[int]) -> Evidence:
-    """Decide for each relation that a pattern which meets the condition is learned, from every start."""
-    patterns = every_pattern(SCALE, VALUES)
-    met = spared = 0
-    for labels, training_scale in product(every_relation(SCALE), TRAINING_SCALES):
-        meets_condition = condition(patterns, labels, training_scale, np.zeros(labels.max() + 1))
-        for start in starts:
-            learned = pola.learned_matrix(patterns, labels, training_scale=training_scale, start=start)
-            learned_right = is_learned(learned, patterns)
-            wrong = meets_condition & ~learned_right
-            if wrong.any():
-                at = int(np.argmax(wrong))
-                answer = "learned" if learned_right[at] else "not learned"
-                where = f"labels {_listed(labels[KEYS, QUERIES])}, N0 = {training_scale}, start {start}"
-                raise Refuted(f"{where}: A = {_listed(patterns[at])} is {answer}, against the condition")
-            met, spared = met + int(meets_condition.sum()), spared + int((learned_right & ~meets_condition).sum())
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"N = {SCALE}",
-        facts=(
-            f"all relations, N0 in {TRAINING_SCALES}, patterns with entries in {VALUES} at N = {SCALE}, starts "
-            f"{tuple(starts)}: the condition holds {met} times, and each time the pattern is learned",
-            f"it is not necessary: {spared} times a pattern is learned without it",
         ),
         assumptions=(DESCENT,),
     )
@@ -222,7 +166,10 @@ def _labels_met(labels: Labels, training_scale: int) -> int:
     return len(_labels_up_to(labels, training_scale))
 
 
-CLAIMS = (
+CLAIMS = PaperClaims(SOURCE)
+
+
+CLAIMS.append(
     Claim(
         id="pola-2a",
         source=formalised("Theorem 2", "2a"),
@@ -241,40 +188,91 @@ CLAIMS = (
             "one dimension for each label at N": {"dimension": lambda labels, _: _labels_met(labels, SCALE)},
             "one dimension for each cell at N0": {"dimension": lambda _, scale: scale * (scale + 1) // 2},
         },
-    ),
-    Claim(
-        id="pola-2b",
-        source=formalised("Theorem 2", "2b"),
-        statement="Some position relation lets position-only linear attention generalize a pattern from scale N0 to N "
-        "if and only if the pattern's linear representation complexity is the same at both scales. "
-        "Decided for N = 3, under every relation.",
-        latex=r"\exists\varphi:\ (N_0,N)\text{-LG on }A \iff \mathrm{LRC}_N(A)=\mathrm{LRC}_{N_0}(A)",
-        label="F",
-        check=learnable_iff_constant,
-        holds={"complexity": lrc_profile, "relations": lambda: every_relation(SCALE)},
-        falsifiers={
-            "zero counted as a value": {"complexity": _values_with_zero},
-            "rank in place of LRC": {"complexity": _rank},
-            "absolute relation only": {"relations": lambda: (absolute().labels(SCALE),)},
-            "relative relation only": {"relations": lambda: (relative().labels(SCALE),)},
-        },
-    ),
-    Claim(
-        id="pola-2c",
-        source=formalised("Theorem 2", "2c"),
-        statement="Consistency (the pattern is constant on the classes of the relation) and coverage (every label of "
-        "scale N is met at N0) suffice for generalization from N0 to N, from every start; neither does alone. "
-        "Decided for N = 3, under every relation.",
-        latex=r"A=\theta\circ\varphi\ \wedge\ \varphi(T_N)=\varphi(T_{N_0}) \implies (N_0,N)\text{-LG on }A",
-        label="F",
-        check=suffices,
-        holds={"condition": _both(_consistent, _covered), "starts": (0, 5)},
-        falsifiers={
-            "consistency alone": {"condition": _consistent},
-            "coverage alone": {"condition": _covered},
-            "consistency within training scales, and coverage": {"condition": _both(_consistent_in_training, _covered)},
-        },
-    ),
+    )
+)
+
+
+@CLAIMS.claim(
+    "pola-2b",
+    formalised("Theorem 2", "2b"),
+    r"\exists\varphi:\ (N_0,N)\text{-LG on }A \iff \mathrm{LRC}_N(A)=\mathrm{LRC}_{N_0}(A)",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"N = {SCALE}",
+    assumptions=(DESCENT, "start 0"),
+    falsifiers={
+        "zero counted as a value": {"complexity": _values_with_zero},
+        "rank in place of LRC": {"complexity": _rank},
+        "absolute relation only": {"relations": lambda: (absolute().labels(SCALE),)},
+        "relative relation only": {"relations": lambda: (relative().labels(SCALE),)},
+    },
+)
+def learnable_iff_constant(
+    complexity: Callable[[Pattern, Iterable[int]], Profile] = lrc_profile,
+    relations: Callable[[], Iterable[Labels]] = lambda: every_relation(SCALE),
+) -> Facts:
+    """Some position relation lets position-only linear attention generalize a pattern from scale N0 to N if and only if
+    the pattern's linear representation complexity is the same at both scales. Decided for N = 3, under every relation.
+    """
+    patterns, labellings = every_pattern(SCALE, VALUES), list(relations())
+    profiles = [complexity(pattern, (*TRAINING_SCALES, SCALE)) for pattern in patterns]
+    for training_scale in TRAINING_SCALES:
+        learnable = np.zeros(len(patterns), dtype=bool)
+        for labels in labellings:
+            learned = pola.learned_matrix(patterns, labels, training_scale=training_scale)
+            _require_nearest_minimum(learned, patterns, labels, training_scale, np.zeros(labels.max() + 1))
+            learnable |= is_learned(learned, patterns)
+        for pattern, profile, is_learnable in zip(patterns, profiles, learnable, strict=True):
+            before, after = profile[training_scale], profile[SCALE]
+            if is_learnable != (before == after):
+                where = f"N0 = {training_scale}, A = {pattern.astype(int).tolist()}"
+                raise Refuted(f"{where}: complexity {before} -> {after}, {learnable_text(bool(is_learnable))}")
+    yield (
+        f"{len(patterns)} patterns with entries in {VALUES} at N = {SCALE}, N0 in {TRAINING_SCALES}, each under "
+        f"{len(labellings)} relations: learnable by one of them exactly where LRC does not grow"
+    )
+    yield "what is learned equals the pseudo-inverse solution in every one of these cases"
+
+
+@CLAIMS.claim(
+    "pola-2c",
+    formalised("Theorem 2", "2c"),
+    r"A=\theta\circ\varphi\ \wedge\ \varphi(T_N)=\varphi(T_{N_0}) \implies (N_0,N)\text{-LG on }A",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"N = {SCALE}",
+    assumptions=(DESCENT,),
+    falsifiers={
+        "consistency alone": {"condition": _consistent},
+        "coverage alone": {"condition": _covered},
+        "consistency within training scales, and coverage": {"condition": _both(_consistent_in_training, _covered)},
+    },
+)
+def suffices(condition: Condition = _both(_consistent, _covered), starts: Iterable[int] = (0, 5)) -> Facts:
+    """Consistency (the pattern is constant on the classes of the relation) and coverage (every label of scale N is met
+    at N0) suffice for generalization from N0 to N, from every start; neither does alone. Decided for N = 3, under every
+    relation.
+    """
+    patterns = every_pattern(SCALE, VALUES)
+    met = spared = 0
+    for labels, training_scale in product(every_relation(SCALE), TRAINING_SCALES):
+        meets_condition = condition(patterns, labels, training_scale, np.zeros(labels.max() + 1))
+        for start in starts:
+            learned = pola.learned_matrix(patterns, labels, training_scale=training_scale, start=start)
+            learned_right = is_learned(learned, patterns)
+            wrong = meets_condition & ~learned_right
+            if wrong.any():
+                at = int(np.argmax(wrong))
+                answer = "learned" if learned_right[at] else "not learned"
+                where = f"labels {_listed(labels[KEYS, QUERIES])}, N0 = {training_scale}, start {start}"
+                raise Refuted(f"{where}: A = {_listed(patterns[at])} is {answer}, against the condition")
+            met, spared = met + int(meets_condition.sum()), spared + int((learned_right & ~meets_condition).sum())
+    yield (
+        f"all relations, N0 in {TRAINING_SCALES}, patterns with entries in {VALUES} at N = {SCALE}, starts "
+        f"{tuple(starts)}: the condition holds {met} times, and each time the pattern is learned"
+    )
+    yield f"it is not necessary: {spared} times a pattern is learned without it"
+
+
+CLAIMS.append(
     Claim(
         id="pola-2-start",
         source=formalised("Theorem 2", "2a, from another start"),
@@ -292,5 +290,5 @@ CLAIMS = (
             "every class must be met": {"condition": _both(_consistent, _covered)},
             "labels never met are directions as well": {"dimension": lambda labels, _: _labels_met(labels, SCALE)},
         },
-    ),
+    )
 )

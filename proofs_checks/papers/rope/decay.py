@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.induction import empty_value, last_term
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.rope import PLANES, SOURCE
 from lengthgen.proofs_checks.signs import is_zero, sign
 from lengthgen.theory import exact
@@ -35,16 +36,6 @@ _CONTENTS = {
     "rising": tuple(range(1, 9)),
     "one plane": (0, 0, 0, 1, 0, 0, 0, 0),
 }
-
-
-def decay_is_a_bound(*, bound: Bound, frequencies: Callable[[int], Sequence[sp.Expr]], first_rise: int) -> Evidence:
-    """Decide the bound by summation by parts, the distance of the first rise, and that D = 0 need not be best."""
-    no_bound = (_where_ones_rise(frequencies(_HEAD_DIM), first_rise), _where_the_largest_is(frequencies(_HEAD_DIM)))
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(*_by_parts(), *_bounds_scores(bound), _small_bounds(bound), *no_bound),
-        assumptions=("induction on the number of planes, content free", "signs of numbers by ball arithmetic"),
-    )
 
 
 def _by_parts() -> list[str]:
@@ -147,8 +138,63 @@ def _short(value: sp.Expr) -> str:
     return str(sp.N(value, 6))
 
 
-def any_distance_wins(*, key: KeyFor) -> Evidence:
-    """Decide that with the key key(q, r, frequency) the score has its only maximum over integers D at r, for all r."""
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "rope-3",
+    "Section 3.4.3, long-term decay: summation by parts",
+    r"\Big|\sum_{l<d/2} h_l e^{iD\theta_l}\Big|" r"\le\max_l|h_{l+1}-h_l|\sum_{l<d/2}|S_{l+1}(D)|,\quad h_{d/2}=0",
+    label="P",
+    assumptions=("induction on the number of planes, content free", "signs of numbers by ball arithmetic"),
+    answers=("first_rise",),
+    falsifiers={
+        "a tenth of the frequencies": {
+            "frequencies": lambda width: [theta / 10 for theta in rotary.frequencies(width)]
+        },
+        "planes that do not turn": {"frequencies": lambda width: [sp.S.Zero] * (width // 2)},
+        "the last difference left out": {
+            "bound": lambda content, angles: rotary.decay_bound(
+                content=[weight - content[-1] for weight in content], angles=angles
+            )
+        },
+        "the last partial sum left out": {
+            "bound": lambda content, angles: rotary.decay_bound(content=content, angles=angles[:-1])
+        },
+        "twice the bound is attained": {
+            "bound": lambda content, angles: 2 * rotary.decay_bound(content=content, angles=angles)
+        },
+    },
+)
+def decay_is_a_bound(
+    bound: Bound = lambda content, angles: rotary.decay_bound(content=content, angles=angles),
+    frequencies: Callable[[int], Sequence[sp.Expr]] = rotary.frequencies,
+    first_rise: int = 4,
+) -> Facts:
+    """RoPE's long-term decay is that of an upper bound: the score itself need not fall with distance (for all ones, d =
+    16, it rises at D = 4), and its largest value need not be at D = 0.
+    """
+    no_bound = (_where_ones_rise(frequencies(_HEAD_DIM), first_rise), _where_the_largest_is(frequencies(_HEAD_DIM)))
+    yield from _by_parts()
+    yield from _bounds_scores(bound)
+    yield _small_bounds(bound)
+    yield from no_bound
+
+
+@CLAIMS.claim(
+    "rope-4",
+    "the form of the score",
+    r"k=R(r)q:\quad q^\top R(D-r)\,q<\lVert q\rVert^2\quad(D\in\mathbb{Z},\ D\ne r)",
+    assumptions=(PLANES, "q is not zero in the first plane", "pi is irrational (Lambert)"),
+    falsifiers={
+        "the key is the query": {"key": lambda query, best, frequency: query},
+        "turned the other way": {"key": lambda query, best, frequency: rotary.rotation(-best * frequency) * query},
+    },
+)
+def any_distance_wins(key: KeyFor = lambda query, best, frequency: rotary.rotation(best * frequency) * query) -> Facts:
+    """For every distance r and every query that is not zero in the first plane, the key R(r) q makes the score largest
+    at distance r and nowhere else.
+    """
     distance, best, w = sp.symbols("D r omega", real=True)
     query = sp.Matrix(sp.symbols("q1 q2", real=True))
 
@@ -169,67 +215,10 @@ def any_distance_wins(*, key: KeyFor) -> Evidence:
     first = rotary.frequency(sp.S.Zero, head_dim=sp.Symbol("d", positive=True))
     if first != 1:
         raise exact.Undecided(f"the first plane has the frequency {first}")
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            require_equal(
-                "score(r) - score(D) = 2 |q|^2 sin^2((D - r) omega/2) in each plane",
-                lost,
-                lambda: 2 * query.dot(query) * sp.sin((distance - best) * w / 2) ** 2,
-            ),
-            "a sum of squares: no D scores more than r",
-            f"theta_0 = {first}: a whole D other than r scores less if q is not 0 in plane 0, since pi is irrational",
-        ),
-        assumptions=(PLANES, "q is not zero in the first plane", "pi is irrational (Lambert)"),
+    yield (
+        "score(r) - score(D) = 2 |q|^2 sin^2((D - r) omega/2) in each plane",
+        lost,
+        lambda: 2 * query.dot(query) * sp.sin((distance - best) * w / 2) ** 2,
     )
-
-
-CLAIMS = (
-    Claim(
-        id="rope-3",
-        source=SOURCE.at("Section 3.4.3, long-term decay: summation by parts"),
-        statement="RoPE's long-term decay is that of an upper bound: the score itself need not fall with distance (for "
-        "all ones, d = 16, it rises at D = 4), and its largest value need not be at D = 0.",
-        latex=r"\Big|\sum_{l<d/2} h_l e^{iD\theta_l}\Big|"
-        r"\le\max_l|h_{l+1}-h_l|\sum_{l<d/2}|S_{l+1}(D)|,\quad h_{d/2}=0",
-        label="P",
-        check=decay_is_a_bound,
-        holds={
-            "bound": lambda content, angles: rotary.decay_bound(content=content, angles=angles),
-            "frequencies": rotary.frequencies,
-            "first_rise": 4,
-        },
-        answers=("first_rise",),
-        falsifiers={
-            "a tenth of the frequencies": {
-                "frequencies": lambda width: [theta / 10 for theta in rotary.frequencies(width)]
-            },
-            "planes that do not turn": {"frequencies": lambda width: [sp.S.Zero] * (width // 2)},
-            "the last difference left out": {
-                "bound": lambda content, angles: rotary.decay_bound(
-                    content=[weight - content[-1] for weight in content], angles=angles
-                )
-            },
-            "the last partial sum left out": {
-                "bound": lambda content, angles: rotary.decay_bound(content=content, angles=angles[:-1])
-            },
-            "twice the bound is attained": {
-                "bound": lambda content, angles: 2 * rotary.decay_bound(content=content, angles=angles)
-            },
-        },
-    ),
-    Claim(
-        id="rope-4",
-        source=SOURCE.at("the form of the score"),
-        statement="For every distance r and every query that is not zero in the first plane, the key R(r) q makes the "
-        "score largest at distance r and nowhere else.",
-        latex=r"k=R(r)q:\quad q^\top R(D-r)\,q<\lVert q\rVert^2\quad(D\in\mathbb{Z},\ D\ne r)",
-        label="F",
-        check=any_distance_wins,
-        holds={"key": lambda query, best, frequency: rotary.rotation(best * frequency) * query},
-        falsifiers={
-            "the key is the query": {"key": lambda query, best, frequency: query},
-            "turned the other way": {"key": lambda query, best, frequency: rotary.rotation(-best * frequency) * query},
-        },
-    ),
-)
+    yield "a sum of squares: no D scores more than r"
+    yield f"theta_0 = {first}: a whole D other than r scores less if q is not 0 in plane 0, since pi is irrational"

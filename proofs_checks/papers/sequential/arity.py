@@ -10,8 +10,9 @@ from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.trace import trace
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.sequential.layout import parity_of, word_task
 
 SEARCHED = 4
@@ -24,42 +25,6 @@ Gate = Callable[[int, int], int]
 
 ARGUMENTS: Mapping[int, tuple[int, ...]] = {2: (1, 2, 3), 3: (1, 2)}
 """Number of symbols -> numbers of arguments for which all functions are composed."""
-
-
-def arity_must_be_fixed(
-    *, task: Callable[[], Task], value: int, ends: str, first_infeasible: Callable[[int], int]
-) -> Evidence:
-    """Decide SRC if the arity may grow with the scale, and if it may not.
-
-    Args:
-        task: builds parity without chain of thought, or another task.
-        value: SRC at growing arity.
-        ends: the mark that ends a prompt; empty for none.
-        first_infeasible: arity -> first infeasible scale.
-    """
-    direct = task()
-    for size in range(1, SEARCHED + 1):
-        for scale, bounds in src(direct, traces_up_to(direct, size), size).bounds.items():
-            if bounds != (value, value):
-                raise Refuted(f"{direct.name} at arity {size}: SRC up to scale {scale} is {bounds[0]:g}, not {value}")
-    texts = _require_one_operator_for_all(ends)
-    for arity in FIXED:
-        _require_first_infeasible(direct, arity, first_infeasible(arity))
-    for arity in FIXED:
-        _require_left_out(direct, arity, first_infeasible(arity))
-    return Evidence(
-        strength=Strength.BOUNDED,
-        reach=f"k <= {FIXED[-1]}",
-        facts=(
-            f"parity at once, arity N: SRC is {value} up to N, by search, N = 1..{SEARCHED}",
-            f"every task of at most {LONGEST} bits that appends at most {LONGEST}, at the arity of its longest text: "
-            f"what is visible, filled up with '=', is another key for each of {texts} texts, so one operator does all",
-            "argument for every length: the first '=' ends the prompt, the last symbol that is none ends the output",
-            f"parity at once, fixed arity k = {FIXED[0]}..{FIXED[-1]}: at scale k + 1 any k positions leave out a bit, "
-            "which changes the output but not the key; the scales before are feasible",
-        ),
-        assumptions=("a mark ends the prompt; without one, parity at once has SRC 2 at arity n = 2, 3, 4",),
-    )
 
 
 def filled_texts(largest: int, ends: str) -> dict[tuple[str, int], str]:
@@ -103,31 +68,6 @@ def _require_left_out(task: Task, arity: int, scale: int) -> None:
         changed = (*prompt[:free], choices[free][1], *prompt[free + 1 :])
         if task.generate(prompt)[0] == task.generate(changed)[0]:
             raise Refuted(f"{task.name}: the first output is the same for {prompt} and {changed}")
-
-
-def one_gate_is_enough(*, gates: Mapping[int, Gate], depth: int | None) -> Evidence:
-    """Decide if the gate of each alphabet, nested at most `depth` deep, composes every function."""
-    facts = []
-    for symbols, gate in gates.items():
-        for arguments in ARGUMENTS[symbols]:
-            reached = composed(gate, symbols, arguments, depth=depth)
-            if not reached.all():
-                missed = np.base_repr(int(np.argmin(reached)), symbols).zfill(symbols**arguments)
-                raise Refuted(
-                    f"q = {symbols}: {reached.sum()} of {len(reached)} functions of {arguments} are composed, not the "
-                    f"one with the values {missed}"
-                )
-            facts.append(f"q = {symbols}: all {len(reached)} functions of {arguments}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach="1, 2 and 3 bits",
-        facts=(
-            *facts,
-            "so with hidden nodes, whose tokens are not part of the text, one operator serves every step: SRC would be "
-            "1 for every task of bounded arity",
-        ),
-        assumptions=("for more symbols or arguments, Webb's theorem (a textbook fact)",),
-    )
 
 
 def composed(gate: Gate, symbols: int, arguments: int, *, depth: int | None = None) -> NDArray[np.bool_]:
@@ -176,47 +116,95 @@ def _webb(symbols: int) -> Gate:
     return lambda a, b: (max(a, b) + 1) % symbols
 
 
-CLAIMS = (
-    Claim(
-        id="src-arity",
-        source=formalised("Definition 4", "the bound on the arity, which is ours"),
-        statement="If the arity may grow with the text, SRC is 1 for every task whose prompt ends with a mark. At "
-        "fixed arity k, parity at once is infeasible from scale k + 1 on. "
-        "Checked for k <= 5; a general argument covers the rest.",
-        latex=r"k=|\text{text}|\Rightarrow\mathrm{SRC}=1;\quad \mathrm{SRC}_k(\text{parity at once},n)=\infty\iff n>k",
-        label="F",
-        check=arity_must_be_fixed,
-        holds={
-            "task": lambda: load("parity-direct"),
-            "value": 1,
-            "ends": "=",
-            "first_infeasible": lambda arity: arity + 1,
-        },
-        answers=("value",),
-        falsifiers={
-            "no mark after the operand": {"task": lambda: word_task("parity at once without '='", 2, parity_of)},
-            "texts filled up with their last bit": {"ends": ""},
-            "feasible one scale longer": {"first_infeasible": lambda arity: arity + 2},
-            "with chain of thought": {"task": lambda: load("parity")},
-        },
-    ),
-    Claim(
-        id="src-hidden",
-        source=formalised("Definition 4", "that a circuit has no nodes but the text, which is ours"),
-        statement="If hidden nodes were free, one unit operator would serve every task: NAND composes all functions "
-        "of 1, 2 and 3 bits, max(x, y) + 1 mod 3 all functions of 1 and 2 ternary symbols.",
-        latex=r"\langle \mathrm{NAND}\rangle=\bigcup_m\{0,1\}^{\{0,1\}^m},\quad "
-        r"\langle \max(x,y)+1\rangle=\bigcup_m\{0,1,2\}^{\{0,1,2\}^m}",
-        label="F",
-        check=one_gate_is_enough,
-        holds={"gates": {2: _webb(2), 3: _webb(3)}, "depth": None},
-        falsifiers={
-            "and": {"gates": {2: min, 3: _webb(3)}},
-            "xor": {"gates": {2: lambda a, b: a ^ b, 3: _webb(3)}},
-            "maximum": {"gates": {2: _webb(2), 3: max}},
-            "maximum plus one, cut off": {"gates": {2: _webb(2), 3: lambda a, b: min(max(a, b) + 1, 2)}},
-            "sum plus one": {"gates": {2: _webb(2), 3: lambda a, b: (a + b + 1) % 3}},
-            "without nesting": {"depth": 1},
-        },
-    ),
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "src-arity",
+    formalised("Definition 4", "the bound on the arity, which is ours"),
+    r"k=|\text{text}|\Rightarrow\mathrm{SRC}=1;\quad \mathrm{SRC}_k(\text{parity at once},n)=\infty\iff n>k",
+    strength=Strength.BOUNDED,
+    reach=f"k <= {FIXED[-1]}",
+    assumptions=("a mark ends the prompt; without one, parity at once has SRC 2 at arity n = 2, 3, 4",),
+    answers=("value",),
+    falsifiers={
+        "no mark after the operand": {"task": lambda: word_task("parity at once without '='", 2, parity_of)},
+        "texts filled up with their last bit": {"ends": ""},
+        "feasible one scale longer": {"first_infeasible": lambda arity: arity + 2},
+        "with chain of thought": {"task": lambda: load("parity")},
+    },
 )
+def arity_must_be_fixed(
+    task: Callable[[], Task] = lambda: load("parity-direct"),
+    value: int = 1,
+    ends: str = "=",
+    first_infeasible: Callable[[int], int] = lambda arity: arity + 1,
+) -> Facts:
+    """If the arity may grow with the text, SRC is 1 for every task whose prompt ends with a mark. At fixed arity k,
+    parity at once is infeasible from scale k + 1 on. Checked for k <= 5; a general argument covers the rest.
+
+    Args:
+        task: builds parity without chain of thought, or another task.
+        value: SRC at growing arity.
+        ends: the mark that ends a prompt; empty for none.
+        first_infeasible: arity -> first infeasible scale.
+    """
+    direct = task()
+    for size in range(1, SEARCHED + 1):
+        for scale, bounds in src(direct, traces_up_to(direct, size), size).bounds.items():
+            if bounds != (value, value):
+                raise Refuted(f"{direct.name} at arity {size}: SRC up to scale {scale} is {bounds[0]:g}, not {value}")
+    texts = _require_one_operator_for_all(ends)
+    for arity in FIXED:
+        _require_first_infeasible(direct, arity, first_infeasible(arity))
+    for arity in FIXED:
+        _require_left_out(direct, arity, first_infeasible(arity))
+    yield f"parity at once, arity N: SRC is {value} up to N, by search, N = 1..{SEARCHED}"
+    yield (
+        f"every task of at most {LONGEST} bits that appends at most {LONGEST}, at the arity of its longest text: "
+        f"what is visible, filled up with '=', is another key for each of {texts} texts, so one operator does all"
+    )
+    yield "argument for every length: the first '=' ends the prompt, the last symbol that is none ends the output"
+    yield (
+        f"parity at once, fixed arity k = {FIXED[0]}..{FIXED[-1]}: at scale k + 1 any k positions leave out a bit, "
+        "which changes the output but not the key; the scales before are feasible"
+    )
+
+
+@CLAIMS.claim(
+    "src-hidden",
+    formalised("Definition 4", "that a circuit has no nodes but the text, which is ours"),
+    r"\langle \mathrm{NAND}\rangle=\bigcup_m\{0,1\}^{\{0,1\}^m},\quad "
+    r"\langle \max(x,y)+1\rangle=\bigcup_m\{0,1,2\}^{\{0,1,2\}^m}",
+    strength=Strength.EXHAUSTIVE,
+    reach="1, 2 and 3 bits",
+    assumptions=("for more symbols or arguments, Webb's theorem (a textbook fact)",),
+    falsifiers={
+        "and": {"gates": {2: min, 3: _webb(3)}},
+        "xor": {"gates": {2: lambda a, b: a ^ b, 3: _webb(3)}},
+        "maximum": {"gates": {2: _webb(2), 3: max}},
+        "maximum plus one, cut off": {"gates": {2: _webb(2), 3: lambda a, b: min(max(a, b) + 1, 2)}},
+        "sum plus one": {"gates": {2: _webb(2), 3: lambda a, b: (a + b + 1) % 3}},
+        "without nesting": {"depth": 1},
+    },
+)
+def one_gate_is_enough(gates: Mapping[int, Gate] = {2: _webb(2), 3: _webb(3)}, depth: int | None = None) -> Facts:
+    """If hidden nodes were free, one unit operator would serve every task: NAND composes all functions of 1, 2 and 3
+    bits, max(x, y) + 1 mod 3 all functions of 1 and 2 ternary symbols.
+
+    Decide if the gate of each alphabet, nested at most `depth` deep, composes every function.
+    """
+    for symbols, gate in gates.items():
+        for arguments in ARGUMENTS[symbols]:
+            reached = composed(gate, symbols, arguments, depth=depth)
+            if not reached.all():
+                missed = np.base_repr(int(np.argmin(reached)), symbols).zfill(symbols**arguments)
+                raise Refuted(
+                    f"q = {symbols}: {reached.sum()} of {len(reached)} functions of {arguments} are composed, not the "
+                    f"one with the values {missed}"
+                )
+            yield f"q = {symbols}: all {len(reached)} functions of {arguments}"
+    yield (
+        "so with hidden nodes, whose tokens are not part of the text, one operator serves every step: SRC would be "
+        "1 for every task of bounded arity"
+    )

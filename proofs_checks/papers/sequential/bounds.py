@@ -15,8 +15,9 @@ from lengthgen.circuits.circuit import Circuit, Wiring
 from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.task import UNDEFINED
 from lengthgen.circuits.tasks import load
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.sequential.layout import Word, word_task
 
 Function = tuple[int, ...]
@@ -88,35 +89,6 @@ def _fewest(steps: Sequence[int], groups: list[int], best: int) -> int:
         if group & first:
             best = _fewest(rest, [*groups[:index], group & first, *groups[index + 1 :]], best)
     return _fewest(rest, [*groups, first], best)
-
-
-def src_is_monotone(*, with_scale: Order, with_arity: Order, repeats: bool) -> Evidence:
-    """Decide how SRC changes with the scale and with the arity: on all tiny tasks, and by changing real circuits."""
-    values = [_tiny_values(arity, repeats) for arity in ARITIES]
-    for arity, by_task in zip(ARITIES, values, strict=True):
-        for task, values_by_scale in by_task.items():
-            for n, (now, later) in enumerate(pairwise(values_by_scale), start=1):
-                if not with_scale(now, later):
-                    raise Refuted(f"{_task_text(task)}: at arity {arity} SRC is {now} up to {n}, {later} up to {n + 1}")
-    for arity, (fewer, more) in zip(ARITIES, pairwise(values), strict=False):
-        for task in fewer:
-            for n, (less, greater) in enumerate(zip(fewer[task], more[task], strict=True), start=1):
-                if not with_arity(less, greater):
-                    raise Refuted(
-                        f"{_task_text(task)}: up to scale {n} SRC is {less} at arity {arity}, {greater} at {arity + 1}"
-                    )
-    carried = [_carry_out(*case, with_scale=with_scale, with_arity=with_arity) for case in CIRCUITS]
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"n <= {SCALES[-1]}",
-        facts=(
-            f"all {len(values[0])} tasks that append one bit f_n(x) to n bits x, n = 1..3, arities {ARITIES}",
-            "argument for every task, with the scale: a circuit up to n is, without its last scale, one up to n - 1; "
-            "with the arity: a slot more that repeats the last one changes no step. Carried out and checked on "
-            f"{'; '.join(carried)}",
-        ),
-        assumptions=("a wiring may read a position twice",),
-    )
 
 
 def restricted(circuit: Circuit, largest_scale: int) -> Circuit:
@@ -198,52 +170,6 @@ def _task_text(task: tuple[int, ...]) -> str:
     return ", ".join(f"f_{n} = {''.join(map(str, row))}" for n, row in zip(SCALES, rows, strict=True))
 
 
-def src_is_bounded(
-    *, bound: Callable[[int, int], int], repeats: bool, largest: Mapping[Pair, int], control: Callable[[int, int], int]
-) -> Evidence:
-    """Decide the largest SRC of any task of q symbols at arity k, the bound on it, and the SRC of the controls.
-
-    Args:
-        bound: (q, k) -> bound.
-        repeats: True if a wiring may read a position twice.
-        largest: (q, k) -> largest SRC.
-        control: (n, base) -> SRC of the permutation control up to scale n.
-    """
-    for (symbols, arity), value in largest.items():
-        hit = served(symbols, arity, arity, repeats=repeats)
-        largest_src = fewest_operators(hit.values())
-        if largest_src > bound(symbols, arity):
-            raise Refuted(
-                f"q = {symbols}, k = {arity}: to compute every function of {arity} positions takes {largest_src:g} "
-                f"operators, more than {bound(symbols, arity)}"
-            )
-        if largest_src != value:
-            raise Refuted(f"q = {symbols}, k = {arity}: the largest SRC is {largest_src:g}, not {value}")
-        if (symbols, arity) in FORCED:
-            _require_forced(symbols, arity, value, hit)
-    for base, scales in PERMUTATIONS:
-        task = load("permutation", base=base)
-        for n, bounds in src(task, traces_up_to(task, scales), 1).bounds.items():
-            if bounds != (control(n, base),) * 2:
-                raise Refuted(f"{task.name}: SRC up to scale {n} is {bounds[0]:g}, not {control(n, base)}")
-    return Evidence(
-        strength=Strength.BOUNDED,
-        reach="k = 1, 2, 3",
-        facts=(
-            f"largest SRC of any task, where finite, at (q, k): {', '.join(f'{p}: {v}' for p, v in largest.items())}; "
-            f"reached by tasks that the search solves at {FORCED}",
-            "argument: a step is a function of the at most k positions that it reads, so operators that hit every "
-            "function of k positions serve all tasks; a task with all of these as steps needs as many",
-            "one slot: every operator is needed, q^q. More slots: fewer than q^(q^k), since an operator also serves "
-            "with its slots exchanged or filled alike",
-            "permutation controls by search: "
-            f"{', '.join(f'base {base}: min(n, {factorial(base)}) up to n = {n}' for base, n in PERMUTATIONS)}",
-            "SRC does not fall (src-monotone) and is bounded, so it is constant from some scale on, or infinite",
-        ),
-        assumptions=("alphabet and arity are the same at all scales",),
-    )
-
-
 def forcing_steps(hit: Mapping[Function, int]) -> list[Function]:
     """Return functions such that operators which compute all of these compute all functions.
 
@@ -276,46 +202,113 @@ def _require_forced(symbols: int, arity: int, value: int, hit: Mapping[Function,
 _LARGEST: Mapping[Pair, int] = {(2, 1): 4, (3, 1): 27, (4, 1): 256, (2, 2): 8, (2, 3): 68}
 
 
-CLAIMS = (
-    Claim(
-        id="src-monotone",
-        source=formalised("Definition 4", "SRC as a function of scale and arity"),
-        statement="SRC(f, n) does not fall as n grows and, as slots may repeat, does not rise as the arity grows. "
-        "Every task that appends a bit is checked for n <= 3; a general argument covers the rest.",
-        latex=r"\mathrm{SRC}_k(f,n)\le\mathrm{SRC}_k(f,n+1),\quad \mathrm{SRC}_{k+1}(f,n)\le\mathrm{SRC}_k(f,n)",
-        label="F",
-        check=src_is_monotone,
-        holds={"with_scale": operator.le, "with_arity": operator.ge, "repeats": True},
-        falsifiers={
-            "it rises with every scale": {"with_scale": operator.lt},
-            "it falls with the scale": {"with_scale": operator.ge},
-            "it falls with every slot": {"with_arity": operator.gt},
-            "it rises with the arity": {"with_arity": operator.le},
-            "slots must differ": {"repeats": False},
-        },
-    ),
-    Claim(
-        id="src-bounded",
-        source=formalised("Definition 4", "SRC over a fixed alphabet at a fixed arity"),
-        statement="If finite, SRC at arity k over q symbols is at most q^(q^k), and so constant from some scale on. "
-        "The bound is attained at k = 1, but not for larger k: at q = 2 the largest SRC is 4, 8, 68 for k = 1, 2, 3. "
-        "Permutations of q symbols have min(n, q!).",
-        latex=r"\mathrm{SRC}_k(f,n)<\infty\Rightarrow\mathrm{SRC}_k(f,n)\le q^{q^k}",
-        label="F",
-        check=src_is_bounded,
-        holds={
-            "bound": lambda q, k: q ** (q**k),
-            "repeats": True,
-            "largest": _LARGEST,
-            "control": lambda n, base: min(n, factorial(base)),
-        },
-        answers=("largest",),
-        falsifiers={
-            "as many as there are keys": {"bound": lambda q, k: q**k},
-            "one less": {"bound": lambda q, k: q ** (q**k) - 1},
-            "a position read once only": {"repeats": False},
-            "a fixed alphabet lets it grow with n": {"control": lambda n, base: n},
-            "as many as functions of one slot": {"control": lambda n, base: min(n, base**base)},
-        },
-    ),
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "src-monotone",
+    formalised("Definition 4", "SRC as a function of scale and arity"),
+    r"\mathrm{SRC}_k(f,n)\le\mathrm{SRC}_k(f,n+1),\quad \mathrm{SRC}_{k+1}(f,n)\le\mathrm{SRC}_k(f,n)",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"n <= {SCALES[-1]}",
+    assumptions=("a wiring may read a position twice",),
+    falsifiers={
+        "it rises with every scale": {"with_scale": operator.lt},
+        "it falls with the scale": {"with_scale": operator.ge},
+        "it falls with every slot": {"with_arity": operator.gt},
+        "it rises with the arity": {"with_arity": operator.le},
+        "slots must differ": {"repeats": False},
+    },
 )
+def src_is_monotone(with_scale: Order = operator.le, with_arity: Order = operator.ge, repeats: bool = True) -> Facts:
+    """SRC(f, n) does not fall as n grows and, as slots may repeat, does not rise as the arity grows. Every task that
+    appends a bit is checked for n <= 3; a general argument covers the rest.
+    """
+    values = [_tiny_values(arity, repeats) for arity in ARITIES]
+    for arity, by_task in zip(ARITIES, values, strict=True):
+        for task, values_by_scale in by_task.items():
+            for n, (now, later) in enumerate(pairwise(values_by_scale), start=1):
+                if not with_scale(now, later):
+                    raise Refuted(f"{_task_text(task)}: at arity {arity} SRC is {now} up to {n}, {later} up to {n + 1}")
+    for arity, (fewer, more) in zip(ARITIES, pairwise(values), strict=False):
+        for task in fewer:
+            for n, (less, greater) in enumerate(zip(fewer[task], more[task], strict=True), start=1):
+                if not with_arity(less, greater):
+                    raise Refuted(
+                        f"{_task_text(task)}: up to scale {n} SRC is {less} at arity {arity}, {greater} at {arity + 1}"
+                    )
+    carried = [_carry_out(*case, with_scale=with_scale, with_arity=with_arity) for case in CIRCUITS]
+    yield f"all {len(values[0])} tasks that append one bit f_n(x) to n bits x, n = 1..3, arities {ARITIES}"
+    yield (
+        "argument for every task, with the scale: a circuit up to n is, without its last scale, one up to n - 1; "
+        "with the arity: a slot more that repeats the last one changes no step. Carried out and checked on "
+        f"{'; '.join(carried)}"
+    )
+
+
+@CLAIMS.claim(
+    "src-bounded",
+    formalised("Definition 4", "SRC over a fixed alphabet at a fixed arity"),
+    r"\mathrm{SRC}_k(f,n)<\infty\Rightarrow\mathrm{SRC}_k(f,n)\le q^{q^k}",
+    strength=Strength.BOUNDED,
+    reach="k = 1, 2, 3",
+    assumptions=("alphabet and arity are the same at all scales",),
+    answers=("largest",),
+    falsifiers={
+        "as many as there are keys": {"bound": lambda q, k: q**k},
+        "one less": {"bound": lambda q, k: q ** (q**k) - 1},
+        "a position read once only": {"repeats": False},
+        "a fixed alphabet lets it grow with n": {"control": lambda n, base: n},
+        "as many as functions of one slot": {"control": lambda n, base: min(n, base**base)},
+    },
+)
+def src_is_bounded(
+    bound: Callable[[int, int], int] = lambda q, k: q ** (q**k),
+    repeats: bool = True,
+    largest: Mapping[Pair, int] = _LARGEST,
+    control: Callable[[int, int], int] = lambda n, base: min(n, factorial(base)),
+) -> Facts:
+    """If finite, SRC at arity k over q symbols is at most q^(q^k), and so constant from some scale on. The bound is
+    attained at k = 1, but not for larger k: at q = 2 the largest SRC is 4, 8, 68 for k = 1, 2, 3. Permutations of q
+    symbols have min(n, q!).
+
+    Args:
+        bound: (q, k) -> bound.
+        repeats: True if a wiring may read a position twice.
+        largest: (q, k) -> largest SRC.
+        control: (n, base) -> SRC of the permutation control up to scale n.
+    """
+    for (symbols, arity), value in largest.items():
+        hit = served(symbols, arity, arity, repeats=repeats)
+        largest_src = fewest_operators(hit.values())
+        if largest_src > bound(symbols, arity):
+            raise Refuted(
+                f"q = {symbols}, k = {arity}: to compute every function of {arity} positions takes {largest_src:g} "
+                f"operators, more than {bound(symbols, arity)}"
+            )
+        if largest_src != value:
+            raise Refuted(f"q = {symbols}, k = {arity}: the largest SRC is {largest_src:g}, not {value}")
+        if (symbols, arity) in FORCED:
+            _require_forced(symbols, arity, value, hit)
+    for base, scales in PERMUTATIONS:
+        task = load("permutation", base=base)
+        for n, bounds in src(task, traces_up_to(task, scales), 1).bounds.items():
+            if bounds != (control(n, base),) * 2:
+                raise Refuted(f"{task.name}: SRC up to scale {n} is {bounds[0]:g}, not {control(n, base)}")
+    yield (
+        f"largest SRC of any task, where finite, at (q, k): {', '.join(f'{p}: {v}' for p, v in largest.items())}; "
+        f"reached by tasks that the search solves at {FORCED}"
+    )
+    yield (
+        "argument: a step is a function of the at most k positions that it reads, so operators that hit every "
+        "function of k positions serve all tasks; a task with all of these as steps needs as many"
+    )
+    yield (
+        "one slot: every operator is needed, q^q. More slots: fewer than q^(q^k), since an operator also serves "
+        "with its slots exchanged or filled alike"
+    )
+    yield (
+        "permutation controls by search: "
+        f"{', '.join(f'base {base}: min(n, {factorial(base)}) up to n = {n}' for base, n in PERMUTATIONS)}"
+    )
+    yield "SRC does not fall (src-monotone) and is bounded, so it is constant from some scale on, or infinite"

@@ -10,8 +10,9 @@ from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.tasks.digits import Numbers, digit_task
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 
 Digits = tuple[int, int, int]
 Order = tuple[int, int, int]
@@ -44,39 +45,6 @@ class Place:
     orders: Sequence[Orders]
     merges: bool
     task: Callable[[int], Task]
-
-
-def order_merges(*, places: Mapping[str, Place]) -> Evidence:
-    """Decide which calculations need two operators: over all keys of each base, and by search over whole tasks."""
-    facts = []
-    for name, place in places.items():
-        for base in BASES:
-            conflicts = [conflict(place, orders, base) for orders in place.orders]
-            if place.merges and all(conflicts):
-                raise Refuted(f"{name}, base {base}: {conflicts[0]}")
-            if not place.merges and not all(conflicts):
-                orders = place.orders[conflicts.index(None)]
-                raise Refuted(f"{name}, base {base}: one operator reads the digits in the orders {orders}")
-        value = 1 if place.merges else 2
-        for base in SEARCHED_BASES:
-            task = place.task(base)
-            src_bounds = src(task, traces_up_to(task, LARGEST), 3).bounds[LARGEST]
-            if src_bounds != (value, value):
-                raise Refuted(f"{task.name}: SRC up to scale {LARGEST} is {src_bounds[0]:g}, not {value}")
-        reading = f", with {' or '.join(map(str, place.orders))}" if place.merges else ""
-        facts.append(f"{name}: {value}{reading}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"bases {BASES[0]} to {BASES[-1]}",
-        facts=(
-            f"operators, over every reachable key of the bases {BASES[0]}..{BASES[-1]}: {'; '.join(facts)}",
-            f"by search, SRC of the whole tasks over all wirings is the same: scale {LARGEST}, bases {SEARCHED_BASES}",
-            "argument for every base: in multiplication c < x or c = x = 0, as a x + c <= (b - 1) x + x - 1 < b x, so "
-            "a key (a, c, x) that is also (a', x', c') has c = x = 0 and both values 0; in division r < d, so no key "
-            "is both (r, a, d) and (d', a', r'); in addition (0, 0, 1) in any order has digit 1 and carry 0",
-        ),
-        assumptions=("arity 3; the digits of the place are read (other wirings only in the searched tasks)",),
-    )
 
 
 def conflict(place: Place, orders: Orders, base: int) -> str | None:
@@ -184,35 +152,61 @@ def _reading(place: Place, second: Order) -> Place:
     return replace(place, orders=((_AS_READ, second),))
 
 
-CLAIMS = (
-    Claim(
-        id="src-merging",
-        source=formalised("Definition 4", "the order of the arguments, which is free"),
-        statement="Multiplication by one digit with carry tokens needs one operator, not two, if the digit is read as "
-        "(a, c, x) and the carry as (a, x, c); so does division with remainder tokens, (r, a, d) and (d, a, r). "
-        "Addition with carry tokens needs two in any order. "
-        "Decided in bases 2 to 16.",
-        latex=r"u(a,c,x)=(ax+c)\bmod b,\ u(a,x,c)=\lfloor(ax+c)/b\rfloor;\quad "
-        r"u(r,a,d)=\lfloor(rb+a)/d\rfloor,\ u(d,a,r)=(rb+a)\bmod d",
-        label="F",
-        check=order_merges,
-        holds={"places": _PLACES},
-        falsifiers={
-            "multiplication in one order": {"places": {"multiplication": _reading(MULTIPLICATION, _AS_READ)}},
-            "carry exchanged with the digit": {"places": {"multiplication": _reading(MULTIPLICATION, (1, 0, 2))}},
-            "digit exchanged with the multiplier": {"places": {"multiplication": _reading(MULTIPLICATION, (2, 1, 0))}},
-            "any carry may come in": {
-                "places": {
-                    "multiplication": replace(
-                        MULTIPLICATION, reachable=lambda base: frozenset(product(range(base), range(base), range(base)))
-                    )
-                }
-            },
-            "division in one order": {"places": {"division": _reading(DIVISION, _AS_READ)}},
-            "digit exchanged with the remainder": {"places": {"division": _reading(DIVISION, (1, 0, 2))}},
-            "multiplication in place of addition": {
-                "places": {"addition": replace(ADDITION, tokens=_product, reachable=reachable_products)}
-            },
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "src-merging",
+    formalised("Definition 4", "the order of the arguments, which is free"),
+    r"u(a,c,x)=(ax+c)\bmod b,\ u(a,x,c)=\lfloor(ax+c)/b\rfloor;\quad "
+    r"u(r,a,d)=\lfloor(rb+a)/d\rfloor,\ u(d,a,r)=(rb+a)\bmod d",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"bases {BASES[0]} to {BASES[-1]}",
+    assumptions=("arity 3; the digits of the place are read (other wirings only in the searched tasks)",),
+    falsifiers={
+        "multiplication in one order": {"places": {"multiplication": _reading(MULTIPLICATION, _AS_READ)}},
+        "carry exchanged with the digit": {"places": {"multiplication": _reading(MULTIPLICATION, (1, 0, 2))}},
+        "digit exchanged with the multiplier": {"places": {"multiplication": _reading(MULTIPLICATION, (2, 1, 0))}},
+        "any carry may come in": {
+            "places": {
+                "multiplication": replace(
+                    MULTIPLICATION, reachable=lambda base: frozenset(product(range(base), range(base), range(base)))
+                )
+            }
         },
-    ),
+        "division in one order": {"places": {"division": _reading(DIVISION, _AS_READ)}},
+        "digit exchanged with the remainder": {"places": {"division": _reading(DIVISION, (1, 0, 2))}},
+        "multiplication in place of addition": {
+            "places": {"addition": replace(ADDITION, tokens=_product, reachable=reachable_products)}
+        },
+    },
 )
+def order_merges(places: Mapping[str, Place] = _PLACES) -> Facts:
+    """Multiplication by one digit with carry tokens needs one operator, not two, if the digit is read as (a, c, x) and
+    the carry as (a, x, c); so does division with remainder tokens, (r, a, d) and (d, a, r). Addition with carry tokens
+    needs two in any order. Decided in bases 2 to 16.
+    """
+    facts = []
+    for name, place in places.items():
+        for base in BASES:
+            conflicts = [conflict(place, orders, base) for orders in place.orders]
+            if place.merges and all(conflicts):
+                raise Refuted(f"{name}, base {base}: {conflicts[0]}")
+            if not place.merges and not all(conflicts):
+                orders = place.orders[conflicts.index(None)]
+                raise Refuted(f"{name}, base {base}: one operator reads the digits in the orders {orders}")
+        value = 1 if place.merges else 2
+        for base in SEARCHED_BASES:
+            task = place.task(base)
+            src_bounds = src(task, traces_up_to(task, LARGEST), 3).bounds[LARGEST]
+            if src_bounds != (value, value):
+                raise Refuted(f"{task.name}: SRC up to scale {LARGEST} is {src_bounds[0]:g}, not {value}")
+        reading = f", with {' or '.join(map(str, place.orders))}" if place.merges else ""
+        facts.append(f"{name}: {value}{reading}")
+    yield f"operators, over every reachable key of the bases {BASES[0]}..{BASES[-1]}: {'; '.join(facts)}"
+    yield f"by search, SRC of the whole tasks over all wirings is the same: scale {LARGEST}, bases {SEARCHED_BASES}"
+    yield (
+        "argument for every base: in multiplication c < x or c = x = 0, as a x + c <= (b - 1) x + x - 1 < b x, so "
+        "a key (a, c, x) that is also (a', x', c') has c = x = 0 and both values 0; in division r < d, so no key "
+        "is both (r, a, d) and (d', a', r'); in addition (0, 0, 1) in any order has digit 1 and carry 0"
+    )

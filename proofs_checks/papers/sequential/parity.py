@@ -15,7 +15,8 @@ from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.task import UNDEFINED, Task
 from lengthgen.circuits.tasks import load
 from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
-from lengthgen.proofs_checks.papers.pola import formalised
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.sequential.layout import (
     Key,
     Slots,
@@ -53,36 +54,6 @@ _BLOCK_COUNTS: Mapping[str, Count] = {
     RELATIVE: lambda N: N,
     ABSOLUTE: lambda N: sp.Integer(1) * N * (N + 3) / 2,
 }
-
-
-def parity_is_one(*, task: Callable[[], Task], arity: int, value: int, slots: Slots, operator: Operator) -> Evidence:
-    """Decide SRC at all scales: by search at small scales, and by one circuit that is proved right at every scale.
-
-    Args:
-        task: builds the task.
-        arity: number of slots.
-        value: SRC.
-        slots: positions that the circuit reads at each step.
-        operator: the single unit operator.
-    """
-    searched = task()
-    for scale, bounds in src(searched, traces_up_to(searched, SEARCHED), arity).bounds.items():
-        if bounds != (value, value):
-            raise Refuted(f"{searched.name} at arity {arity}: SRC up to scale {scale} is {bounds[0]:g}, not {value}")
-    _require_right_when_run(slots, operator)
-    _require_right_at_every_scale(slots, operator)
-    _require_reference(searched, slots, operator)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            "lower bound: every scale has a step, and a step needs an operator",
-            "upper bound, all n and t at once, block and aligned: in the first step, the later ones and the last, with "
-            "free prefix parities y_i, the operator gives what is to be written on every key that can be met",
-            f"by search the value is the same at scales 1..{SEARCHED}; the task's own circuit at scales "
-            f"1..{COMPARED} is the one proved right",
-        ),
-        assumptions=("'=' closes the operand and stands for y_0; without it SRC is 2 from scale 2 on",),
-    )
 
 
 def _require_right_when_run(slots: Slots, operator: Operator) -> None:
@@ -151,36 +122,6 @@ def defining_circuit(layout: str, largest_scale: int, slots: Slots = slots_of_pa
             x, y = (trace.tokens[argument - 1].astype(np.int64) for argument in wiring.arguments)
             table[x * len(symbols) + y] = trace.tokens[wiring.position - 1]
     return Circuit(task=task, arity=2, wirings=wirings, operators=(table,))
-
-
-def ideal_labels(*, slots: Slots, labels: int, smallest: int, scale_hint: Mapping[str, bool]) -> Evidence:
-    """Decide the number of labels of the ideal relation at every largest scale from `smallest` on.
-
-    `scale_hint` says for each layout if the relation knows the scale.
-    """
-    for layout, hint in scale_hint.items():
-        for largest in range(smallest, LARGEST + 1):
-            circuits = [defining_circuit(layout, largest, slots)]
-            if largest >= SEARCHED_FROM:
-                circuits.append(searched_circuit(layout, largest))
-            for circuit in circuits:
-                try:
-                    number_of_labels = count_labels(circuit, scale_hint=hint)
-                except ScaleHintNeeded as needed:
-                    raise Refuted(f"{layout}, scales 1..{largest}: {needed}") from needed
-                if number_of_labels != labels:
-                    raise Refuted(f"{layout}, scales 1..{largest}: {number_of_labels} labels, not {labels}")
-        _require_labels_at_every_scale(labels, slots, smallest, padded=layout == ALIGNED)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            "every n and t: the two slots are different positions, so no key has two roles; each slot alone changes "
-            "what is written, so each has a label; from t = 2 on no slot is x_1, so some pairs are irrelevant",
-            f"the circuits found by search up to N = {SEARCHED_FROM}..{LARGEST} have as many labels",
-            "up to scale 1 alone it is two: y_0 is always '=', so slot 2 decides nothing",
-        ),
-        assumptions=("the circuit of src-parity; other circuits of one operator may read other positions",),
-    )
 
 
 def count_labels(circuit: Circuit, *, scale_hint: bool) -> int:
@@ -280,42 +221,106 @@ def _changed_counts(counts: Mapping[str, Count], **changes: Count) -> Parameters
     return {"counts": {**counts, **changes}}
 
 
-CLAIMS = (
-    Claim(
-        id="src-parity",
-        source=formalised("Definition 4", "parity with chain of thought"),
-        statement="At arity 2, SRC of parity with chain of thought is 1 at every scale.",
-        latex=r"\mathrm{SRC}_2(\text{parity},n)=1\quad\forall n",
-        label="F",
-        check=parity_is_one,
-        holds={"task": lambda: load("parity"), "arity": 2, "value": 1, "slots": slots_of_parity, "operator": xor},
-        answers=("value",),
-        falsifiers={
-            "one slot": {"arity": 1},
-            "without chain of thought": {"task": lambda: load("parity-direct")},
-            "no mark after the operand": {"task": lambda: word_task("parity without '='", 2, parities_of)},
-            "or": {"operator": _bitwise(int.__or__)},
-            "and": {"operator": _bitwise(int.__and__)},
-            "reads the bit before": {"slots": lambda t, w: (w + 1 if t == 1 else t - 1, w + t)},
-            "reads the parity before the last": {"slots": lambda t, w: (t, w + 1)},
-        },
-    ),
-    Claim(
-        id="src-roles",
-        source=formalised("Figure 1", "the labels of the ideal encoding in parity with chain of thought"),
-        statement="The ideal relation of parity with chain of thought has three labels (irrelevant, slot 1, slot 2) at "
-        "every largest scale from 2 on: on aligned data without scale hint, on unaligned data with it.",
-        latex=r"|\varphi_{\mathrm{IPE}}(\text{pairs})|=3\quad\forall N\ge 2",
-        label="F",
-        check=ideal_labels,
-        holds={"slots": slots_of_parity, "labels": 3, "smallest": 2, "scale_hint": {ALIGNED: False, BLOCK: True}},
-        answers=("labels",),
-        falsifiers={
-            "one slot, read twice": {"slots": lambda t, w: (w + t, w + t)},
-            "from scale 1 on": {"smallest": 1},
-            "unaligned without scale hint": {"scale_hint": {ALIGNED: False, BLOCK: False}},
-        },
-    ),
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "src-parity",
+    formalised("Definition 4", "parity with chain of thought"),
+    r"\mathrm{SRC}_2(\text{parity},n)=1\quad\forall n",
+    assumptions=("'=' closes the operand and stands for y_0; without it SRC is 2 from scale 2 on",),
+    answers=("value",),
+    falsifiers={
+        "one slot": {"arity": 1},
+        "without chain of thought": {"task": lambda: load("parity-direct")},
+        "no mark after the operand": {"task": lambda: word_task("parity without '='", 2, parities_of)},
+        "or": {"operator": _bitwise(int.__or__)},
+        "and": {"operator": _bitwise(int.__and__)},
+        "reads the bit before": {"slots": lambda t, w: (w + 1 if t == 1 else t - 1, w + t)},
+        "reads the parity before the last": {"slots": lambda t, w: (t, w + 1)},
+    },
+)
+def parity_is_one(
+    task: Callable[[], Task] = lambda: load("parity"),
+    arity: int = 2,
+    value: int = 1,
+    slots: Slots = slots_of_parity,
+    operator: Operator = xor,
+) -> Facts:
+    """At arity 2, SRC of parity with chain of thought is 1 at every scale.
+
+    Args:
+        task: builds the task.
+        arity: number of slots.
+        value: SRC.
+        slots: positions that the circuit reads at each step.
+        operator: the single unit operator.
+    """
+    searched = task()
+    for scale, bounds in src(searched, traces_up_to(searched, SEARCHED), arity).bounds.items():
+        if bounds != (value, value):
+            raise Refuted(f"{searched.name} at arity {arity}: SRC up to scale {scale} is {bounds[0]:g}, not {value}")
+    _require_right_when_run(slots, operator)
+    _require_right_at_every_scale(slots, operator)
+    _require_reference(searched, slots, operator)
+    yield "lower bound: every scale has a step, and a step needs an operator"
+    yield (
+        "upper bound, all n and t at once, block and aligned: in the first step, the later ones and the last, with "
+        "free prefix parities y_i, the operator gives what is to be written on every key that can be met"
+    )
+    yield (
+        f"by search the value is the same at scales 1..{SEARCHED}; the task's own circuit at scales "
+        f"1..{COMPARED} is the one proved right"
+    )
+
+
+@CLAIMS.claim(
+    "src-roles",
+    formalised("Figure 1", "the labels of the ideal encoding in parity with chain of thought"),
+    r"|\varphi_{\mathrm{IPE}}(\text{pairs})|=3\quad\forall N\ge 2",
+    assumptions=("the circuit of src-parity; other circuits of one operator may read other positions",),
+    answers=("labels",),
+    falsifiers={
+        "one slot, read twice": {"slots": lambda t, w: (w + t, w + t)},
+        "from scale 1 on": {"smallest": 1},
+        "unaligned without scale hint": {"scale_hint": {ALIGNED: False, BLOCK: False}},
+    },
+)
+def ideal_labels(
+    slots: Slots = slots_of_parity,
+    labels: int = 3,
+    smallest: int = 2,
+    scale_hint: Mapping[str, bool] = {ALIGNED: False, BLOCK: True},
+) -> Facts:
+    """The ideal relation of parity with chain of thought has three labels (irrelevant, slot 1, slot 2) at every largest
+    scale from 2 on: on aligned data without scale hint, on unaligned data with it.
+
+    Decide the number of labels of the ideal relation at every largest scale from `smallest` on.
+
+    `scale_hint` says for each layout if the relation knows the scale.
+    """
+    for layout, hint in scale_hint.items():
+        for largest in range(smallest, LARGEST + 1):
+            circuits = [defining_circuit(layout, largest, slots)]
+            if largest >= SEARCHED_FROM:
+                circuits.append(searched_circuit(layout, largest))
+            for circuit in circuits:
+                try:
+                    number_of_labels = count_labels(circuit, scale_hint=hint)
+                except ScaleHintNeeded as needed:
+                    raise Refuted(f"{layout}, scales 1..{largest}: {needed}") from needed
+                if number_of_labels != labels:
+                    raise Refuted(f"{layout}, scales 1..{largest}: {number_of_labels} labels, not {labels}")
+        _require_labels_at_every_scale(labels, slots, smallest, padded=layout == ALIGNED)
+    yield (
+        "every n and t: the two slots are different positions, so no key has two roles; each slot alone changes "
+        "what is written, so each has a label; from t = 2 on no slot is x_1, so some pairs are irrelevant"
+    )
+    yield f"the circuits found by search up to N = {SEARCHED_FROM}..{LARGEST} have as many labels"
+    yield "up to scale 1 alone it is two: y_0 is always '=', so slot 2 decides nothing"
+
+
+CLAIMS.append(
     Claim(
         id="src-induced-aligned",
         source=formalised("Figure 1", "operators induced on scale-aligned data"),
@@ -331,7 +336,11 @@ CLAIMS = (
             "the same without alignment": {"layout": BLOCK},
             "every second place of the output read": {"slots": lambda t, w: (w + 2 * t, w + 2 * t + 1)},
         },
-    ),
+    )
+)
+
+
+CLAIMS.append(
     Claim(
         id="src-induced-block",
         source=formalised("Figure 1", "operators induced without alignment; to leave the layout out is our reading"),
@@ -347,5 +356,5 @@ CLAIMS = (
             "the same aligned": {"layout": ALIGNED},
             "every second place of the output read": {"slots": lambda t, w: (w + 2 * t, w + 2 * t + 1)},
         },
-    ),
+    )
 )

@@ -9,6 +9,7 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
 from lengthgen.proofs_checks.enclosing import ball, short
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.wavelet import SOURCE
 from lengthgen.proofs_checks.papers.wavelet.vectors import POINT, SLOPE_OF_RICKER, Function, ricker
 from lengthgen.theory.enclosure import enclose
@@ -55,16 +56,6 @@ def far_field(*, psi: Function, widths: int) -> Evidence:
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("any scales a > 0 and shifts b >= 0",))
 
 
-def underflow(*, grid: Grid, distances: Sequence[int]) -> Evidence:
-    """Decide that all components at these distances are rounded to 0 in float32, for d = 128 with 8 scales."""
-    largest = _require_underflow(grid(_WIDTH, _SCALES), distances)
-    return Evidence(
-        strength=Strength.INTERVAL,
-        facts=(f"the largest component at the distances {distances} is {largest}, below 2^-150",),
-        assumptions=("rounding to nearest",),
-    )
-
-
 def _require_underflow(pairs: Sequence[tuple[int, int]], distances: Sequence[int]) -> str:
     """Size of the largest component, as text; raises `Refuted` if one is not rounded to 0 in float32."""
     sizes = []
@@ -78,45 +69,6 @@ def _require_underflow(pairs: Sequence[tuple[int, int]], distances: Sequence[int
                 )
             sizes.append(size)
     return short(max(sizes, key=lambda size: float(size.mid())))
-
-
-def fixed_scale(*, scales: int, widths: int, distances: Sequence[int]) -> Evidence:
-    """Decide that with the scale 1 alone vectors are below 10^-6 from distance d - 1 + `widths` on, for d <= 256."""
-    far_field(psi=ricker, widths=widths)
-    for width in range(1, _WIDEST + 1):
-        reach = max(b + widths * a for a, b in wavelet.grid(width, scales))
-        if reach != width - 1 + widths:
-            raise Refuted(f"d = {width}: b_max + {widths} a_max = {reach}, not {width - 1 + widths}")
-    largest = _require_underflow(wavelet.grid(_WIDTH, scales), distances)
-    return Evidence(
-        strength=Strength.BOUNDED,
-        reach=f"d <= {_WIDEST}",
-        facts=(
-            f"the shifts are 0 .. d - 1 and every scale is 1, so b_max + {widths} a_max = d - 1 + {widths}",
-            f"psi is below 10^-6 in size from t = {widths} on (claim wavelet-7)",
-            f"d = {_WIDTH}: the largest component at the distances {distances} is {largest}, 0 in float32",
-        ),
-    )
-
-
-def independent(*, grid: Grid, component: Component) -> Evidence:
-    """Decide that the vectors at the distances 0 .. d - 1 are independent, for some widths and numbers of scales."""
-    facts = []
-    for width in _RANKED:
-        for scales in (1, 2, 4):
-            rows = [
-                [component(sp.Integer(distance), sp.Integer(a), sp.Integer(b)) for a, b in grid(width, scales)]
-                for distance in range(width)
-            ]
-            _refuse_plain_dependence(rows, f"d = {width}, {scales} scales")
-            size = _log_determinant(rows, f"d = {width}, {scales} scales")
-            facts.append(f"d = {width}, {scales} scales: the determinant is not 0, its logarithm is {size:.4g}")
-    facts.append("so D vectors from distance 0 on have rank min(D, d): the first ones are independent, more than d not")
-    return Evidence(
-        strength=Strength.INTERVAL,
-        facts=tuple(facts),
-        assumptions=("Ricker's wavelet",),
-    )
 
 
 def _refuse_plain_dependence(rows: Sequence[Sequence[sp.Expr]], where: str) -> None:
@@ -137,32 +89,6 @@ def _log_determinant(rows: Sequence[Sequence[sp.Expr]], where: str) -> float:
         if determinant.contains(0):
             raise Unsettled(f"{where}: the enclosure of the determinant contains 0")
         return float(abs(determinant).log().mid())
-
-
-def windows(*, slopes: Callable[[int], Sequence[sp.Expr]], first: sp.Expr) -> Evidence:
-    """Decide that head h of 8 heads of ALiBi has the window 2^(h - 1) times the first one: weight ratio 1/1000."""
-    slope, distance = sp.symbols("m D", positive=True)
-    window = sp.log(1000) / slope
-    lengths = [window.subs(slope, each) for each in slopes(8)]
-    for head, length in enumerate(lengths):
-        if sp.expand(length - first * 2**head) != 0:
-            raise Refuted(f"head {head + 1} of 8: the window is {length.n(6)}, not {(first * 2**head).n(6)}")
-    facts = (
-        same_by_sympy(
-            "the weight at D = log(1000)/m is 1/1000 of that at D = 0, for every slope m",
-            sp.exp(alibi.bias(slope, query_position=window, key_position=sp.S.Zero)),
-            sp.Rational(1, 1000),
-        ),
-        require_equal(
-            "and it falls with D: the derivative of -m D is -m",
-            lambda: derivative(alibi.bias(slope, query_position=distance, key_position=sp.S.Zero), distance),
-            lambda: -slope,
-        ),
-        f"8 heads: {', '.join(f'{float(length):.1f}' for length in lengths)}",
-    )
-    return Evidence(
-        strength=Strength.GENERAL, facts=facts, assumptions=("equal contents, so that weights are e^(-m D)",)
-    )
 
 
 def _grid(head_dim: int, scales: int) -> tuple[tuple[int, int], ...]:
@@ -190,7 +116,10 @@ def _slopes(heads: int) -> Sequence[sp.Expr]:
     return alibi.slopes(heads)
 
 
-CLAIMS = (
+CLAIMS = PaperClaims(SOURCE)
+
+
+CLAIMS.append(
     Claim(
         id="wavelet-7",
         source=SOURCE.at("extrapolation; what follows from the formula"),
@@ -206,62 +135,111 @@ CLAIMS = (
             "from b_max + 5 a_max on": {"widths": 5},
             "a wavelet 1/(1 + t^2)": {"psi": lambda point: 1 / (1 + point**2)},
         },
-    ),
-    Claim(
-        id="wavelet-7-float",
-        source=SOURCE.at("extrapolation; what follows from the formula"),
-        statement="For d = 128 with 8 scales the vectors at the distances 2000 and 3000 are rounded to 0 in float32: "
-        "these distances cannot be told apart.",
-        latex=r"|p_{2000}|_\infty,|p_{3000}|_\infty<2^{-150}",
-        label="F",
-        check=underflow,
-        holds={"grid": _grid, "distances": (2000, 3000)},
-        falsifiers={
-            "the distances 200 and 300": {"distances": (200, 300)},
-            "four scales more": {"grid": _with_more_scales},
-        },
-    ),
-    Claim(
-        id="wavelet-8",
-        source=SOURCE.at("single scale; what follows from the formula"),
-        statement="With the scale 1 alone and shifts 0 .. d - 1, vectors are below 10^-6 from the distance d + 5 on "
-        "(d <= 256), and for d = 128 the distances 200 and 400 are one in float32.",
-        latex=r"a=1:\ D\ge d+5\Rightarrow|p_D|_\infty<10^{-6}",
-        label="F",
-        check=fixed_scale,
-        holds={"scales": 1, "widths": 6, "distances": (200, 400)},
-        falsifiers={
-            "with 8 scales": {"scales": 8},
-            "the distances 100 and 130": {"distances": (100, 130)},
-            "from d + 1 on": {"widths": 2},
-        },
-    ),
-    Claim(
-        id="wavelet-9",
-        source=SOURCE.at("what follows from the formula"),
-        statement="The vectors of D distances from 0 on have rank min(D, d), for Ricker's wavelet at d = 4, 8, 16, 32 "
-        "with 1, 2 and 4 scales.",
-        latex=r"\operatorname{rank}(p_0,\dots,p_{D-1})=\min(D,d)",
-        label="F",
-        check=independent,
-        holds={"grid": _grid, "component": _component},
-        falsifiers={
-            "Haar's wavelet": {"component": _haar_component},
-            "every shift 0": {"grid": _without_shifts},
-        },
-    ),
-    Claim(
-        id="wavelet-10",
-        source=SOURCE.at("windows of ALiBi"),
-        statement="With equal contents, head h of 8 heads of ALiBi gives a key 1/1000 of the query's own weight at the "
-        "distance 2^h log 1000 = 13.8, 27.6, ..., 1768.4: eight windows, each twice the one before.",
-        latex=r"e^{-m_hD}=10^{-3}\iff D=2^h\ln1000",
-        label="P",
-        check=windows,
-        holds={"slopes": _slopes, "first": 2 * sp.log(1000)},
-        falsifiers={
-            "slopes that begin at 1": {"slopes": lambda heads: [sp.Rational(1, 2**head) for head in range(heads)]},
-            "the slopes of 16 heads": {"slopes": lambda heads: alibi.slopes(2 * heads)[:heads]},
-        },
-    ),
+    )
 )
+
+
+@CLAIMS.claim(
+    "wavelet-7-float",
+    "extrapolation; what follows from the formula",
+    r"|p_{2000}|_\infty,|p_{3000}|_\infty<2^{-150}",
+    strength=Strength.INTERVAL,
+    assumptions=("rounding to nearest",),
+    falsifiers={
+        "the distances 200 and 300": {"distances": (200, 300)},
+        "four scales more": {"grid": _with_more_scales},
+    },
+)
+def underflow(grid: Grid = _grid, distances: Sequence[int] = (2000, 3000)) -> Facts:
+    """For d = 128 with 8 scales the vectors at the distances 2000 and 3000 are rounded to 0 in float32: these distances
+    cannot be told apart.
+    """
+    largest = _require_underflow(grid(_WIDTH, _SCALES), distances)
+    yield f"the largest component at the distances {distances} is {largest}, below 2^-150"
+
+
+@CLAIMS.claim(
+    "wavelet-8",
+    "single scale; what follows from the formula",
+    r"a=1:\ D\ge d+5\Rightarrow|p_D|_\infty<10^{-6}",
+    strength=Strength.BOUNDED,
+    reach=f"d <= {_WIDEST}",
+    falsifiers={
+        "with 8 scales": {"scales": 8},
+        "the distances 100 and 130": {"distances": (100, 130)},
+        "from d + 1 on": {"widths": 2},
+    },
+)
+def fixed_scale(scales: int = 1, widths: int = 6, distances: Sequence[int] = (200, 400)) -> Facts:
+    """With the scale 1 alone and shifts 0 .. d - 1, vectors are below 10^-6 from the distance d + 5 on (d <= 256), and
+    for d = 128 the distances 200 and 400 are one in float32.
+
+    Decide that with the scale 1 alone vectors are below 10^-6 from distance d - 1 + `widths` on, for d <= 256.
+    """
+    far_field(psi=ricker, widths=widths)
+    for width in range(1, _WIDEST + 1):
+        reach = max(b + widths * a for a, b in wavelet.grid(width, scales))
+        if reach != width - 1 + widths:
+            raise Refuted(f"d = {width}: b_max + {widths} a_max = {reach}, not {width - 1 + widths}")
+    largest = _require_underflow(wavelet.grid(_WIDTH, scales), distances)
+    yield f"the shifts are 0 .. d - 1 and every scale is 1, so b_max + {widths} a_max = d - 1 + {widths}"
+    yield f"psi is below 10^-6 in size from t = {widths} on (claim wavelet-7)"
+    yield f"d = {_WIDTH}: the largest component at the distances {distances} is {largest}, 0 in float32"
+
+
+@CLAIMS.claim(
+    "wavelet-9",
+    "what follows from the formula",
+    r"\operatorname{rank}(p_0,\dots,p_{D-1})=\min(D,d)",
+    strength=Strength.INTERVAL,
+    assumptions=("Ricker's wavelet",),
+    falsifiers={"Haar's wavelet": {"component": _haar_component}, "every shift 0": {"grid": _without_shifts}},
+)
+def independent(grid: Grid = _grid, component: Component = _component) -> Facts:
+    """The vectors of D distances from 0 on have rank min(D, d), for Ricker's wavelet at d = 4, 8, 16, 32 with 1, 2 and
+    4 scales.
+    """
+    for width in _RANKED:
+        for scales in (1, 2, 4):
+            rows = [
+                [component(sp.Integer(distance), sp.Integer(a), sp.Integer(b)) for a, b in grid(width, scales)]
+                for distance in range(width)
+            ]
+            _refuse_plain_dependence(rows, f"d = {width}, {scales} scales")
+            size = _log_determinant(rows, f"d = {width}, {scales} scales")
+            yield f"d = {width}, {scales} scales: the determinant is not 0, its logarithm is {size:.4g}"
+    yield "so D vectors from distance 0 on have rank min(D, d): the first ones are independent, more than d not"
+
+
+@CLAIMS.claim(
+    "wavelet-10",
+    "windows of ALiBi",
+    r"e^{-m_hD}=10^{-3}\iff D=2^h\ln1000",
+    label="P",
+    assumptions=("equal contents, so that weights are e^(-m D)",),
+    falsifiers={
+        "slopes that begin at 1": {"slopes": lambda heads: [sp.Rational(1, 2**head) for head in range(heads)]},
+        "the slopes of 16 heads": {"slopes": lambda heads: alibi.slopes(2 * heads)[:heads]},
+    },
+)
+def windows(slopes: Callable[[int], Sequence[sp.Expr]] = _slopes, first: sp.Expr = 2 * sp.log(1000)) -> Facts:
+    """With equal contents, head h of 8 heads of ALiBi gives a key 1/1000 of the query's own weight at the distance 2^h
+    log 1000 = 13.8, 27.6, ..., 1768.4: eight windows, each twice the one before.
+    """
+    slope, distance = sp.symbols("m D", positive=True)
+    window = sp.log(1000) / slope
+    lengths = [window.subs(slope, each) for each in slopes(8)]
+    for head, length in enumerate(lengths):
+        if sp.expand(length - first * 2**head) != 0:
+            raise Refuted(f"head {head + 1} of 8: the window is {length.n(6)}, not {(first * 2**head).n(6)}")
+    yield same_by_sympy(
+        "the weight at D = log(1000)/m is 1/1000 of that at D = 0, for every slope m",
+        sp.exp(alibi.bias(slope, query_position=window, key_position=sp.S.Zero)),
+        sp.Rational(1, 1000),
+    )
+    yield (
+        "and it falls with D: the derivative of -m D is -m",
+        lambda: derivative(alibi.bias(slope, query_position=distance, key_position=sp.S.Zero), distance),
+        lambda: -slope,
+    )
+    yield f"8 heads: {', '.join(f'{float(length):.1f}' for length in lengths)}"
