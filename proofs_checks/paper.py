@@ -52,7 +52,7 @@ class PaperClaims(list[Claim]):
 
         Args:
             id: as in `Claim`, like `latex`, `falsifiers`, `label`, `printed` and `answers`.
-            at: place in the paper, empty for the paper itself; or another source.
+            at: place in the paper, empty for the source as it is; or another source.
             latex: the statement as a formula.
             falsifiers: name -> changed parameters of a false statement.
             label: "P" if the paper says it, "F" if it is our formalisation.
@@ -75,7 +75,7 @@ class PaperClaims(list[Claim]):
             self.append(
                 Claim(
                     id=id,
-                    source=self.source.at(at) if isinstance(at, str) else at,
+                    source=at if isinstance(at, Source) else self.source.at(at) if at else self.source,
                     statement=_statement(facts),
                     latex=latex,
                     label=label,

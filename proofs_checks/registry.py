@@ -33,12 +33,12 @@ def gather(*groups: Iterable[Claim]) -> Claims:
 
 
 def _place(module: str, claim: Claim) -> tuple[int, str]:
-    """Sort key of a claim: the place of its module in `papers.ORDER`, or that of its package and then the claim id."""
+    """Sort key of a claim: the place of its module or package in `papers.ORDER`, then its id if those sort it."""
     name = module.removeprefix(f"{papers.__name__}.")
-    if name in papers.ORDER:
-        return papers.ORDER.index(name), ""
-    package = name.partition(".")[0]
-    return papers.ORDER.index(package) if package in papers.ORDER else len(papers.ORDER), claim.id
+    entry = name if name in papers.ORDER else name.partition(".")[0]
+    if entry not in papers.ORDER:
+        return len(papers.ORDER), claim.id
+    return papers.ORDER.index(entry), claim.id if entry in papers.BY_ID else ""
 
 
 def _listed_claims() -> list[tuple[ModuleType, Claim]]:

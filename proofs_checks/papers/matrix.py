@@ -45,7 +45,6 @@ _STREAMING = frozenset({Law.STREAMING})
 _ALL_BUT_NORM = _DISTANCE_LAWS - {Law.NORM}
 _ALL_BUT_RELATIVE = _DISTANCE_LAWS - {Law.RELATIVE}
 
-
 _BY_EXPONENT = (
     FarCase(where="0 < p < 1", behaviour=FarField.STRETCHED),
     FarCase(where="p = 1", behaviour=FarField.EXPONENTIAL),

@@ -2,20 +2,24 @@
 
 The encoder has one head and arbitrary functions in place of its matrices: attention weights w(query, key, label) > 0,
 values v(key) and an update f(state, attended).  A statement that holds for free symbols w, v, f holds for all widths,
-weights and activations.  More heads are more arguments of f.
+weights and activations.  More heads are more arguments of f.  The last claim compares reported accuracies by position
+with those predicted from rows alone, as `lengthgen modular-addition` does: from the texts of training and the encoding.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, permutations
 from typing import Any
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS
+from lengthgen.empirical.modular_addition.coverage import predict
+from lengthgen.empirical.modular_addition.profile import ModularProfile, load_profile
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.papers.modular import SOURCE
+from lengthgen.proofs_checks.papers.modular import BY_POSITION, SOURCE
 
 LAYERS = 2
 MOST_TOKENS = 4
@@ -288,3 +292,54 @@ def shifts_are_lost(
                 values = [float(output(RATIONAL, moved)) for moved in (0, 1)]
                 raise Refuted(f"{', '.join(names)}: {values[0]:.6g} at shift 0, {values[1]:.6g} at shift 1")
     yield f"{LAYERS} layers, free functions, every shift s: texts of up to {MOST_TOKENS - 1} tokens"
+
+
+PAPER = replace(load_profile("paper"), seeds=(42,))
+"""Published sizes; one split is enough, since every digit stands at every place of some training pair."""
+SOLVED = 50
+"""Percentage above which a position counts as solved ([F]): the reported values are below 9 or above 90."""
+REPORTED = {
+    name: BY_POSITION[row] for name, row in (("released-baseline", "baseline_001"), ("released-shift", "i1_001_1"))
+}
+
+
+def rows_decide(
+    *, profile: ModularProfile, encoding: str, reported: Mapping[str, Sequence[str]], solved: int
+) -> Evidence:
+    """Decide if the reported accuracy is above `solved` at exactly the positions whose rows training shows."""
+    facts = []
+    for name, accuracies in reported.items():
+        rows = {row.evaluation: row for row in predict(replace(CONDITIONS[name], encoding=encoding), profile)}
+        for position, accuracy in zip(profile.positions, accuracies, strict=True):
+            row = rows[f"B at {position}"]
+            if row.holds != (float(accuracy) > solved):
+                predicted = "holds" if row.holds else "breaks"
+                raise Refuted(f"{name}, position {position}: predicted {predicted} ({row.why}), reported {accuracy} %")
+        holding = [str(position) for position in profile.positions if rows[f"B at {position}"].holds]
+        facts.append(f"{name}: predicted and reported above {solved} % at {', '.join(holding)}, and nowhere else")
+    return Evidence(
+        strength=Strength.EXHAUSTIVE,
+        reach=f"{len(profile.positions)} positions",
+        facts=tuple(facts),
+        assumptions=("every text of the released script's training, with the split of seed 42",),
+    )
+
+
+CLAIMS.append(
+    Claim(
+        id="mod-10",
+        source=SOURCE.at("table of results, baseline and I1_001 by position"),
+        statement="At each of the 7 positions, for the baseline and for training with shifts, the reported accuracy is "
+        "above 50 % if and only if training shows every pair of row and token that the readout meets there.",
+        latex=r"\mathrm{acc}_p>\tfrac12 \iff \{(\text{row},\text{token})\}_p\subseteq\{\ldots\}_{\text{train}}",
+        label="F",
+        check=rows_decide,
+        holds={"profile": PAPER, "encoding": "ape", "reported": REPORTED, "solved": SOLVED},
+        answers=("solved",),
+        falsifiers={
+            "filler from no character on": {"profile": replace(PAPER, shortest_prefix=0)},
+            "filler of up to 30 characters": {"profile": replace(PAPER, longest_prefixes=(30, 30, 30))},
+            "without positions": {"encoding": "nope"},
+        },
+    )
+)

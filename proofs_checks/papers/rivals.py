@@ -18,7 +18,7 @@ from lengthgen.circuits.theories.theory import Guess, Question
 from lengthgen.empirical.court.published.load import huang_predictions
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.papers.languages.positions import SOURCE as C_RASP
+from lengthgen.proofs_checks.papers.c_rasp import C_RASP
 from lengthgen.proofs_checks.papers.plaa import SOURCE as MIN_DEGREE
 
 SPARSE = Source(paper="The Role of Sparsity for Length Generalization in LLMs", arxiv="2502.16792")
@@ -167,7 +167,7 @@ CLAIMS = PaperClaims(C_RASP)
 @CLAIMS.claim(
     "rival-c-rasp",
     "results figure",
-    r"\text{NoPE}: L \in \text{C-RASP}[\,], \quad " r"\text{APE}: L \in \text{C-RASP}[\text{periodic}, \text{local}]",
+    r"\text{NoPE}: L \in \text{C-RASP}[\,], \quad \text{APE}: L \in \text{C-RASP}[\text{periodic}, \text{local}]",
     label="P",
     strength=Strength.EXHAUSTIVE,
     reach=f"{len(LANGUAGES)} regular languages",

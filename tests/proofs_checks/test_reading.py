@@ -173,7 +173,7 @@ for name, module in list(sys.modules.items()):
 """
 
 
-@pytest.mark.parametrize("name", ["fox.practice", "grape.exponential", "plaa.bias"])
+@pytest.mark.parametrize("name", ["fox", "grape.exponential", "plaa"])
 def test_every_module_that_is_loaded_is_read(name):
     """Python itself is the oracle; it also loads the packages above a module, and what these import."""
     listed = subprocess.run(

@@ -116,7 +116,7 @@ def alibi_unipotent(
 @CLAIMS.claim(
     "grape-9",
     "minimality of the lift to d + 2 coordinates",
-    r"A\in\mathfrak{gl}(d{+}1),\ A^2=0,\ \hat q^\top(I+nA)^\top\hat k=q\cdot k+c+n\beta" r"\ \Rightarrow\ \beta=0",
+    r"A\in\mathfrak{gl}(d{+}1),\ A^2=0,\ \hat q^\top(I+nA)^\top\hat k=q\cdot k+c+n\beta\ \Rightarrow\ \beta=0",
     label="P",
     assumptions=(
         "scores (G(j) q^).(G(i)^-T k^) = q^^T G(j - i)^T k^, G(n) = I + nA, A^2 = 0, for all q and k of any d",
@@ -157,7 +157,7 @@ def extra_coordinates(
 @CLAIMS.claim(
     "grape-11",
     "Appendix E: rotation and bias in one group",
-    r"\mathrm{diag}\Big(e^{mL},\begin{pmatrix}1&0\\-m\omega&1\end{pmatrix}\Big):\ " r"q^\top e^{(i-j)L}k-\omega(j-i)",
+    r"\mathrm{diag}\Big(e^{mL},\begin{pmatrix}1&0\\-m\omega&1\end{pmatrix}\Big):\ q^\top e^{(i-j)L}k-\omega(j-i)",
     assumptions=(
         "the content's other planes add their own scores, so every even d follows",
         "omega > 0 takes in Lambda",

@@ -101,7 +101,7 @@ def gram_determinant(
 @CLAIMS.claim(
     "orthogonal-7",
     "",
-    r"\mathfrak R_n\le\frac Bn\Big(\sum_i\lVert z_i\rVert^2\Big)^{1/2}" r"\le\frac{B(R_x+R_{PE})}{\sqrt n}",
+    r"\mathfrak R_n\le\frac Bn\Big(\sum_i\lVert z_i\rVert^2\Big)^{1/2}\le\frac{B(R_x+R_{PE})}{\sqrt n}",
     assumptions=("inputs are given; signs are fair coins",),
     falsifiers={
         "a bound without the norm of the code": {

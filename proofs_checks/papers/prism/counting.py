@@ -1,4 +1,7 @@
-"""Noisy counts in PRISM: without sharpening they fall behind, and from an exact threshold on none is lost."""
+"""Noisy counts in PRISM: without sharpening they fall behind, and from an exact threshold on none is lost.
+
+The superposition of codes is the characteristic function of the histogram.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -8,7 +11,8 @@ from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.prism import SOURCE, noisy_gates
-from lengthgen.theory.encodings import prism
+from lengthgen.proofs_checks.signs import is_zero
+from lengthgen.theory.encodings import prism, sinusoidal
 
 _TOKENS = 150
 
@@ -264,3 +268,90 @@ def thresholds(
         if slip is None:
             raise Refuted(f"p = {share}: gamma = {below} times {value} counts 150 tokens")
         yield f"p = {share}: {value}; at {below} times that the mode is off after {slip} tokens"
+
+
+_POSITIONS = 3
+_FARTHEST = 20
+
+
+def _superposition(mass: Callable[[sp.Expr], sp.Expr], *, positions: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
+    """Superposition of the encoding."""
+    return prism.superposition(mass, positions=positions, frequency=frequency)
+
+
+@CLAIMS.claim(
+    "prism-5",
+    "",
+    r"e^{(i)}=(\operatorname{Im},\operatorname{Re})\,\mathbb E_{k\sim h}e^{\mathrm ik\theta_i},\ "
+    r"1-|\varphi|^2=\sum_{k,l}h_kh_l(1-\cos((k-l)\theta_i))",
+    assumptions=("masses are nonnegative and add up to 1",),
+    falsifiers={
+        "the norm of a spread histogram is 1": {"gap": lambda angle: 0 * angle},
+        "a frequency of 2 pi/3": {"first": 2 * sp.pi / 3},
+        "turned the other way": {"shift": lambda offset, frequency: sinusoidal.shift(-offset, frequency=frequency)},
+        "codes of squared masses": {
+            "superposition": lambda mass, **sizes: prism.superposition(lambda place: mass(place) ** 2, **sizes)
+        },
+    },
+)
+def characteristic(
+    superposition: Callable[..., sp.Matrix] = _superposition,
+    gap: Callable[[sp.Expr], sp.Expr] = lambda angle: 1 - sp.cos(angle),
+    first: sp.Expr = sp.S.One,
+    shift: Callable[..., sp.Matrix] = sinusoidal.shift,
+) -> Facts:
+    """Plane i of the superposition holds imaginary and real part of the characteristic function phi of the histogram at
+    theta_i: |phi| <= 1, and |phi| = 1 at theta_0 = 1 only for a point mass; an increment that does not meet the end
+    turns it by theta_i (our reconstruction).
+
+    Args:
+        superposition: plane of a histogram, see `prism.superposition`.
+        gap: 1 - |phi|^2 is the sum of h_k h_l gap((k - l) theta).
+        first: frequency theta of the first plane.
+        shift: matrix of a shift of sinusoidal codes.
+    """
+    for distance in range(1, _FARTHEST + 1):
+        if is_zero(gap(distance * first)):
+            raise Refuted(f"positions {distance} apart: half the mass at each has |phi| = 1 at the first frequency")
+    if not (first / (2 * sp.pi)).is_irrational:
+        raise Refuted(f"the frequency {first} has the same code again after a number of positions")
+    angle = sp.Symbol("theta", real=True)
+    masses = sp.IndexedBase("h", real=True)
+    symbols = sp.symbols(f"h:{_POSITIONS}", real=True)
+
+    def plane(values: list[sp.Expr]) -> sp.Matrix:
+        sums = superposition(lambda place: masses[place], positions=sp.Integer(len(values)), frequency=angle).doit()
+        return sums.xreplace({masses[place]: value for place, value in enumerate(values)})
+
+    wave = sp.Add(*(mass * sp.exp(sp.I * place * angle) for place, mass in enumerate(symbols)))
+    mirrored = sp.Add(*(mass * sp.exp(-sp.I * place * angle) for place, mass in enumerate(symbols)))
+    code = plane(list(symbols))
+    pairs = [(k, m) for k in range(_POSITIONS) for m in range(_POSITIONS)]
+    within = [*symbols[:-1], sp.S.Zero]
+    place, other = sp.symbols("k l", real=True)
+    apart = [sinusoidal.code(at, frequency=angle) for at in (place, other)]
+    yield "the plane, P = 3", code, sp.Matrix([(wave - mirrored) / (2 * sp.I), (wave + mirrored) / 2])
+    yield (
+        "(sum of h)^2 - |phi|^2, P = 3",
+        sp.Add(*symbols) ** 2 - code.dot(code),
+        sp.Add(*(symbols[k] * symbols[m] * gap((k - m) * angle) for k, m in pairs)),
+    )
+    yield (
+        "for every P, by pairs of positions k, l: 1 - the scalar product of their codes",
+        1 - apart[0].dot(apart[1]),
+        gap((place - other) * angle),
+    )
+    yield (
+        "increment with no mass at P - 1: the code of every position is shifted by one",
+        plane(prism.moved(within, prism.MOVES["increment"])),
+        shift(sp.S.One, frequency=angle) * plane(within),
+    )
+    yield (
+        "for every P, by positions k",
+        sinusoidal.code(place + 1, frequency=angle),
+        shift(sp.S.One, frequency=angle) * apart[0],
+    )
+    yield (
+        f"no term is negative, so |phi| <= 1; with equality only if all mass is at positions with gap 0; at the first "
+        f"frequency {first} these are one position, because pi is irrational"
+    )

@@ -1,13 +1,20 @@
-"""The filter of PRISM: it keeps histograms, counts with hard gates, is linear without sharpening, and saturates."""
+"""The filter of PRISM: it keeps histograms, counts with hard gates, is linear without sharpening, and saturates.
 
-from collections.abc import Callable, Mapping
+Sharpening lowers the entropy of a histogram. Stored runs decide copy and reverse far beyond the trained scales.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.identity import same_by_sympy
+from lengthgen.empirical.trial.outcomes import outcome
+from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.identity import derivative, same_by_sympy
+from lengthgen.proofs_checks.majority import Count, settle
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.papers.prism import SOURCE, require_moves_inside
+from lengthgen.proofs_checks.papers.prism import SOURCE, noisy_gates, require_moves_inside
+from lengthgen.proofs_checks.trained import NONE, Arm, Runs, TrainedCell
 from lengthgen.theory.encodings import prism
 from lengthgen.theory.encodings.prism import Move
 
@@ -259,3 +266,150 @@ def reset_first(
         "the moved e_0; ours has r e_0 there; of e_0 the increment alone leaves position 0, for position 1"
     )
     yield "so they are equal for r = 0 or without increments; gates r = p_i = 1 lead to 1 there, a reset to 0 here"
+
+
+Path = Callable[[Sequence[sp.Expr], sp.Expr], list[sp.Expr]]
+
+
+def _entropy(masses: Sequence[sp.Expr]) -> sp.Expr:
+    """Entropy of a histogram, as a number with 30 digits."""
+    return sp.N(-sp.Add(*(mass * sp.log(mass) for mass in masses if mass != 0)), 30)
+
+
+def _mean(polynomial: sp.Expr, variable: sp.Symbol, moments: Mapping[int, sp.Expr]) -> sp.Expr:
+    """Mean of a polynomial in a random variable with these moments."""
+    terms = sp.Poly(sp.expand(polynomial), variable).as_dict()
+    return sp.Add(*(coefficient * moments[degree] for (degree,), coefficient in terms.items()))
+
+
+def _noisy_path(mixture: Sequence[sp.Expr], tokens: int) -> list[sp.Expr]:
+    """Histogram after some tokens that increment or keep with equal probability."""
+    histogram = list(mixture)
+    for _ in range(tokens):
+        histogram = prism.step(histogram, noisy_gates(sp.Rational(1, 2)), sp.S.One)
+    return histogram
+
+
+@CLAIMS.claim(
+    "prism-3",
+    "",
+    r"\tfrac{d}{d\gamma}H(h_\gamma)=-\gamma\operatorname{Var}_{h_\gamma}(\log n)\le 0",
+    assumptions=("gamma > 0", "the sum is over positions with a positive mass"),
+    falsifiers={
+        "along the tokens": {"path": lambda mixture, tokens: _noisy_path(mixture, int(tokens))},
+        "roots in place of powers": {"path": lambda mixture, exponent: prism.sharpened(mixture, 1 / exponent)},
+    },
+)
+def entropy_falls(path: Path = _sharpened) -> Facts:
+    """The entropy of the sharpened histogram does not grow with gamma, and falls unless all positive masses are equal;
+    its slope is -gamma times the variance of the log mass (our reconstruction).
+
+    Decide that the entropy of `path(mixture, gamma)` does not grow with gamma.
+
+    The slope is -gamma times the variance of the logarithm of a mass n_k under the masses n_k^gamma.
+    """
+    mixtures = [[sp.Rational(part, sum(parts)) for part in parts] for parts in ((1, 0, 0), (3, 2, 1), (2, 2, 1))]
+    for mixture in mixtures:
+        entropies = [_entropy(path(mixture, sp.Integer(exponent))) for exponent in (1, 2, 3)]
+        for exponent, (before, after) in enumerate(pairwise(entropies), 1):
+            if after > before:
+                raise Refuted(
+                    f"from {', '.join(map(str, mixture))} the entropy grows from {sp.N(before, 6)} at {exponent} to "
+                    f"{sp.N(after, 6)} at {exponent + 1}"
+                )
+    exponent, *logs = sp.symbols("gamma x:3", real=True)
+    masses = path([sp.exp(value) for value in logs], exponent)
+    mean = sp.Add(*(mass * value for mass, value in zip(masses, logs, strict=True)))
+    power, total, log, other, first, second, log_total = sp.symbols("w Z x y m s L", real=True)
+    slope = -(log - first) * (exponent * log - log_total + 1)  # of -h log h, divided by h; log h = gamma x - log Z
+    yield (
+        "slope of the mass h_k, P = 3: h_k (x_k - m), with x = log n and its mean m under h",
+        derivative(sp.Matrix(masses), exponent),
+        sp.Matrix([mass * (value - mean) for mass, value in zip(masses, logs, strict=True)]),
+    )
+    yield (
+        "for every P, by the slopes x w of a power w = n^gamma and m Z of the total Z: the same",
+        lambda: (log * power * total - power * first * total) / total**2,
+        lambda: power / total * (log - first),
+    )
+    yield (
+        "summed over k, with the mean m and the mean s of x^2: the slope of the entropy",
+        _mean(slope, log, {0: sp.S.One, 1: first, 2: second}),
+        -exponent * (second - first**2),
+    )
+    yield same_by_sympy(
+        "s - m^2 is half the mean of (x - y)^2 over independent x, y, so not negative",
+        _mean(_mean((log - other) ** 2 / 2, log, {0: 1, 1: first, 2: second}), other, {0: 1, 1: first, 2: second}),
+        second - first**2,
+    )
+    yield same_by_sympy(
+        "power of the ratio 1/(1 + d) of a smaller mass to a larger, as gamma grows",
+        sp.limit((1 + sp.Symbol("d", positive=True)) ** -exponent, exponent, sp.oo),
+        sp.S.Zero,
+    )
+    yield "the slope is 0 only if all positive masses are equal; in the limit the largest masses are left, all equal"
+
+
+SOURCE = Source(
+    paper="Position as Probability (PRISM)",
+    arxiv="2506.00920",
+    place="a summary: copy and reverse at ten times the trained length; the bounds and the factor are ours",
+)
+FACTOR = 5
+"""The exact match is that at this times the largest training scale."""
+REACHED, MISSED = 0.95, 0.2
+"""Exact match from which on a run reaches, and below which it misses, the larger scale ([F], fixed before any run)."""
+
+_PRISM, _SINUSOIDAL = (
+    Arm(protocol="prism", encodings=(name,), tasks=("copy", "reverse"))
+    for name in ("prism[positions=256]", "sinusoidal")
+)
+
+
+def extrapolates(*, runs: Runs, arm: Arm, baseline: Arm) -> Evidence:
+    """Decide if on each task, in most pairs of runs with the same seed, both fitting, one reaches and the other misses.
+
+    The run of `arm` has to reach the larger scale, that of `baseline` to miss it.
+    """
+    reading = runs.read(arm, baseline)
+    counts = [_pairs_that_do(first, second) for first, second in zip(*reading.arms, strict=True)]
+    does = f"have at {FACTOR} times the trained scale the exact match that is stated"
+    return settle(counts, least=len(counts), trial="pairs", does=does, reading=reading)
+
+
+def _pairs_that_do(first: TrainedCell, second: TrainedCell) -> Count:
+    """Count of the pairs of runs of which the first reaches the larger scale and the second misses it."""
+    scale = FACTOR * max(first.histories[0][0].train)
+    pairs = [
+        [outcome(history, threshold=history[0].evaluation.threshold) for history in pair]
+        for pair in zip(first.histories, second.histories, strict=True)
+    ]
+    matches = [[run.exact_match[scale] for run in pair] for pair in pairs if all(run.fits for run in pair)]
+    ranges = [f"{min(values):.2f} to {max(values):.2f}" for values in zip(*matches, strict=True)]
+    return Count(
+        cell=f"{first.cell} against {second.cell.encoding}",
+        did=sum(reached >= REACHED and missed < MISSED for reached, missed in matches),
+        trials=len(matches),
+        of=len(pairs),
+        note=f"; exact match at scale {scale} {' against '.join(ranges)}" if matches else "",
+    )
+
+
+CLAIMS.append(
+    Claim(
+        id="prism-9",
+        source=SOURCE,
+        statement=f"Trained to copy and to reverse up to n symbols, models with PRISM (our reconstruction) have an "
+        f"exact match of at least {REACHED:g} at {FACTOR}n symbols and models with sinusoidal codes less than "
+        f"{MISSED:g}, in most pairs of the same seed; n is 10 in the profile paper and 5 in quick.",
+        latex=rf"\Pr(a^{{\text{{PRISM}}}}_{{{FACTOR}n}}\ge{REACHED:g},\ a^{{\text{{sin}}}}_{{{FACTOR}n}}<{MISSED:g})"
+        r">\tfrac12\ \text{on each of 2 tasks}",
+        label="F",
+        check=extrapolates,
+        holds={"runs": NONE, "arm": _PRISM, "baseline": _SINUSOIDAL},
+        falsifiers={
+            "sinusoidal codes in PRISM's place": {"arm": _SINUSOIDAL},
+            "PRISM in the place of sinusoidal codes": {"baseline": _PRISM},
+        },
+    )
+)
