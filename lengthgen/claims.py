@@ -7,10 +7,10 @@ from lengthgen.infrastructure.files import user_cache
 from lengthgen.proofs_checks import ledger, registry, report
 from lengthgen.proofs_checks.claim import TIME_LIMIT, Claim
 from lengthgen.proofs_checks.formal import recorded
-from lengthgen.proofs_checks.markdown import as_printed
+from lengthgen.proofs_checks.paper import title
 from lengthgen.proofs_checks.reading import decided_at
+from lengthgen.proofs_checks.report import as_printed
 from lengthgen.proofs_checks.search import search
-from lengthgen.proofs_checks.titles import title
 from lengthgen.verification import ClaimRunner
 
 

@@ -13,8 +13,8 @@ from lengthgen.infrastructure.files import user_cache
 from lengthgen.progress import Progress
 from lengthgen.proofs_checks import ledger, own_claims, prover, registry, report
 from lengthgen.proofs_checks.formal import recorded
-from lengthgen.proofs_checks.lattice import lattice
 from lengthgen.proofs_checks.ledger import Selection
+from lengthgen.proofs_checks.recovery_graph import lattice
 from lengthgen.proofs_checks.result import Result
 from lengthgen.proofs_checks.trained import Runs
 

@@ -13,7 +13,7 @@ from lengthgen.infrastructure.errors import LengthgenError, nearest
 from lengthgen.proofs_checks import papers
 from lengthgen.proofs_checks.claim import Claim, Claims, Source, Strength
 from lengthgen.proofs_checks.ledger import Selection
-from lengthgen.proofs_checks.titles import title
+from lengthgen.proofs_checks.paper import title
 from lengthgen.proofs_checks.trained import NONE, Runs
 from lengthgen.theory.encodings.catalogue import ENCODINGS, called
 

@@ -156,7 +156,7 @@ def verify(
     Claims on trained runs are selected by name, or by --runs. `lengthgen claims ID` shows one claim whole.
     """
     from lengthgen import verification
-    from lengthgen.proofs_checks import latex, markdown, registry, report
+    from lengthgen.proofs_checks import latex, registry, report
     from lengthgen.tables.ledger import ledger_screen, own_screen, own_table
 
     for option, given in (("--json", as_json), ("--details", details)):
@@ -200,9 +200,9 @@ def verify(
             raise typer.Exit(1)
         return
     if layout is Layout.MARKDOWN:
-        print(markdown.document(listed), end="")
+        print(report.document(listed), end="")
     elif layout is Layout.EVIDENCE:
-        print(markdown.evidence(listed), end="")
+        print(report.evidence(listed), end="")
     elif layout is Layout.LATEX:
         print(latex.longtable(listed), end="")
     elif lattice:

@@ -12,7 +12,7 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.identity import derivative, require_equal
+from lengthgen.proofs_checks.facts import derivative, require_equal
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import rational
 from lengthgen.theory.enclosure import enclose

@@ -11,9 +11,8 @@ from functools import partial
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.facts import derivative, is_zero, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.signs import is_zero
 from lengthgen.theory.encodings import alibi, bam, rotary
 from lengthgen.theory.encodings.encoding import LENGTH
 from lengthgen.theory.relation import Relation

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source
-from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
-from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.facts import combine, derivative, empty_value, last_term, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.fox import RowTerm, Weight, sigmoid
 from lengthgen.theory import exact

@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.facts import require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import alibi, fire, kerple, t5

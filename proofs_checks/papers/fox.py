@@ -15,8 +15,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
-from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.facts import combine, empty_value, last_term, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import exact
 from lengthgen.theory.enclosure import enclose

@@ -13,8 +13,7 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.enclosing import ball, short
-from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.facts import ball, derivative, require_equal, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory.encodings import interpolation, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY

@@ -10,10 +10,8 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source
-from lengthgen.proofs_checks.enclosing import ball
-from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.facts import ball, derivative, require_equal, same_by_sympy, sign
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.signs import sign
 from lengthgen.theory import rational
 from lengthgen.theory.encodings import alibi, kerple
 from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding

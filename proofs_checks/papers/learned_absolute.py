@@ -6,7 +6,7 @@ from itertools import pairwise
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source
-from lengthgen.proofs_checks.identity import same_by_sympy
+from lengthgen.proofs_checks.facts import same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory.encodings import learned, sinusoidal
 from lengthgen.theory.encodings.encoding import KEY, QUERY

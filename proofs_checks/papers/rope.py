@@ -9,10 +9,16 @@ from collections.abc import Callable, Sequence
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source
-from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
-from lengthgen.proofs_checks.induction import empty_value, last_term
+from lengthgen.proofs_checks.facts import (
+    derivative,
+    empty_value,
+    is_zero,
+    last_term,
+    require_equal,
+    same_by_sympy,
+    sign,
+)
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.signs import is_zero, sign
 from lengthgen.theory import exact
 from lengthgen.theory.encodings import rotary, xpos
 

@@ -10,10 +10,8 @@ from itertools import product
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.enclosing import ball
-from lengthgen.proofs_checks.identity import derivative, same_by_sympy
+from lengthgen.proofs_checks.facts import ball, derivative, is_zero, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.signs import is_zero
 from lengthgen.theory import laws
 from lengthgen.theory.encodings import alibi, seqpe
 from lengthgen.theory.encodings.encoding import WIDTH, Law

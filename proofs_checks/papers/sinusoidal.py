@@ -7,9 +7,8 @@ from math import lcm
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source
-from lengthgen.proofs_checks.identity import same_by_sympy
+from lengthgen.proofs_checks.facts import same_by_sympy, sign
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.signs import sign
 from lengthgen.theory import exact
 from lengthgen.theory.encodings import rotary, sinusoidal
 

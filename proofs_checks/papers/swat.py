@@ -13,8 +13,7 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.enclosing import ball, short
-from lengthgen.proofs_checks.identity import derivative, same_by_sympy
+from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import far, laws
 from lengthgen.theory.encodings import alibi, swat

@@ -7,7 +7,7 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.identity import same_by_sympy
+from lengthgen.proofs_checks.facts import same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory.encodings import alibi, t5
 from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding

@@ -12,12 +12,9 @@ from typing import Any
 import flint
 import sympy as sp
 
-from lengthgen.proofs_checks.cases import decided
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
-from lengthgen.proofs_checks.enclosing import ball, short
-from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.facts import ball, decided_cases, derivative, is_zero, require_equal, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.signs import is_zero
 from lengthgen.theory import far, laws
 from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import alibi, rotary, wavelet
@@ -298,7 +295,7 @@ def rope_rows(psi: Restricted = _psi, turns: Turns = _turns, shift: Restricted =
     place = shift(plane, angle=angle, turns=count)
 
     def weight(coordinate: sp.Expr) -> sp.Expr:
-        return decided(psi(sp.expand(coordinate - place), turns=count))
+        return decided_cases(psi(sp.expand(coordinate - place), turns=count))
 
     (cosine, _), (sine, _), *_ = psi(position, turns=count).args
     shifted_sine = sine.subs(position, position + 1)

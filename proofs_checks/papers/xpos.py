@@ -5,7 +5,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source
-from lengthgen.proofs_checks.identity import derivative
+from lengthgen.proofs_checks.facts import derivative
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.rope import PLANES
 from lengthgen.theory.encodings import hope, rotary, xpos

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.enclosing import ball, short
-from lengthgen.proofs_checks.identity import same_by_sympy
+from lengthgen.proofs_checks.facts import ball, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.interpolation import BASE
 from lengthgen.theory.encodings import rotary, yarn

@@ -6,10 +6,9 @@ from math import gcd
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.identity import product, require_equal
+from lengthgen.proofs_checks.facts import is_zero, product, require_equal
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.grape import SOURCE
-from lengthgen.proofs_checks.signs import is_zero
 from lengthgen.theory import algebraic, exact
 from lengthgen.theory.encodings import grape, grape_commuting, householder, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY

@@ -9,8 +9,15 @@ import sympy as sp
 from sympy.polys.matrices import DomainMatrix
 
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.proofs_checks.identity import derivative, product, require_equal, same_by_sympy
-from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.facts import (
+    combine,
+    derivative,
+    empty_value,
+    last_term,
+    product,
+    require_equal,
+    same_by_sympy,
+)
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.proofs_checks.papers.grape.unipotent import inverse_transpose

@@ -7,8 +7,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
-from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.facts import combine, empty_value, last_term, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.theory.encodings import grape, grape_commuting, grape_contextual, rotary

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.proofs_checks.identity import derivative, product, require_equal
+from lengthgen.proofs_checks.facts import derivative, product, require_equal
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.theory.encodings import alibi, grape_additive, rotary

@@ -13,8 +13,7 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
-from lengthgen.proofs_checks.enclosing import ball
-from lengthgen.proofs_checks.identity import same_by_sympy
+from lengthgen.proofs_checks.facts import ball, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.graph_alibi.symmetry import SOURCE, edges_text
 from lengthgen.theory import laws, rational

@@ -13,7 +13,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength, Unsettled
-from lengthgen.proofs_checks.identity import same_by_sympy
+from lengthgen.proofs_checks.facts import same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import laws
 from lengthgen.theory.encodings import alibi, graph_alibi

@@ -17,7 +17,7 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.identity import product, require_equal, same_by_sympy
+from lengthgen.proofs_checks.facts import product, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.hope import SOURCE
 from lengthgen.theory import exact

@@ -9,7 +9,7 @@ import flint
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.identity import derivative
+from lengthgen.proofs_checks.facts import derivative
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.hope import SOURCE
 from lengthgen.theory import exact

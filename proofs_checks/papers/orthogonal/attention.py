@@ -7,8 +7,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks import mutations
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.proofs_checks.enclosing import ball
-from lengthgen.proofs_checks.identity import derivative, same_by_sympy
+from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
 from lengthgen.theory import properties

@@ -10,12 +10,10 @@ from itertools import combinations, combinations_with_replacement, product
 
 import sympy as sp
 
-from lengthgen.proofs_checks.cases import decided
 from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.facts import decided_cases, derivative, is_zero, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
-from lengthgen.proofs_checks.signs import is_zero
 from lengthgen.theory import laws
 from lengthgen.theory.encodings import nope, orthogonal
 from lengthgen.theory.encodings.encoding import LENGTH, Law
@@ -416,7 +414,7 @@ def cells(
     height = sp.sqrt(2) ** level
 
     def value(cell: sp.Expr, place: sp.Expr) -> sp.Expr:
-        return decided(wavelet(level, shift, (cell + place) / 2**level))
+        return decided_cases(wavelet(level, shift, (cell + place) / 2**level))
 
     yield same_by_sympy("0 on every later cell of level j", value(shift + 1 + apart, inner), sp.S.Zero)
     yield same_by_sympy("0 on every earlier cell", value(shift - 1 - apart, inner), sp.S.Zero)

@@ -12,7 +12,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
-from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.facts import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.pola.cases import (

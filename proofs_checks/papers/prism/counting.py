@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.facts import is_zero, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.prism import SOURCE, noisy_gates
-from lengthgen.proofs_checks.signs import is_zero
 from lengthgen.theory.encodings import prism, sinusoidal
 
 _TOKENS = 150

@@ -10,7 +10,7 @@ import sympy as sp
 
 from lengthgen.empirical.trial.outcomes import outcome
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.identity import derivative, same_by_sympy
+from lengthgen.proofs_checks.facts import derivative, same_by_sympy
 from lengthgen.proofs_checks.majority import Count, settle
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.prism import SOURCE, noisy_gates, require_moves_inside

@@ -197,7 +197,7 @@ def _largest_scale(circuit: Circuit, traces: Sequence[Trace]) -> Relation:
     formalised("Definition 7", "the scale hint, and what the query's own token tells"),
     r"\exists\,\phi(i,j):\ \mathrm{role}_n(i,j)=\phi(i,j)_{c(x_j)}",
     strength=Strength.EXHAUSTIVE,
-    reach=f"{len(BASES)} tasks up to scale {LARGEST}",
+    reach=f"{len(BASES)} tasks up to scale {LARGEST_UNHINTED}",
     assumptions=("the circuit is the one that the search gives", "every prompt of each scale"),
     answers=("served",),
     falsifiers={
@@ -232,8 +232,9 @@ def token_hint(build: Build = ideal_relation_by_token, served: frozenset[str] = 
             raise Refuted(f"{name}: a relation without scale hint, although linked steps disagree")
         induced = induced_complexity(circuit, relation, traces, own_token=True)
         grows = any(induced.new_labels[n] or induced.new_operators[n] for n in range(SETTLED, LARGEST_UNHINTED + 1))
-        if grows or not math.isfinite(induced.with_selection(LARGEST_UNHINTED)):
-            raise Refuted(f"{name}: {induced.with_selection(LARGEST):g} operators up to scale {LARGEST}, and they grow")
+        operators = induced.with_selection(LARGEST_UNHINTED)
+        if grows or not math.isfinite(operators):
+            raise Refuted(f"{name}: {operators:g} operators up to scale {LARGEST_UNHINTED}, and they grow")
         with_labels.add(name)
     if with_labels != served:
         raise Refuted(f"labels exist for {', '.join(sorted(with_labels)) or 'no task'}")

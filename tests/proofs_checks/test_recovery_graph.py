@@ -10,7 +10,7 @@ from sympy.core.cache import clear_cache
 
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.proofs_checks.lattice import NON_EDGES, lattice
+from lengthgen.proofs_checks.recovery_graph import NON_EDGES, lattice
 from lengthgen.theory.encodings import grape_additive, hope, kerple
 from lengthgen.theory.exact import Undecided
 

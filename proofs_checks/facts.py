@@ -1,8 +1,13 @@
-"""Identities inside a check: decided exactly by two engines, and refuted with a point at which the two sides differ.
+"""Decisions inside a check: identities, zeros and signs, enclosures, cases and induction; what is open decides nothing.
 
-sympy evaluates while it builds an expression, so an identity may hold before any engine sees it. Therefore a side is
-best given as a function that builds it: it is called with sympy's evaluation switched off. Products of matrices,
-exponentials of sums and positions in formulas then reach both engines as they are written.
+Two engines decide identities exactly, and refute them with a point at which the two sides differ. sympy evaluates while
+it builds an expression, so an identity may hold before any engine sees it. Therefore a side is best given as a function
+that builds it: it is called with sympy's evaluation switched off. Products of matrices, exponentials of sums and
+positions in formulas then reach both engines as they are written.
+
+Zeros, signs and the case of a formula that holds are decided or raise `Undecided`. Comparisons of enclosures are
+certain. Induction goes over the length of a path: sums and products with symbolic ends over an indexed family of
+scalars.
 """
 
 from collections.abc import Callable
@@ -12,12 +17,15 @@ import sympy as sp
 from sympy.matrices import dotprodsimp
 
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.theory import exact, twice
+from lengthgen.theory import equality, exact, twice
+from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.exact import Undecided
 from lengthgen.theory.written import written
 
 Value: TypeAlias = Any  # sp.Expr | sp.Matrix, for which there are no types
 Side: TypeAlias = Value | Callable[[], Value]
 """A side of an identity, or a function that builds it and is called with sympy's evaluation switched off."""
+_BITS = 128
 
 
 def derivative(value: Value, symbol: sp.Symbol) -> Value:
@@ -144,3 +152,110 @@ def _difference(what: str, position: int, left: sp.Expr, right: sp.Expr, squares
 def _number(expression: sp.Expr, point: dict[sp.Symbol, sp.Expr]) -> str:
     """Value of the expression at the point, as text with 6 digits."""
     return str(sp.N(expression.subs(point), 6))
+
+
+def is_zero(value: sp.Expr) -> bool:
+    """Return whether a value is identically zero. Raises `Undecided` if neither is proved."""
+    answer = equality.zero(value)
+    if answer is equality.Answer.UNDECIDED:
+        raise Undecided(f"{value} is neither proved to be 0 nor not to be")
+    return answer is equality.Answer.YES
+
+
+def sign(value: sp.Expr) -> int:
+    """Return the sign of a value, -1, 0 or 1. Raises `Undecided` if it depends on a parameter or is not found."""
+    answer = equality.sign(value)
+    if answer is None:
+        raise Undecided(f"the sign of {value} is not known")
+    return answer
+
+
+def ball(number: sp.Expr) -> Any:
+    """Return a ball (midpoint and radius) that contains the number; comparisons of balls are true only if certain.
+
+    Raises `ArithmeticError` if no enclosure is found.
+    """
+    enclosure = enclose(number, bits=_BITS)
+    if enclosure is None:
+        raise ArithmeticError(f"no enclosure of {number}")
+    return enclosure
+
+
+def short(number: Any, digits: int = 4) -> str:
+    """Return the midpoint of a ball as text."""
+    return f"{float(number.mid()):.{digits}g}"
+
+
+def empty_value(what: str, path: sp.Expr) -> sp.Expr:
+    """Return the value of a path whose two ends meet: its few terms written out; 0 or 1 if it has none.
+
+    Raises `Refuted` if the number of terms is not a number from 0 on.
+    """
+    with sp.evaluate(True):
+        path = _evaluated_path(path)
+        _, lower, upper = path.limits[0]
+        length = sp.expand(upper - lower + 1)
+        if not (length.is_Integer and length >= 0):
+            raise Refuted(f"{what}: the path from a position to itself has {length} terms")
+        terms = [_term(path, lower + offset) for offset in range(int(length))]
+        return sp.Add(*terms) if isinstance(path, sp.Sum) else sp.Mul(*terms)
+
+
+def last_term(what: str, path: sp.Expr, extended: sp.Expr) -> sp.Expr:
+    """Return the single term that the extended path has and the path has not.
+
+    Raises `Refuted` if `extended` is not the path with one more term.
+    """
+    with sp.evaluate(True):
+        path, extended = _evaluated_path(path), _evaluated_path(extended)
+        *start, upper = path.limits[0]
+        *extended_start, extended_upper = extended.limits[0]
+        same_family = (extended.func, extended.function) == (path.func, path.function)
+        if not (same_family and extended_start == start and sp.expand(extended_upper - upper) == 1):
+            raise Refuted(f"{what}: {extended} is not {path} with one more term")
+        return _term(path, extended_upper)
+
+
+def combine(path: sp.Expr, value: sp.Expr, term: sp.Expr) -> sp.Expr:
+    """Return the value of the extended path from the value of the path and the last term."""
+    return value + term if isinstance(path, sp.Sum) else value * term
+
+
+def _evaluated_path(path: sp.Expr) -> sp.Expr:
+    """Return the path with its summand and ends evaluated, in case it was built with evaluation off."""
+    return path.func(path.function.doit(), *(tuple(part.doit() for part in limit) for limit in path.limits))
+
+
+def _term(path: sp.Expr, index: sp.Expr) -> sp.Expr:
+    """Return the path's term at an index, with each member of the family replaced by a plain symbol."""
+    term = path.function.subs(path.limits[0][0], index)
+    return term.xreplace({member: sp.Symbol(str(member), real=True) for member in term.atoms(sp.Indexed)})
+
+
+def decided_cases(value: sp.Expr) -> sp.Expr:
+    """Value with each condition of a case decided by the sign of the difference of its sides.
+
+    Raises `Undecided` if the assumptions on the symbols leave a sign open.
+    """
+
+    def holds(test: sp.Basic) -> bool:
+        difference = sp.factor(sp.together(sp.expand(test.lhs - test.rhs)))
+        answers = {
+            sp.GreaterThan: difference.is_nonnegative,
+            sp.StrictGreaterThan: difference.is_positive,
+            sp.LessThan: difference.is_nonpositive,
+            sp.StrictLessThan: difference.is_negative,
+        }
+        answer = answers[type(test)]
+        if answer is None:
+            raise Undecided(f"{test} is not decided")
+        return bool(answer)
+
+    def case(cases: sp.Piecewise) -> sp.Expr:
+        for part, condition in cases.args:
+            tests = {test: sp.sympify(holds(test)) for test in condition.atoms(sp.core.relational.Relational)}
+            if condition.xreplace(tests) == sp.true:
+                return part
+        raise Undecided(f"no case of {cases} holds")
+
+    return value.replace(lambda part: isinstance(part, sp.Piecewise), case)

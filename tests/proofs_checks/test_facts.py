@@ -1,4 +1,4 @@
-"""An identity inside a check is decided by two engines; where they differ nothing is decided."""
+"""Identities that two engines decide, zeros, signs and induction: what is open decides nothing."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,12 +8,45 @@ import sympy as sp
 
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.proofs_checks.identity import derivative, product, require_equal, same_by_sympy
+from lengthgen.proofs_checks.facts import (
+    combine,
+    derivative,
+    empty_value,
+    is_zero,
+    last_term,
+    product,
+    require_equal,
+    same_by_sympy,
+    sign,
+)
 from lengthgen.proofs_checks.result import Verdict
 from lengthgen.proofs_checks.runner import run_claim
 from lengthgen.theory import exact, second_engine
 from lengthgen.theory.encodings import rotary
+from lengthgen.theory.exact import Undecided
 from lengthgen.theory.twice import EnginesDisagree, OneExpression, decide
+
+ROOT = sp.sqrt(2)
+OPEN = sp.log((1 + ROOT) ** 2) - 2 * sp.log(1 + ROOT)
+"""Zero, but no proof of it is found."""
+
+
+def test_a_number_is_zero_or_it_is_not() -> None:
+    assert is_zero(sp.sqrt(3 + 2 * ROOT) - 1 - ROOT)
+    assert not is_zero(ROOT - sp.Rational(7, 5))
+
+
+def test_a_sign_is_that_of_the_number() -> None:
+    assert [sign(value) for value in (sp.Rational(7, 5) - ROOT, sp.S.Zero, sp.pi - 3)] == [-1, 0, 1]
+
+
+def test_what_is_open_is_neither() -> None:
+    with pytest.raises(Undecided, match="neither proved to be 0 nor not to be"):
+        is_zero(OPEN)
+    for value in (OPEN, sp.Symbol("x", real=True)):
+        with pytest.raises(Undecided, match="is not known"):
+            sign(value)
+
 
 a, b, s, t, x, y = sp.symbols("a b s t x y")
 ADDITION = ("R(x) R(y) = R(x + y)", rotary.rotation(x) * rotary.rotation(y), rotary.rotation(x + y))
@@ -206,3 +239,52 @@ def test_a_claim_over_which_the_engines_disagree_is_unsettled(engine: Any, monke
     result = run_claim(rope)
     assert result.verdict is Verdict.UNSETTLED
     assert result.reason.startswith("EnginesDisagree: R(0) = I, entry 1: ")
+
+
+GATE = sp.IndexedBase("g", real=True)
+N, K = sp.Symbol("n", integer=True), sp.Symbol("k", integer=True)
+ONE, TWO = (sp.Symbol(f"g[{place}]", real=True) for place in ("n", "n + 1"))
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (sp.Sum(GATE[K], (K, N + 1, N)), sp.Integer(0)),
+        (sp.Product(GATE[K], (K, N + 1, N)), sp.Integer(1)),
+        (sp.Sum(GATE[K], (K, N, N)), ONE),
+        (sp.Sum(GATE[K], (K, N, N + 1)), ONE + TWO),
+        (sp.Product(GATE[K], (K, N, N + 1)), ONE * TWO),
+        (sp.Sum(K**2, (K, 3, 5)), sp.Integer(50)),
+    ],
+)
+def test_a_path_with_few_terms_is_written_out(path: sp.Expr, value: sp.Expr) -> None:
+    assert empty_value("path", path) == value
+
+
+@pytest.mark.parametrize("upper", [N - 1, 2 * N])
+def test_a_path_whose_number_of_terms_is_no_number_from_0_on_is_refuted(upper: sp.Expr) -> None:
+    with pytest.raises(Refuted, match="path: the path from a position to itself has"):
+        empty_value("path", sp.Sum(GATE[K], (K, N + 1, upper)))
+
+
+def test_the_last_term_is_that_at_the_new_end() -> None:
+    path, extended = sp.Sum(GATE[K], (K, 1, N)), sp.Sum(GATE[K], (K, 1, N + 1))
+    assert last_term("sum", path, extended) == TWO
+    assert combine(path, sp.Integer(3), TWO) == 3 + TWO
+    assert combine(sp.Product(GATE[K], (K, 1, N)), sp.Integer(3), TWO) == 3 * TWO
+
+
+@pytest.mark.parametrize(
+    "extended",
+    [
+        sp.Sum(GATE[K], (K, 1, N + 2)),
+        sp.Sum(GATE[K], (K, 1, N)),
+        sp.Sum(GATE[K], (K, 2, N + 1)),
+        sp.Sum(2 * GATE[K], (K, 1, N + 1)),
+        sp.Product(GATE[K], (K, 1, N + 1)),
+    ],
+    ids=["two terms more", "no term more", "another start", "another family", "a product"],
+)
+def test_whatever_is_not_the_path_with_one_term_more_is_refuted(extended: sp.Expr) -> None:
+    with pytest.raises(Refuted, match=r"is not .* with one more term"):
+        last_term("sum", sp.Sum(GATE[K], (K, 1, N)), extended)
