@@ -32,7 +32,7 @@ def _unclamped(moves: Mapping[str, Move]) -> Mapping[str, Move]:
     return {**moves, "increment": lambda position, last: position + 1}
 
 
-def _sharpened(mixture: list[sp.Expr], exponent: sp.Expr) -> list[sp.Expr]:
+def _sharpened(mixture: Sequence[sp.Expr], exponent: sp.Expr) -> list[sp.Expr]:
     """Sharpening of the encoding."""
     return prism.sharpened(mixture, exponent)
 
