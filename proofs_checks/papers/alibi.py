@@ -405,11 +405,6 @@ def _two_sided(offset: sp.Expr) -> sp.Expr:
     return alibi.ENCODING.bias(offset, sp.S.Zero, LENGTH)
 
 
-def _one_sided(offset: sp.Expr) -> sp.Expr:
-    """Causal ALiBi at an offset."""
-    return alibi.bias(alibi.SLOPE, query_position=offset, key_position=sp.S.Zero)
-
-
 def _matrix(bias: AtOffset, positions: int) -> list[list[int]]:
     """Matrix -b/m with a row for every query and a column for every key."""
     return [[_number(bias(sp.Integer(j - i))) for i in range(positions)] for j in range(positions)]
@@ -432,7 +427,9 @@ def _second_difference(bias: AtOffset, middle: sp.Expr) -> sp.Expr:
     falsifiers={
         "two more dimensions are enough": {"rank": lambda positions: 2},
         "one more than the causal form needs": {"rank": lambda positions: min(positions, 3)},
-        "full rank in the causal form": {"bias": _one_sided},
+        "full rank in the causal form": {
+            "bias": lambda offset: alibi.bias(alibi.SLOPE, query_position=offset, key_position=sp.S.Zero)
+        },
     },
 )
 def toeplitz_rank(bias: AtOffset = _two_sided, rank: Callable[[int], int] = lambda positions: positions) -> Facts:

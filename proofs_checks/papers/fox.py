@@ -434,8 +434,6 @@ _TINY = sp.Rational(1, 10**9)
 
 Gates = NDArray[np.float32]
 PathSum = Callable[[Gates, int, int], float]
-Tolerance = Callable[[int, float], float]
-
 DISTANCES = (1, 20, 200, 2000)
 _BLOCK = 64
 _UNIT = float(np.finfo(np.float32).eps) / 2
@@ -549,7 +547,7 @@ def _bfloat16(value: Any) -> Any:
     return np.uint32(rounded_bits).view(np.float32)
 
 
-def accurate(*, path_sum: PathSum, gates: Callable[[], Gates], tolerance: Tolerance) -> Evidence:
+def accurate(*, path_sum: PathSum, gates: Callable[[], Gates], tolerance: Callable[[int, float], float]) -> Evidence:
     """Decide that computed path sums to the last token are within the tolerance, for keys at some distances from it.
 
     `tolerance` takes the number of gates and the size of the exact sum.

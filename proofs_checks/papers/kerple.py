@@ -18,15 +18,13 @@ from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding
 
 SOURCE = Source(paper="KERPLE", arxiv="2205.09921")
 
-AtDistance = Callable[[sp.Expr], sp.Expr]
-
 _THEOREM = "the power and the logarithmic kernel, conditionally positive definite"
 _PAIR = ((0, 1), (1, -1))
 _TRIPLE = ((-1, 0, 1), (1, -2, 1))
 _RATE = sp.Rational(1, 10)
 
 
-def form(kernel: AtDistance, points: Sequence[int], weights: Sequence[int]) -> sp.Expr:
+def form(kernel: Callable[[sp.Expr], sp.Expr], points: Sequence[int], weights: Sequence[int]) -> sp.Expr:
     """Return the quadratic form c^T K c, with c = `weights` and K_xy = kernel(|x - y|)."""
     return sp.Add(
         *(

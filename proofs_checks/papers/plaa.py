@@ -183,11 +183,6 @@ def _is_min_degree(basis: min_degree.PositionBasis, targets: Numbers, scale: int
     return np.asarray((basis.matrix(_interpolated(basis, targets, scale)) == targets).all(axis=(1, 2)))
 
 
-def _vanishes_beyond(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
-    """True for each target whose columns beyond N0 are 0."""
-    return np.asarray((targets[:, :, scale:] == 0).all(axis=(1, 2)))
-
-
 def _always(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
     """True for every target."""
     return np.ones(len(targets), dtype=bool)
@@ -336,7 +331,9 @@ def descent_is_min_degree(
     falsifiers={
         "bases that mix degrees": {"bases": mixed_bases},
         "whatever is in the span": {"bias": _always},
-        "whatever vanishes beyond N0": {"bias": _vanishes_beyond},
+        "whatever vanishes beyond N0": {
+            "bias": lambda basis, targets, scale: np.asarray((targets[:, :, scale:] == 0).all(axis=(1, 2)))
+        },
     },
 )
 def generalizes_iff_biased(
@@ -406,11 +403,6 @@ def _last_anchor(position: sp.Expr, specials: list[sp.Expr]) -> sp.Expr:
         elif not distance.is_negative:
             raise ValueError(f"the signs of the symbols do not say whether {position} lies before {special}")
     return anchor
-
-
-def _anchor_before(position: sp.Expr, specials: list[sp.Expr]) -> sp.Expr:
-    """Special position before the last one."""
-    return specials[max(specials.index(_last_anchor(position, specials)) - 1, 0)]
 
 
 def _square(query: sp.Expr, of_query: sp.Expr, key: sp.Expr, of_key: sp.Expr) -> sp.Expr:
@@ -546,7 +538,9 @@ def pola_is_the_disjoint_case(
         "anchor of the query only": {"index": lambda query, of_query, key, of_key: query - of_query - key},
         "anchor of the key only": {"index": lambda query, of_query, key, of_key: query - (key - of_key)},
         "sum of the distances": {"index": lambda query, of_query, key, of_key: (query - of_query) + (key - of_key)},
-        "the anchor before the last": {"anchor": _anchor_before},
+        "the anchor before the last": {
+            "anchor": lambda position, specials: specials[max(specials.index(_last_anchor(position, specials)) - 1, 0)]
+        },
     },
 )
 def square_labels(

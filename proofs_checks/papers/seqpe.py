@@ -183,14 +183,6 @@ def _log_weights(gram: sp.Matrix) -> list[sp.Expr]:
     return [gram[index] - totals[index // gram.cols] for index in range(len(gram))]
 
 
-def _differ_by_a_number(near: sp.Matrix, far: sp.Matrix) -> bool:
-    return len(set(far - near)) == 1
-
-
-def _differ_by_a_factor(near: sp.Matrix, far: sp.Matrix) -> bool:
-    return any(far == factor * near for factor in (1, 4))
-
-
 @CLAIMS.claim(
     "seqpe-3",
     "contrastive loss",
@@ -270,12 +262,13 @@ def labels(label: Label = seqpe.nearest) -> Facts:
     assumptions=("any number of positions and coordinates",),
     falsifiers={
         "only for equal Gram matrices": {"agree": lambda near, far: near == far},
-        "also for scaled codes": {"agree": _differ_by_a_factor},
+        "also for scaled codes": {"agree": lambda near, far: any(far == factor * near for factor in (1, 4))},
         "without logarithms": {"summand": lambda a, b: sp.exp(a) - sp.exp(b)},
     },
 )
 def agreement(
-    summand: Summand = seqpe.distillation, agree: Callable[[sp.Matrix, sp.Matrix], bool] = _differ_by_a_number
+    summand: Summand = seqpe.distillation,
+    agree: Callable[[sp.Matrix, sp.Matrix], bool] = lambda near, far: len(set(far - near)) == 1,
 ) -> Facts:
     """The distillation loss is at least 0, and 0 iff the Gram matrices of the two windows differ by one number that all
     their entries share: the codes need not agree, nor their scalar products.

@@ -30,16 +30,6 @@ def _common_period(frequencies: list[sp.Expr]) -> sp.Expr | None:
     return 2 * sp.pi / frequencies[0] * lcm(*(int(sp.denom(ratio)) for ratio in ratios))
 
 
-def _cosine_first(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
-    """Code with cosine and sine swapped."""
-    return sp.Matrix(sinusoidal.code(position, frequency=frequency)[::-1])
-
-
-def _sine_only(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
-    """Code with 0 in place of the cosine."""
-    return sp.Matrix([sinusoidal.code(position, frequency=frequency)[0], 0])
-
-
 CLAIMS = PaperClaims(SOURCE)
 
 
@@ -52,7 +42,9 @@ CLAIMS = PaperClaims(SOURCE)
     assumptions=(_PLANES,),
     falsifiers={
         "M_k transposed": {"shift": lambda offset, frequency: sinusoidal.shift(offset, frequency=frequency).T},
-        "cosine first with the same M_k": {"code": _cosine_first},
+        "cosine first with the same M_k": {
+            "code": lambda position, frequency: sp.Matrix(sinusoidal.code(position, frequency=frequency)[::-1])
+        },
         "twice the shift": {"shift": lambda offset, frequency: sinusoidal.shift(2 * offset, frequency=frequency)},
     },
 )
@@ -116,7 +108,9 @@ def similarity(
     assumptions=(_PLANES,),
     falsifiers={
         "squared norm D": {"total": lambda width: width},
-        "sines alone, whose norm varies": {"code": _sine_only},
+        "sines alone, whose norm varies": {
+            "code": lambda position, frequency: sp.Matrix([sinusoidal.code(position, frequency=frequency)[0], 0])
+        },
     },
 )
 def squared_norm(

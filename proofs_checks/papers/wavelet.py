@@ -71,11 +71,6 @@ def _by_position(query: sp.Expr, key: sp.Expr, psi: wavelet.Wavelet) -> sp.Matri
     return wavelet.key_vector(query, sp.S.Zero, wavelet=psi)
 
 
-def _two_sided(query: sp.Expr, key: sp.Expr, psi: wavelet.Wavelet) -> sp.Matrix:
-    """Vectors of the absolute distance."""
-    return wavelet.key_vector(sp.Abs(query - key), sp.S.Zero, wavelet=psi)
-
-
 _OTHER_RICKER: Mapping[str, Mapping[str, Function]] = {
     "without the bell curve": {"psi": lambda point: 1 - point**2},
     "a cosine": {"psi": sp.cos},
@@ -133,7 +128,9 @@ def integrals(
     assumptions=("one plane stands for all: the others differ only in scales and shifts",),
     falsifiers={
         "vectors of the query's position": {"vector": _by_position},
-        "vectors of the absolute distance": {"vector": _two_sided},
+        "vectors of the absolute distance": {
+            "vector": lambda query, key, psi: wavelet.key_vector(sp.Abs(query - key), sp.S.Zero, wavelet=psi)
+        },
     },
 )
 def relative(vector: Vector = _vector) -> Facts:
@@ -254,11 +251,6 @@ def _frequency(plane: sp.Expr | int, *, head_dim: sp.Expr) -> sp.Expr:
     return rotary.frequency(plane, head_dim=head_dim)
 
 
-def _whole_shift(plane: sp.Expr, *, angle: sp.Expr, turns: sp.Expr) -> sp.Expr:
-    """Shift without the angle."""
-    return 2 * plane
-
-
 def _other_sign(point: sp.Expr, *, turns: sp.Expr) -> sp.Expr:
     """Wavelet with the sine's sign changed."""
     return wavelet.restricted(point, turns=-turns)
@@ -272,7 +264,7 @@ def _other_sign(point: sp.Expr, *, turns: sp.Expr) -> sp.Expr:
     assumptions=("0 < theta_l <= 1, as in RoPE",),
     falsifiers={
         "k = floor(m/(2 pi)), without 1 more": {"turns": lambda position: sp.floor(position / (2 * sp.pi))},
-        "shifts 2l": {"shift": _whole_shift},
+        "shifts 2l": {"shift": lambda plane, *, angle, turns: 2 * plane},
         "the sine with the other sign": {"psi": _other_sign},
     },
 )
@@ -466,11 +458,6 @@ def _grid(head_dim: int, scales: int) -> tuple[tuple[int, int], ...]:
     return wavelet.grid(head_dim, scales)
 
 
-def _with_more_scales(head_dim: int, scales: int) -> tuple[tuple[int, int], ...]:
-    """Grid with four scales more."""
-    return wavelet.grid(head_dim, scales + 4)
-
-
 def _without_shifts(head_dim: int, scales: int) -> tuple[tuple[int, int], ...]:
     return tuple((a, 0) for a, _ in wavelet.grid(head_dim, scales))
 
@@ -515,7 +502,7 @@ CLAIMS.append(
     assumptions=("rounding to nearest",),
     falsifiers={
         "the distances 200 and 300": {"distances": (200, 300)},
-        "four scales more": {"grid": _with_more_scales},
+        "four scales more": {"grid": lambda head_dim, scales: wavelet.grid(head_dim, scales + 4)},
     },
 )
 def underflow(grid: Grid = _grid, distances: Sequence[int] = (2000, 3000)) -> Facts:

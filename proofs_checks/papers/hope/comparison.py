@@ -30,8 +30,6 @@ _BITS = 64
 
 _HOPE_TO_ROPE = "recovery of RoPE as a special case"
 
-Channel = Callable[[sp.Expr, sp.Expr], sp.Expr]
-
 
 def content_of_five(offset: sp.Expr) -> sp.Expr:
     """HoPE's score of q = (1, 1), k = (5/2, 5/2) at theta = 1, theta' = 1.1: 5 in the slow channel, of rate 0.1."""
@@ -307,7 +305,7 @@ def no_real_rope(
     },
 )
 def diagonal(
-    channel: Channel = lambda rate, offset: sp.exp(-rate * offset),
+    channel: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda rate, offset: sp.exp(-rate * offset),
     rates: Sequence[int] = (1, 2, 3, 5),
     in_reach: bool = False,
 ) -> Facts:

@@ -34,11 +34,6 @@ def _sign_averages() -> str:
     return "the mean square is the sum of |z_i|^2"
 
 
-def _oscillation(change: Sequence[sp.Expr]) -> sp.Expr:
-    """Largest number minus least."""
-    return max(change, key=ball) - min(change, key=ball)
-
-
 def _least_mass(window: sp.Expr, length: sp.Expr, size: sp.Expr) -> sp.Expr:
     far = (length - window) * sp.exp(-size)
     return far / (far + window * sp.exp(size))
@@ -184,7 +179,8 @@ def rademacher(
     },
 )
 def softmax_change(
-    bound: Number = lambda osc: 2 * sp.tanh(osc / 4), spread: Callable[[Sequence[sp.Expr]], sp.Expr] = _oscillation
+    bound: Number = lambda osc: 2 * sp.tanh(osc / 4),
+    spread: Callable[[Sequence[sp.Expr]], sp.Expr] = lambda change: max(change, key=ball) - min(change, key=ball),
 ) -> Facts:
     """If a bias changes by d, the attention weights move by at most 2 tanh(osc(d)/4) <= osc(d)/2 in l1, osc the largest
     entry minus the least; two keys reach it, so no smaller constant will do (our reading).

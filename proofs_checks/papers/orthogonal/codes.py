@@ -368,11 +368,6 @@ def _column(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr) -> sp
     return orthogonal.cosine(index, position, trained_length=trained_length)
 
 
-def _flat(level: sp.Expr, shift: sp.Expr, point: sp.Expr) -> sp.Expr:
-    """Wavelet without its change of sign."""
-    return sp.Abs(orthogonal.wavelet(level, shift, point))
-
-
 def _legendre(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr) -> sp.Expr:
     """Legendre column in place of a cosine."""
     point = orthogonal.coordinate(position, length=trained_length, trained_length=trained_length, beyond="raw")
@@ -391,7 +386,9 @@ def _without_half(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr)
     assumptions=("positions within the trained length, u = p/L in [0, 1)", "functions in the order n = 2^j + k"),
     falsifiers={
         "every position has a code of its own": {"codes": lambda positions, width: positions},
-        "without the change of sign": {"wavelet": _flat},
+        "without the change of sign": {
+            "wavelet": lambda level, shift, point: sp.Abs(orthogonal.wavelet(level, shift, point))
+        },
         "wavelets of twice the length": {"wavelet": lambda j, k, u: orthogonal.wavelet(j, k, u / 2)},
     },
 )

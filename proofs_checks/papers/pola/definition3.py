@@ -85,11 +85,6 @@ def _fewest_real_bases(cells: Cells) -> int:
     return _fewest(cells, [cells], disjoint=False)
 
 
-def _fewest_binary_bases(cells: Cells) -> int:
-    """Least number of basis matrices of zeros and ones."""
-    return _fewest(cells, list(product((0, 1), repeat=len(cells))), disjoint=False)
-
-
 def _fewest_disjoint_bases(cells: Cells) -> int:
     """Least number of basis matrices that are classes of a relation: zeros and ones with disjoint supports."""
     return _fewest(cells, list(product((0, 1), repeat=len(cells))), disjoint=True)
@@ -107,11 +102,6 @@ def _fewest(cells: Cells, bases: list[Cells], *, disjoint: bool) -> int:
     raise ArithmeticError(f"no basis matrices span {cells}")
 
 
-def _rank_profile(pattern: Pattern, scales: Iterable[int]) -> dict[int, int]:
-    """Rank at each scale."""
-    return {scale: rank(pattern[:scale, :scale]) for scale in scales}
-
-
 def _fewest_labels(entries: Pattern) -> list[int]:
     """Least number of labels with non-zero parameter among relations that represent the patterns.
 
@@ -126,21 +116,6 @@ def _fewest_labels(entries: Pattern) -> list[int]:
         used = (entries[:, np.unique(first)] != 0).any(axis=2).sum(axis=1)
         fewest = np.where(represents, np.minimum(fewest, used), fewest)
     return [int(number) for number in fewest]
-
-
-def _with_the_zero_matrix(pattern: Pattern) -> int:
-    """Number of distinct matrices, the zero matrix included."""
-    return len(_matrices(pattern))
-
-
-def _distinct_entries(pattern: Pattern) -> int:
-    """Number of distinct non-zero entries of the matrices."""
-    return len({entry for matrix in _matrices(pattern) for entry in matrix} - {0})
-
-
-def _distinct_norms(pattern: Pattern) -> int:
-    """Number of distinct non-zero norms of the matrices."""
-    return len({sum(entry**2 for entry in matrix) for matrix in _matrices(pattern)} - {0})
 
 
 def _matrices(pattern: Pattern) -> set[Cells]:
@@ -178,7 +153,9 @@ CLAIMS.append(
         holds={"fewest": _fewest_real_bases, "stated": lambda cells: int(any(cells)), "decides": False},
         answers=("decides",),
         falsifiers={
-            "basis matrices of zeros and ones": {"fewest": _fewest_binary_bases},
+            "basis matrices of zeros and ones": {
+                "fewest": lambda cells: _fewest(cells, list(product((0, 1), repeat=len(cells))), disjoint=False)
+            },
             "basis matrices of a relation": {"fewest": _fewest_disjoint_bases},
             "1 for zero too": {"stated": lambda cells: 1},
             "basis matrices of a relation, counted as such": {
@@ -204,7 +181,7 @@ CLAIMS.append(
     },
 )
 def staying_complexity(
-    complexity: Profile = _rank_profile,
+    complexity: Profile = lambda pattern, scales: {scale: rank(pattern[:scale, :scale]) for scale in scales},
     prefix_sums: Callable[[int], int] = int,
     necessary: bool = False,
     sufficient: bool = False,
@@ -281,9 +258,13 @@ def profiles_of_patterns(
     reach="N = 2",
     assumptions=(LEAST_SQUARES, "tokens of identity second moments", "a label carries one whole matrix"),
     falsifiers={
-        "entries counted": {"count": _distinct_entries},
-        "the zero matrix counted": {"count": _with_the_zero_matrix},
-        "norms counted": {"count": _distinct_norms},
+        "entries counted": {
+            "count": lambda pattern: len({entry for matrix in _matrices(pattern) for entry in matrix} - {0})
+        },
+        "the zero matrix counted": {"count": lambda pattern: len(_matrices(pattern))},
+        "norms counted": {
+            "count": lambda pattern: len({sum(entry**2 for entry in matrix) for matrix in _matrices(pattern)} - {0})
+        },
     },
 )
 def matrices_are_counted(count: Callable[[Pattern], int] = lrc) -> Facts:

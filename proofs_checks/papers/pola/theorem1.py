@@ -364,11 +364,6 @@ def _least_squares(target: Pattern, labels: Labels, training_scale: int) -> Patt
     return pola.learned_matrix(target, labels, training_scale=training_scale)
 
 
-def _descent_from_one(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
-    """Pattern learned by gradient descent from 1."""
-    return pola.learned_matrix(target, labels, training_scale=training_scale, start=1.0)
-
-
 def _short_descent(target: Pattern, labels: Labels, training_scale: int) -> Pattern:
     """Pattern learned by three steps of gradient descent."""
     problem = pola.population(target, labels, training_scale=training_scale)
@@ -388,20 +383,12 @@ def _sees_everything(target: Pattern, labels: Labels, training_scale: int) -> Pa
 
 _AFFINE: Mapping[str, Learner] = {
     "least squares": _least_squares,
-    "gradient descent from 1": _descent_from_one,
+    "gradient descent from 1": lambda target, labels, training_scale: pola.learned_matrix(
+        target, labels, training_scale=training_scale, start=1.0
+    ),
     "three steps of gradient descent": _short_descent,
     "ridge": _ridge,
 }
-
-
-def _zero_as_a_value(pattern: NDArray[Any]) -> int:
-    """Number of distinct entries, zero included."""
-    return len(set(pattern[np.triu_indices(len(pattern))].tolist()))
-
-
-def _one_scale_earlier(pattern: NDArray[Any]) -> int:
-    """LRC at the scale before the last."""
-    return lrc(pattern, max(1, len(pattern) - 1))
 
 
 @cache
@@ -508,8 +495,10 @@ def dimension_over_all_blocks(
     reach="N <= 3",
     assumptions=("M > 0",),
     falsifiers={
-        "zero a value of its own": {"complexity": _zero_as_a_value},
-        "LRC one scale earlier": {"complexity": _one_scale_earlier},
+        "zero a value of its own": {
+            "complexity": lambda pattern: len(set(pattern[np.triu_indices(len(pattern))].tolist()))
+        },
+        "LRC one scale earlier": {"complexity": lambda pattern: lrc(pattern, max(1, len(pattern) - 1))},
         "one dimension more": {"dimension": lambda r, cells: min(r + 1, cells)},
         "not capped by d_N": {"dimension": lambda r, cells: r},
     },

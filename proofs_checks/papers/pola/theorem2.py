@@ -313,11 +313,6 @@ def _pull_of_another_label(cross: sp.Expr) -> str:
     return f"at query 2, keys labelled 1 and 2, theta = (0, 1), A = 0: x_1 x_2 adds {value} to theta_1's gradient"
 
 
-def _tail_weight(scale_weights: Pattern, query: int) -> float:
-    """Weight of a query: the sum of the weights of all scales that contain it."""
-    return float(scale_weights[query - 1 :].sum())
-
-
 def _relaxed(share: sp.Expr) -> sp.Expr:
     """Mean of the class plus the remaining share of the start's distance from it."""
     return flow.CLASS_MEAN + (flow.START - flow.CLASS_MEAN) * share
@@ -467,7 +462,9 @@ def flow_decouples(
 )
 def learners_follow_the_flow(
     second_moment: flow.SecondMoment = flow.unit_second_moment,
-    query_weight: Callable[[Pattern, int], float] = _tail_weight,
+    query_weight: Callable[[Pattern, int], float] = lambda scale_weights, query: float(
+        scale_weights[query - 1 :].sum()
+    ),
 ) -> Facts:
     """The closed forms of gradient flow and gradient descent that the code computes are the solutions of the derived
     flow, for data that mix the scales up to N0.

@@ -273,11 +273,6 @@ _POSITIONS = 3
 _FARTHEST = 20
 
 
-def _superposition(mass: Callable[[sp.Expr], sp.Expr], *, positions: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
-    """Superposition of the encoding."""
-    return prism.superposition(mass, positions=positions, frequency=frequency)
-
-
 @CLAIMS.claim(
     "prism-5",
     "",
@@ -294,7 +289,9 @@ def _superposition(mass: Callable[[sp.Expr], sp.Expr], *, positions: sp.Expr, fr
     },
 )
 def characteristic(
-    superposition: Callable[..., sp.Matrix] = _superposition,
+    superposition: Callable[..., sp.Matrix] = lambda mass, *, positions, frequency: prism.superposition(
+        mass, positions=positions, frequency=frequency
+    ),
     gap: Callable[[sp.Expr], sp.Expr] = lambda angle: 1 - sp.cos(angle),
     first: sp.Expr = sp.S.One,
     shift: Callable[..., sp.Matrix] = sinusoidal.shift,
