@@ -74,58 +74,52 @@ def _softmax(logit: sp.Expr, other: sp.Expr) -> sp.Expr:
     return sp.exp(logit) / (sp.exp(logit) + sp.exp(other))
 
 
-def _geometric_sums(bias: BiasAtDistance | None = None) -> list[str]:
+def _geometric_sums(bias: BiasAtDistance | None = None) -> Facts:
     """Facts that the weights e^b(D) for a <= D < b sum to S(a, b), by induction on b."""
     law = bias or _linear
     first, last = sp.symbols("a b", integer=True, nonnegative=True)
     total = _sum(_SLOPE, first, last)
-    return [
-        require_equal("base: S(a, a) = 0", lambda: total.subs(last, first), sp.S.Zero),
-        require_equal(
-            "step: S(a, b + 1) - S(a, b) = e^(bias at distance b)",
-            lambda: total.subs(last, last + 1) - total,
-            lambda: sp.exp(law(_SLOPE, last)),
-        ),
-    ]
+    yield "base: S(a, a) = 0", lambda: total.subs(last, first), sp.S.Zero
+    yield (
+        "step: S(a, b + 1) - S(a, b) = e^(bias at distance b)",
+        lambda: total.subs(last, last + 1) - total,
+        lambda: sp.exp(law(_SLOPE, last)),
+    )
 
 
-def _extremal_content(bound: Bound) -> list[str]:
+def _extremal_content(bound: Bound) -> Facts:
     """Facts that the mass is largest with content C on all far keys and -C on all near ones."""
     far, near, lost, gained = sp.symbols("X Y x y", positive=True)
     top, bottom = sp.exp(_CONTENT), sp.exp(-_CONTENT)
     sums = _sum(_SLOPE, _WINDOW, _LENGTH), _sum(_SLOPE, sp.S.Zero, _WINDOW)
     attained = top * sums[0] / (top * sums[0] + bottom * sums[1])
     excess = (far * gained + lost * near) / ((far + near) * (far - lost + near + gained))
-    return [
-        require_equal(
-            "X/(X + Y) - (X - x)/(X - x + Y + y), not negative for 0 <= x <= X and y >= 0",
-            lambda: far / (far + near) - (far - lost) / (far - lost + near + gained),
-            excess,
-        ),
-        "so the mass is largest with content C on every far key and -C on every near one, and there it is attained",
-        require_equal("attained mass = stated bound", attained, lambda: bound(_SLOPE, _CONTENT, _WINDOW, _LENGTH)),
-    ]
+    yield (
+        "X/(X + Y) - (X - x)/(X - x + Y + y), not negative for 0 <= x <= X and y >= 0",
+        lambda: far / (far + near) - (far - lost) / (far - lost + near + gained),
+        excess,
+    )
+    yield "so the mass is largest with content C on every far key and -C on every near one, and there it is attained"
+    yield "attained mass = stated bound", attained, lambda: bound(_SLOPE, _CONTENT, _WINDOW, _LENGTH)
 
 
-def _truncation(bound: Bound, values: int) -> list[str]:
+def _truncation(bound: Bound, values: int) -> Facts:
     """Facts on the output minus that of the window: mass (F - N), for mean far values F and mean near values N."""
     far, near, far_value, near_value, size = sp.symbols("X Y F N V", positive=True)
     mass = far / (far + near)
     output = (far * far_value + near * near_value) / (far + near)
     opposite = {far_value: size, near_value: -size}
-    return [
-        require_equal(
-            "output - output of the window = mass (F - N)",
-            lambda: output - near_value,
-            lambda: mass * (far_value - near_value),
-        ),
-        require_equal(
-            "all far values V, all near ones -V: the difference is as large as stated",
-            lambda: (output - near_value).subs(opposite),
-            lambda: values * size * mass,
-        ),
-        f"|F| and |N| are at most max |v|, so {values} max |v| mass bounds the difference",
-    ]
+    yield (
+        "output - output of the window = mass (F - N)",
+        lambda: output - near_value,
+        lambda: mass * (far_value - near_value),
+    )
+    yield (
+        "all far values V, all near ones -V: the difference is as large as stated",
+        lambda: (output - near_value).subs(opposite),
+        lambda: values * size * mass,
+    )
+    yield f"|F| and |N| are at most max |v|, so {values} max |v| mass bounds the difference"
 
 
 def _compare_with_numbers(bound: Bound, content: sp.Expr, window: int, length: int) -> None:

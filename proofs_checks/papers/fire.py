@@ -106,16 +106,16 @@ def _require_relation(threshold: int) -> None:
         raise Refuted(f"L = {threshold}: the relation has {len(seen)} labels up to query {FARTHEST}")
 
 
-def _positions_from_0() -> list[str]:
+def _positions_from_0() -> Facts:
     """Fact that this project's encoding, which counts positions from 0, is the paper's after a shift by one."""
     query, key = sp.symbols("j i", integer=True, positive=True)
     assert fire.ENCODING.bias is not None
     law = fire.LAW(
         fire.fraction(distance=sp.Abs(query - key), query_position=query, threshold=fire.THRESHOLD, rate=fire.RATE)
     )
-    return [
-        require_same("the law counted from 0, at j - 1 and i - 1", fire.ENCODING.bias(query - 1, key - 1, LENGTH), law)
-    ]
+    yield require_same(
+        "the law counted from 0, at j - 1 and i - 1", fire.ENCODING.bias(query - 1, key - 1, LENGTH), law
+    )
 
 
 def _argument(position: sp.Expr) -> sp.Expr:

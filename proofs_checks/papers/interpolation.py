@@ -13,7 +13,7 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.facts import ball, derivative, require_equal, same_by_sympy, short
+from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory.encodings import interpolation, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
@@ -33,7 +33,7 @@ _PRINTED_WIDTHS = (128, 2)
 _MOST_PLANES = 3
 
 
-def _one_plane() -> list[str]:
+def _one_plane() -> Facts:
     """Facts for one plane: |f - f_linear| <= |h| theta^2/2 (x - x1)(x2 - x) for its score f at the distance t."""
     theta = rotary.FREQUENCY
     score = rotary.score(QUERY, KEY, query_position=_T, key_position=_ZERO, frequency=theta)
@@ -61,23 +61,22 @@ def _one_plane() -> list[str]:
         ),
     )
     kernel = "G(x, t) = (t - x1)(x2 - x)/(x2 - x1) for t <= x, (x - x1)(x2 - t)/(x2 - x1) for t >= x"
-    return [kernel, *(require_equal(*test) for test in tests)]
+    yield kernel
+    yield from tests
 
 
-def _small_interval() -> list[str]:
+def _small_interval() -> Facts:
     """Facts on the error of one aligned plane in the middle of [-eps, eps], where (x - x1)(x2 - x) = eps^2."""
     theta, eps = rotary.FREQUENCY, sp.Symbol("epsilon", positive=True)
     error = _aligned_error(_ZERO, ends=(-eps, eps), centre=_ZERO)
     change, change_of_change = error.diff(eps), error.diff(eps, 2)
-    return [
-        require_equal(
-            "error at 0 in [-eps, eps] = 1 - cos(eps theta)",
-            lambda: _aligned_error(_ZERO, ends=(-eps, eps), centre=_ZERO),
-            lambda: 1 - sp.cos(eps * theta),
-        ),
-        require_equal("no part of first order in eps", lambda: change.xreplace({eps: _ZERO}), _ZERO),
-        require_equal("second order: theta^2/2 eps^2", lambda: change_of_change.xreplace({eps: _ZERO}), theta**2),
-    ]
+    yield (
+        "error at 0 in [-eps, eps] = 1 - cos(eps theta)",
+        lambda: _aligned_error(_ZERO, ends=(-eps, eps), centre=_ZERO),
+        lambda: 1 - sp.cos(eps * theta),
+    )
+    yield "no part of first order in eps", lambda: change.xreplace({eps: _ZERO}), _ZERO
+    yield "second order: theta^2/2 eps^2", lambda: change_of_change.xreplace({eps: _ZERO}), theta**2
 
 
 def _error_and_bound(head_dim: int, constant: Constant) -> tuple[Any, Any]:

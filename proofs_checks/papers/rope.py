@@ -305,7 +305,7 @@ _CONTENTS = {
 }
 
 
-def _by_parts() -> list[str]:
+def _by_parts() -> Facts:
     """Facts for every n: the sum of h_l z_l is the sum over l < n of (h_l - h_(l+1)) S_(l+1), plus h_n S_n."""
     n = sp.Symbol("n", integer=True, nonnegative=True)
     turns, sums, content = (sp.IndexedBase(name) for name in ("z", "S", "h"))
@@ -327,19 +327,17 @@ def _by_parts() -> list[str]:
     step = last_term("by parts", parts(n), parts(n + 1)).subs(sp.Symbol(str(sums[n + 1]), real=True), later)
     empty = [empty_value(name, path(sp.Integer(0))) for name, path in (("score", directly), ("by parts", parts))]
     base = empty_value("partial sum", summed(sp.Integer(0)))
-    return [
-        require_equal(
-            "base: without planes, sum of h z = by parts + h_0 S_0",
-            lambda: empty[0],
-            lambda: empty[1] + content_here * base,
-        ),
-        require_equal(
-            "step: one plane more adds h_n z_n = (h_n - h_(n+1)) S_(n+1) + h_(n+1) S_(n+1) - h_n S_n",
-            lambda: partial_score + last_term("score", directly(n), directly(n + 1)),
-            lambda: partial_score - content_here * so_far + step + content_after * later,
-        ),
-        "h_(d/2) = 0 ends it; the triangle inequality gives |sum h z| <= max |h_l - h_(l+1)| sum |S_(l+1)|",
-    ]
+    yield (
+        "base: without planes, sum of h z = by parts + h_0 S_0",
+        lambda: empty[0],
+        lambda: empty[1] + content_here * base,
+    )
+    yield (
+        "step: one plane more adds h_n z_n = (h_n - h_(n+1)) S_(n+1) + h_(n+1) S_(n+1) - h_n S_n",
+        lambda: partial_score + last_term("score", directly(n), directly(n + 1)),
+        lambda: partial_score - content_here * so_far + step + content_after * later,
+    )
+    yield "h_(d/2) = 0 ends it; the triangle inequality gives |sum h z| <= max |h_l - h_(l+1)| sum |S_(l+1)|"
 
 
 def _small_bounds(bound: Bound) -> str:
@@ -353,7 +351,7 @@ def _small_bounds(bound: Bound) -> str:
     return f"the bound worked out by hand for {len(_WORKED)} contents of 1 to 3 planes; for one plane it is |h| itself"
 
 
-def _bounds_scores(bound: Bound) -> list[str]:
+def _bounds_scores(bound: Bound) -> Facts:
     """Fact that the scores of some contents are within the bound. Raises `Refuted` if not."""
     for distance in _BOUNDED_AT:
         angles = [distance * frequency for frequency in rotary.frequencies(_HEAD_DIM)]
@@ -365,7 +363,7 @@ def _bounds_scores(bound: Bound) -> list[str]:
                 raise Refuted(
                     f"{name}, D = {distance}: the score {_short(score)} is beyond the bound {_short(largest)}"
                 )
-    return [f"d = {_HEAD_DIM}, {', '.join(_CONTENTS)}: scores within the bound at D in {_BOUNDED_AT}"]
+    yield f"d = {_HEAD_DIM}, {', '.join(_CONTENTS)}: scores within the bound at D in {_BOUNDED_AT}"
 
 
 def _where_ones_rise(frequencies: Sequence[sp.Expr], first: int) -> str:

@@ -45,7 +45,7 @@ def _norm(operator: grape.PlaneOperator) -> sp.Expr:
     return sp.sqrt(max(square.eigenvals()))
 
 
-def _frame_facts() -> tuple[str, ...]:
+def _frame_facts() -> Facts:
     """Facts: J rotates pairs by a quarter; a generator in scalar products is the matrix a (J a)^T - (J a) a^T."""
     vector = sp.symbols("x1:5", real=True)
     turned = sp.Matrix(grape_commuting.quarter_turn(vector))
@@ -61,23 +61,21 @@ def _frame_facts() -> tuple[str, ...]:
         )
         for plane in (0, 1)
     ]
-    return (
-        require_equal(
-            "E' = L E for |a_1| = 3, |a_2| = 2",
-            lambda: sp.Matrix([exponential.derivative(angle).coordinates() for _, exponential in planes]),
-            lambda: sp.Matrix(
-                [(generator_of_plane @ exponential).coordinates() for generator_of_plane, exponential in planes]
-            ),
+    yield (
+        "E' = L E for |a_1| = 3, |a_2| = 2",
+        lambda: sp.Matrix([exponential.derivative(angle).coordinates() for _, exponential in planes]),
+        lambda: sp.Matrix(
+            [(generator_of_plane @ exponential).coordinates() for generator_of_plane, exponential in planes]
         ),
-        require_equal("J turns each pair by R2(pi/2)", turned, lambda: sp.diag(quarter, quarter) * column),
-        same_by_sympy("J J a = -a", sp.Matrix(grape_commuting.quarter_turn(list(turned))), -column),
-        require_equal(
-            "a.(J a) = 0, |J a| = |a|",
-            lambda: sp.Matrix([column.dot(turned), turned.dot(turned)]),
-            lambda: sp.Matrix([0, column.dot(column)]),
-        ),
-        require_equal("L(a, J a), d = 4", generator, lambda: column * turned.T - turned * column.T),
     )
+    yield "J turns each pair by R2(pi/2)", turned, lambda: sp.diag(quarter, quarter) * column
+    yield same_by_sympy("J J a = -a", sp.Matrix(grape_commuting.quarter_turn(list(turned))), -column)
+    yield (
+        "a.(J a) = 0, |J a| = |a|",
+        lambda: sp.Matrix([column.dot(turned), turned.dot(turned)]),
+        lambda: sp.Matrix([0, column.dot(column)]),
+    )
+    yield "L(a, J a), d = 4", generator, lambda: column * turned.T - turned * column.T
 
 
 def _converse() -> str:

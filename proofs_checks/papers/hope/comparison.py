@@ -101,7 +101,7 @@ def _refute_spread(spread: int) -> None:
         raise Refuted(f"C = {size}, T = {keys}: the least weight is {sp.N(least, 5)}, below {sp.N(bound, 5)}")
 
 
-def _reproduced_exactly(rotation: Callable[[sp.Expr], sp.Matrix], period: sp.Expr) -> list[str]:
+def _reproduced_exactly(rotation: Callable[[sp.Expr], sp.Matrix], period: sp.Expr) -> Facts:
     """Facts that the frequencies with exp(iw) = 1, those of 2 pi Z, are exactly the multiples of the period."""
     offset, zero = sp.Symbol("D", integer=True), sp.Integer(0)
     trivial = hope.kernel(offset, rate=zero, damping=zero)
@@ -110,7 +110,8 @@ def _reproduced_exactly(rotation: Callable[[sp.Expr], sp.Matrix], period: sp.Exp
         facts.append(same_by_sympy(f"RoPE at w = {frequency} = trivial HoPE", rotation(offset * frequency), trivial))
         if not (frequency / period).is_integer:
             raise Refuted(f"w = {frequency} is reproduced by theta = theta' = 0")
-    return [*facts, same_by_sympy(f"RoPE's step at w = {period} = trivial HoPE", rotation(period), trivial)]
+    yield from facts
+    yield same_by_sympy(f"RoPE's step at w = {period} = trivial HoPE", rotation(period), trivial)
 
 
 def _characteristic(matrix: sp.Matrix, variable: sp.Symbol) -> sp.Expr:

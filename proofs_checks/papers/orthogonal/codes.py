@@ -39,7 +39,7 @@ def _mean(polynomial: sp.Expr) -> sp.Expr:
     return sp.Add(*(coefficient / (power + 1) for (power,), coefficient in terms if power % 2 == 0))
 
 
-def _differential_equation() -> tuple[str, ...]:
+def _differential_equation() -> Facts:
     """Facts that P_n solves Legendre's equation for all n, and so that different degrees are orthogonal."""
     n, m, p, q, r, s = sp.symbols("n m P_n P_n-1 P_m P_m-1", real=True)
     width = 1 - _X**2
@@ -55,48 +55,42 @@ def _differential_equation() -> tuple[str, ...]:
 
     following = _recurrence(n, p, q)
     turned = width * (r * slopes(n, p, q)[0] - p * slopes(m, r, s)[0])
-    return (
-        require_equal("n = 1: (1 - x^2) P_1' = P_0 - x P_1", width, lambda: 1 * (1 - _X * _X)),
-        require_equal(
-            "step: (1 - x^2) P_(n+1)' = (n + 1) (P_n - x P_(n+1))",
-            width * slope(following),
-            lambda: (n + 1) * (p - _X * following),
-        ),
-        require_equal(
-            "step: (1 - x^2) P_n' = (n + 1) (x P_n - P_(n+1))", width * slope(p), lambda: (n + 1) * (_X * p - following)
-        ),
-        require_equal(
-            "so ((1 - x^2) P_n')' = -n (n + 1) P_n", slope(width * slopes(n, p, q)[0]), lambda: -n * (n + 1) * p
-        ),
-        require_equal(
-            "((1 - x^2)(P_m P_n' - P_n P_m'))' = (m (m + 1) - n (n + 1)) P_m P_n",
-            slope(turned),
-            lambda: (m * (m + 1) - n * (n + 1)) * r * p,
-        ),
-        "1 - x^2 is 0 at both ends, so the integral of P_m P_n is 0 for m != n",
+    yield "n = 1: (1 - x^2) P_1' = P_0 - x P_1", width, lambda: 1 * (1 - _X * _X)
+    yield (
+        "step: (1 - x^2) P_(n+1)' = (n + 1) (P_n - x P_(n+1))",
+        width * slope(following),
+        lambda: (n + 1) * (p - _X * following),
     )
+    yield "step: (1 - x^2) P_n' = (n + 1) (x P_n - P_(n+1))", width * slope(p), lambda: (n + 1) * (_X * p - following)
+    yield "so ((1 - x^2) P_n')' = -n (n + 1) P_n", slope(width * slopes(n, p, q)[0]), lambda: -n * (n + 1) * p
+    yield (
+        "((1 - x^2)(P_m P_n' - P_n P_m'))' = (m (m + 1) - n (n + 1)) P_m P_n",
+        slope(turned),
+        lambda: (m * (m + 1) - n * (n + 1)) * r * p,
+    )
+    yield "1 - x^2 is 0 at both ends, so the integral of P_m P_n is 0 for m != n"
 
 
-def _norms(function: Function) -> tuple[str, ...]:
+def _norms(function: Function) -> Facts:
     """Facts that the integral of P_n^2 is 2 / (2n + 1), by induction, and that the stated weights make the mean 1."""
     n, square, mixed = sp.symbols("n N_n M_n", positive=True)
     integral = 2 / (2 * n + 1)
     weight = function(_N, _X) / sp.legendre(_N, _X)
-    return (
+    yield (
         "with N_n, M_n the integrals of P_n^2 and x P_n P_(n+1): the recurrence times P_(n+1), and the next times P_n, "
-        "give (n + 1) N_(n+1) = (2n + 1) M_n and (2n + 3) M_n = (n + 1) N_n",
-        require_equal(
-            "so N_(n+1) = (2n + 1) / (2n + 3) N_n",
-            ((2 * n + 1) * mixed / (n + 1)).subs(mixed, (n + 1) * square / (2 * n + 3)),
-            lambda: (2 * n + 1) * square / (2 * n + 3),
-        ),
-        require_equal(
-            "N_n = 2/(2n + 1) solves this, and N_0 = 2",
-            lambda: integral.subs(n, n + 1) * (2 * n + 3),
-            lambda: integral * (2 * n + 1),
-        ),
-        require_equal("weight^2 N_n / 2 = 1", (weight**2).subs(_N, n) * integral / 2, lambda: n / n),
+        "give (n + 1) N_(n+1) = (2n + 1) M_n and (2n + 3) M_n = (n + 1) N_n"
     )
+    yield (
+        "so N_(n+1) = (2n + 1) / (2n + 3) N_n",
+        ((2 * n + 1) * mixed / (n + 1)).subs(mixed, (n + 1) * square / (2 * n + 3)),
+        lambda: (2 * n + 1) * square / (2 * n + 3),
+    )
+    yield (
+        "N_n = 2/(2n + 1) solves this, and N_0 = 2",
+        lambda: integral.subs(n, n + 1) * (2 * n + 3),
+        lambda: integral * (2 * n + 1),
+    )
+    yield "weight^2 N_n / 2 = 1", (weight**2).subs(_N, n) * integral / 2, lambda: n / n
 
 
 def _formula(degree: sp.Expr, point: sp.Expr) -> sp.Expr:
