@@ -19,7 +19,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Source, S
 from lengthgen.proofs_checks.facts import Side, require_equal
 
 Facts: TypeAlias = Iterator[str | tuple[str, Side, Side]]
-"""Facts of a check: a text each, or the name and the two sides of an identity, which `require_equal` decides."""
+"""Yields of a check: texts, or the name and the two sides of an identity, which `require_equal` decides."""
 P = ParamSpec("P")
 TITLES: Mapping[str, str] = {
     "1803.02155": "Self-Attention with Relative Position Representations",
@@ -51,6 +51,14 @@ TITLES: Mapping[str, str] = {
 def title(source: Source) -> str:
     """Return the title of the paper of a source, or its name there, which is the title of the others."""
     return TITLES.get(source.arxiv, source.paper)
+
+
+class Reach(str):
+    """Range that a check went through, where only the check knows it: a yield that is no fact."""
+
+
+class Assumption(str):
+    """Condition of the facts, where only the check knows it: a yield that is no fact."""
 
 
 class PaperClaims(list[Claim]):
@@ -99,8 +107,13 @@ class PaperClaims(list[Claim]):
         def register(facts: Callable[P, Facts]) -> Callable[P, Evidence]:
             @wraps(facts)
             def check(*args: P.args, **kwargs: P.kwargs) -> Evidence:
-                decided = (require_equal(*fact) if isinstance(fact, tuple) else fact for fact in facts(*args, **kwargs))
-                return Evidence(strength=strength, facts=tuple(decided), assumptions=assumptions, reach=reach)
+                yields = [require_equal(*fact) if isinstance(fact, tuple) else fact for fact in facts(*args, **kwargs)]
+                return Evidence(
+                    strength=strength,
+                    facts=tuple(fact for fact in yields if not isinstance(fact, Reach | Assumption)),
+                    assumptions=(*assumptions, *(str(fact) for fact in yields if isinstance(fact, Assumption))),
+                    reach=next((str(fact) for fact in yields if isinstance(fact, Reach)), reach),
+                )
 
             self.append(
                 Claim(

@@ -9,28 +9,13 @@ from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.theories.counts import samples_of
 from lengthgen.circuits.trace import trace
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
 from lengthgen.proofs_checks.papers.pola import SOURCE
 
 _PLACE = "the amendment by operators that read counts is ours"
 DEPTH, OUTPUT = sp.symbols("x k", integer=True)
 """Depth x of a prefix (opening brackets less closing ones), and the depth k that an output names."""
-
-
-def confuses(*, build: Callable[[], Task], scales: Sequence[int]) -> Evidence:
-    """Decide if two prompts with equal counts and an equal last token have different outputs at some step."""
-    task = build()
-    samples = samples_of(tuple(trace(task, scale) for scale in scales), 1)
-    read = np.column_stack([samples.windows, samples.counts])
-    values, counts = np.unique(read, axis=0, return_counts=True)
-    if counts.max() == 1:
-        raise Refuted(f"{task.name}: the counts and the last token tell the output at scales up to {scales[-1]}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"scales up to {scales[-1]}",
-        facts=(f"{int((counts > 1).sum())} of {len(values)} contents that are read have two outputs",),
-    )
 
 
 def _task(name: str) -> Callable[[], Task]:
@@ -98,16 +83,22 @@ def have_no_functions(
     yield f"multipliers of the counts {[*multipliers]}: {[*multipliers.values()]}"
 
 
-CLAIMS.append(
-    Claim(
-        id="src-counts-order",
-        source=SOURCE.at(_PLACE),
-        statement="Reversing is no function of counts and the last token: two operands with equal counts and an equal "
-        "last token have different reverses, among scales up to 2.",
-        latex=r"x \neq x',\ \text{counts}(x) = \text{counts}(x'),\ x_n = x_n'",
-        label="F",
-        check=confuses,
-        holds={"build": _task("reverse"), "scales": (1, 2)},
-        falsifiers={"majority": {"build": _task("majority-direct")}, "one digit, which has no order": {"scales": (1,)}},
-    )
+@CLAIMS.claim(
+    "src-counts-order",
+    _PLACE,
+    r"x \neq x',\ \text{counts}(x) = \text{counts}(x'),\ x_n = x_n'",
+    strength=Strength.EXHAUSTIVE,
+    falsifiers={"majority": {"build": _task("majority-direct")}, "one digit, which has no order": {"scales": (1,)}},
 )
+def confuses(build: Callable[[], Task] = _task("reverse"), scales: Sequence[int] = (1, 2)) -> Facts:
+    """Reversing is no function of counts and the last token: two operands with equal counts and an equal last token
+    have different reverses, among scales up to 2.
+    """
+    task = build()
+    samples = samples_of(tuple(trace(task, scale) for scale in scales), 1)
+    read = np.column_stack([samples.windows, samples.counts])
+    values, counts = np.unique(read, axis=0, return_counts=True)
+    if counts.max() == 1:
+        raise Refuted(f"{task.name}: the counts and the last token tell the output at scales up to {scales[-1]}")
+    yield f"{int((counts > 1).sum())} of {len(values)} contents that are read have two outputs"
+    yield Reach(f"scales up to {scales[-1]}")

@@ -14,9 +14,9 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import combine, empty_value, last_term, require_equal, same_by_sympy
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims
 from lengthgen.theory import exact
 from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import alibi, fox, grape_additive
@@ -471,32 +471,6 @@ def _adversarial_mass(threshold: Threshold) -> str:
     return f"loses {lost.str(4, radius=False)}"
 
 
-def timescale(*, logit: Formula) -> Evidence:
-    """Decide sigma(b) = e^(-1/T), that is -1/log sigma(b) = T, for the logit b of a timescale T; and the timescales."""
-    rate = sp.Symbol("r", positive=True)
-    facts = [
-        same_by_sympy("sigma(b) = e^(-1/T), with r = 1/T", sp.exp(fox.log_gate(logit(1 / rate))), sp.exp(-rate)),
-        *_expansion(logit),
-    ]
-    shortest, longest = sp.Integer(2), sp.Integer(512)
-    spread = fox.timescales(5, shortest=shortest, longest=longest)
-    tests = (
-        ("ends", sp.Matrix([spread[0], spread[-1]]), sp.Matrix([shortest, longest])),
-        (
-            "equal ratios: T_h^2 = T_h-1 T_h+1",
-            sp.Matrix([value**2 for value in spread[1:-1]]),
-            sp.Matrix([before * after for before, after in zip(spread, spread[2:], strict=False)]),
-        ),
-        (
-            "one head: the shortest",
-            sp.Matrix(fox.timescales(1, shortest=shortest, longest=longest)),
-            sp.Matrix([shortest]),
-        ),
-    )
-    facts += [same_by_sympy(f"timescales {', '.join(map(str, spread))}: {what}", *sides) for what, *sides in tests]
-    return Evidence(strength=Strength.GENERAL, facts=tuple(facts), assumptions=("T > 0",))
-
-
 def _expansion(logit: Formula) -> list[str]:
     """Facts that compare b with log T - 1/(2T) at some timescales."""
     facts = []
@@ -545,42 +519,6 @@ def _bfloat16(value: Any) -> Any:
     bits = int(np.float32(value).view(np.uint32))
     rounded_bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
     return np.uint32(rounded_bits).view(np.float32)
-
-
-def accurate(*, path_sum: PathSum, gates: Callable[[], Gates], tolerance: Callable[[int, float], float]) -> Evidence:
-    """Decide that computed path sums to the last token are within the tolerance, for keys at some distances from it.
-
-    `tolerance` takes the number of gates and the size of the exact sum.
-    """
-    log_gates = gates()
-    query = len(log_gates) - 1
-    _, first, last = fox.path_bias(key=_KEY, query=_QUERY).limits[0]
-    facts, lost = [], []
-    for distance in DISTANCES:
-        at = {_KEY: query - distance, _QUERY: query}
-        exact = math.fsum(log_gates[int(first.subs(at)) : int(last.subs(at)) + 1].tolist())
-        computed, wide_sum = (
-            sum_of_path(log_gates, query - distance, query) for sum_of_path in (path_sum, _float64_prefix)
-        )
-        error, allowed = abs(computed - exact), tolerance(distance, abs(exact))
-        facts.append(
-            f"{distance} gates, D = {exact:.4g}: off by {error:.1g}, allowed {allowed:.1g}; "
-            f"by {abs(wide_sum - exact):.1g} from a float64 prefix"
-        )
-        if not error <= allowed:
-            lost.append(
-                f"{distance} gates: {computed:.4g} for {exact:.4g}, off by {error:.2g}, more than {allowed:.1g}"
-            )
-    if lost:
-        raise Refuted(f"T = {len(log_gates)}, {'; '.join(lost)}")
-    return Evidence(
-        strength=Strength.NUMERIC,
-        facts=(f"running sum at the end: {math.fsum(log_gates.tolist()):.4g}", *facts),
-        assumptions=(
-            f"gates of {gates.__name__}, T = {len(log_gates)}, keys {DISTANCES} before the last token",
-            "tolerance: one rounding of each addition, as all terms have one sign",
-        ),
-    )
 
 
 def _float64_prefix(gates: Gates, key: int, query: int) -> float:
@@ -638,50 +576,96 @@ def pruned_mass(
     yield f"a row of {_KEYS} keys made to lose most, U = {_BOUND}, eps = e^-5 = {sp.N(_MASS, 4)}: {worst}"
 
 
-CLAIMS.append(
-    Claim(
-        id="fox-10",
-        source=SOURCE.at("released code: initial bias of data-independent gates"),
-        statement="The logit b = -log(e^(1/T) - 1) gives the gate e^(-1/T), that is -1/log f = T, exactly; b = log T "
-        "only for large T.",
-        latex=r"b=-\log(e^{1/T}-1)\ \Rightarrow\ -1/\log\sigma(b)=T,\quad b=\log T-\tfrac1{2T}+O(T^{-2})",
-        label="P",
-        check=timescale,
-        holds={"logit": lambda value: fox.timescale_logit(timescale=value)},
-        falsifiers={
-            "b = log T": {"logit": sp.log},
-            "b = log T - 1/(2T)": {"logit": lambda timescale: sp.log(timescale) - 1 / (2 * timescale)},
-            "b = log(e^(1/T) - 1)": {"logit": lambda timescale: -fox.timescale_logit(timescale)},
-        },
-    )
+@CLAIMS.claim(
+    "fox-10",
+    "released code: initial bias of data-independent gates",
+    r"b=-\log(e^{1/T}-1)\ \Rightarrow\ -1/\log\sigma(b)=T,\quad b=\log T-\tfrac1{2T}+O(T^{-2})",
+    label="P",
+    assumptions=("T > 0",),
+    falsifiers={
+        "b = log T": {"logit": sp.log},
+        "b = log T - 1/(2T)": {"logit": lambda timescale: sp.log(timescale) - 1 / (2 * timescale)},
+        "b = log(e^(1/T) - 1)": {"logit": lambda timescale: -fox.timescale_logit(timescale)},
+    },
 )
+def timescale(logit: Formula = lambda value: fox.timescale_logit(timescale=value)) -> Facts:
+    """The logit b = -log(e^(1/T) - 1) gives the gate e^(-1/T), that is -1/log f = T, exactly; b = log T only for large
+    T.
+    """
+    rate = sp.Symbol("r", positive=True)
+    facts = [
+        same_by_sympy("sigma(b) = e^(-1/T), with r = 1/T", sp.exp(fox.log_gate(logit(1 / rate))), sp.exp(-rate)),
+        *_expansion(logit),
+    ]
+    shortest, longest = sp.Integer(2), sp.Integer(512)
+    spread = fox.timescales(5, shortest=shortest, longest=longest)
+    tests = (
+        ("ends", sp.Matrix([spread[0], spread[-1]]), sp.Matrix([shortest, longest])),
+        (
+            "equal ratios: T_h^2 = T_h-1 T_h+1",
+            sp.Matrix([value**2 for value in spread[1:-1]]),
+            sp.Matrix([before * after for before, after in zip(spread, spread[2:], strict=False)]),
+        ),
+        (
+            "one head: the shortest",
+            sp.Matrix(fox.timescales(1, shortest=shortest, longest=longest)),
+            sp.Matrix([shortest]),
+        ),
+    )
+    facts += [same_by_sympy(f"timescales {', '.join(map(str, spread))}: {what}", *sides) for what, *sides in tests]
+    yield from facts
 
 
-CLAIMS.append(
-    Claim(
-        id="fox-11",
-        source=SOURCE.at("running sums of log gates in the released code"),
-        statement="A path sum computed block by block is right to float32's digits whatever came before; computed from "
-        "a float32 running sum it is lost after a run of strongly forgetting gates, in bfloat16 at once (errata F24).",
-        latex=r"|\hat D-D|\le nu\,|D|\ \text{blockwise};\quad |\hat c_j-\hat c_i-D|\sim u\,|c|",
-        label="F",
-        check=accurate,
-        holds={
-            "path_sum": blockwise,
-            "gates": after_a_hard_run,
-            "tolerance": lambda terms, size: 1.01 * terms * _UNIT * size,
+@CLAIMS.claim(
+    "fox-11",
+    "running sums of log gates in the released code",
+    r"|\hat D-D|\le nu\,|D|\ \text{blockwise};\quad |\hat c_j-\hat c_i-D|\sim u\,|c|",
+    strength=Strength.NUMERIC,
+    falsifiers={
+        "float32 prefix over the whole sequence": {"path_sum": global_prefix},
+        "float32 prefix accurate to 0.1": {"path_sum": global_prefix, "tolerance": lambda terms, size: 1e-1},
+        "bfloat16 prefix of 4096 gates accurate to 0.01": {
+            "path_sum": bfloat16_prefix,
+            "gates": slow_decay,
+            "tolerance": lambda terms, size: 1e-2,
         },
-        falsifiers={
-            "float32 prefix over the whole sequence": {"path_sum": global_prefix},
-            "float32 prefix accurate to 0.1": {"path_sum": global_prefix, "tolerance": lambda terms, size: 1e-1},
-            "bfloat16 prefix of 4096 gates accurate to 0.01": {
-                "path_sum": bfloat16_prefix,
-                "gates": slow_decay,
-                "tolerance": lambda terms, size: 1e-2,
-            },
-        },
-    )
+    },
 )
+def accurate(
+    path_sum: PathSum = blockwise,
+    gates: Callable[[], Gates] = after_a_hard_run,
+    tolerance: Callable[[int, float], float] = lambda terms, size: 1.01 * terms * _UNIT * size,
+) -> Facts:
+    """A path sum computed block by block is right to float32's digits whatever came before; computed from a float32
+    running sum it is lost after a run of strongly forgetting gates, in bfloat16 at once (errata F24).
+
+    `tolerance` takes the number of gates and the size of the exact sum.
+    """
+    log_gates = gates()
+    query = len(log_gates) - 1
+    _, first, last = fox.path_bias(key=_KEY, query=_QUERY).limits[0]
+    facts, lost = [], []
+    for distance in DISTANCES:
+        at = {_KEY: query - distance, _QUERY: query}
+        exact = math.fsum(log_gates[int(first.subs(at)) : int(last.subs(at)) + 1].tolist())
+        computed, wide_sum = (
+            sum_of_path(log_gates, query - distance, query) for sum_of_path in (path_sum, _float64_prefix)
+        )
+        error, allowed = abs(computed - exact), tolerance(distance, abs(exact))
+        facts.append(
+            f"{distance} gates, D = {exact:.4g}: off by {error:.1g}, allowed {allowed:.1g}; "
+            f"by {abs(wide_sum - exact):.1g} from a float64 prefix"
+        )
+        if not error <= allowed:
+            lost.append(
+                f"{distance} gates: {computed:.4g} for {exact:.4g}, off by {error:.2g}, more than {allowed:.1g}"
+            )
+    if lost:
+        raise Refuted(f"T = {len(log_gates)}, {'; '.join(lost)}")
+    yield f"running sum at the end: {math.fsum(log_gates.tolist()):.4g}"
+    yield from facts
+    yield Assumption(f"gates of {gates.__name__}, T = {len(log_gates)}, keys {DISTANCES} before the last token")
+    yield Assumption("tolerance: one rounding of each addition, as all terms have one sign")
 
 
 @CLAIMS.claim(

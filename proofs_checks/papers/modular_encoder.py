@@ -17,8 +17,8 @@ import sympy as sp
 from lengthgen.empirical.modular_addition.conditions import CONDITIONS
 from lengthgen.empirical.modular_addition.coverage import predict
 from lengthgen.empirical.modular_addition.profile import ModularProfile, load_profile
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
 from lengthgen.proofs_checks.papers.modular import BY_POSITION, SOURCE
 
 LAYERS = 2
@@ -303,11 +303,30 @@ REPORTED = {
 }
 
 
+@CLAIMS.claim(
+    "mod-10",
+    "table of results, baseline and I1_001 by position",
+    r"\mathrm{acc}_p>\tfrac12 \iff \{(\text{row},\text{token})\}_p\subseteq\{\ldots\}_{\text{train}}",
+    strength=Strength.EXHAUSTIVE,
+    assumptions=("every text of the released script's training, with the split of seed 42",),
+    answers=("solved",),
+    falsifiers={
+        "filler from no character on": {"profile": replace(PAPER, shortest_prefix=0)},
+        "filler of up to 30 characters": {"profile": replace(PAPER, longest_prefixes=(30, 30, 30))},
+        "without positions": {"encoding": "nope"},
+    },
+)
 def rows_decide(
-    *, profile: ModularProfile, encoding: str, reported: Mapping[str, Sequence[str]], solved: int
-) -> Evidence:
-    """Decide if the reported accuracy is above `solved` at exactly the positions whose rows training shows."""
-    facts = []
+    profile: ModularProfile = PAPER,
+    encoding: str = "ape",
+    reported: Mapping[str, Sequence[str]] = REPORTED,
+    solved: int = SOLVED,
+) -> Facts:
+    """At each of the 7 positions, for the baseline and for training with shifts, the reported accuracy is above 50 % if
+    and only if training shows every pair of row and token that the readout meets there.
+
+    Decide if the reported accuracy is above `solved` at exactly the positions whose rows training shows.
+    """
     for name, accuracies in reported.items():
         rows = {row.evaluation: row for row in predict(replace(CONDITIONS[name], encoding=encoding), profile)}
         for position, accuracy in zip(profile.positions, accuracies, strict=True):
@@ -316,30 +335,5 @@ def rows_decide(
                 predicted = "holds" if row.holds else "breaks"
                 raise Refuted(f"{name}, position {position}: predicted {predicted} ({row.why}), reported {accuracy} %")
         holding = [str(position) for position in profile.positions if rows[f"B at {position}"].holds]
-        facts.append(f"{name}: predicted and reported above {solved} % at {', '.join(holding)}, and nowhere else")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"{len(profile.positions)} positions",
-        facts=tuple(facts),
-        assumptions=("every text of the released script's training, with the split of seed 42",),
-    )
-
-
-CLAIMS.append(
-    Claim(
-        id="mod-10",
-        source=SOURCE.at("table of results, baseline and I1_001 by position"),
-        statement="At each of the 7 positions, for the baseline and for training with shifts, the reported accuracy is "
-        "above 50 % if and only if training shows every pair of row and token that the readout meets there.",
-        latex=r"\mathrm{acc}_p>\tfrac12 \iff \{(\text{row},\text{token})\}_p\subseteq\{\ldots\}_{\text{train}}",
-        label="F",
-        check=rows_decide,
-        holds={"profile": PAPER, "encoding": "ape", "reported": REPORTED, "solved": SOLVED},
-        answers=("solved",),
-        falsifiers={
-            "filler from no character on": {"profile": replace(PAPER, shortest_prefix=0)},
-            "filler of up to 30 characters": {"profile": replace(PAPER, longest_prefixes=(30, 30, 30))},
-            "without positions": {"encoding": "nope"},
-        },
-    )
-)
+        yield f"{name}: predicted and reported above {solved} % at {', '.join(holding)}, and nowhere else"
+    yield Reach(f"{len(profile.positions)} positions")

@@ -12,8 +12,8 @@ from typing import Any
 import flint
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
-from lengthgen.proofs_checks.facts import ball, decided_cases, derivative, is_zero, require_equal, same_by_sympy, short
+from lengthgen.proofs_checks.claim import Refuted, Source, Strength, Unsettled
+from lengthgen.proofs_checks.facts import ball, decided_cases, derivative, is_zero, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import far, laws
 from lengthgen.theory.enclosure import enclose
@@ -390,35 +390,6 @@ _RANKED = (4, 8, 16, 32)
 _BITS = 2048
 
 
-def far_field(*, psi: Function, widths: int) -> Evidence:
-    """Decide that |psi| < 10^-6 from t = `widths` on, so at every D >= b_max + widths a_max, for all grids."""
-    if not (ball(psi(sp.Integer(widths))) < ball(_SMALL) and ball(psi(sp.Integer(widths))) > -ball(_SMALL)):
-        raise Refuted(f"psi({widths}) = {psi(sp.Integer(widths)).n(4)} is not below 10^-6 in size")
-    if widths**2 <= 3:
-        raise Refuted(f"psi still falls at t = {widths}")
-    scale, shift = sp.symbols("a b", positive=True)
-    slack, more = sp.symbols("e f", nonnegative=True)
-    reach = max(b + widths * a for a, b in wavelet.grid(_WIDTH, _SCALES))
-    facts = (
-        require_equal(
-            "psi rises for t > sqrt(3): its derivative is t (t^2 - 3) e^(-t^2/2)",
-            lambda: derivative(psi(POINT), POINT),
-            lambda: SLOPE_OF_RICKER,
-        ),
-        same_by_sympy("to its limit 0, so that |psi| falls", sp.limit(psi(POINT), POINT, sp.oo), sp.S.Zero),
-        f"|psi({widths})| = {short(abs(ball(psi(sp.Integer(widths)))))} < 10^-6, by enclosure",
-        require_equal(
-            f"at D = b_max + {widths} a_max + f with b_max = b + e, a_max = a + e: t = (D - b)/a is {widths} and more",
-            lambda: ((shift + slack) + widths * (scale + slack) + more - shift) / scale - widths,
-            lambda: (slack + widths * slack + more) / scale,
-        ),
-        "so each component is below 10^-6 in size, |q . p| < 10^-6 |q|_1, and the scores of two far keys differ from "
-        "those of their contents by less than twice that",
-        f"d = {_WIDTH} with {_SCALES} scales: D >= {reach}",
-    )
-    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("any scales a > 0 and shifts b >= 0",))
-
-
 def _require_underflow(pairs: Sequence[tuple[int, int]], distances: Sequence[int]) -> str:
     """Size of the largest component, as text; raises `Refuted` if one is not rounded to 0 in float32."""
     sizes = []
@@ -474,24 +445,48 @@ def _slopes(heads: int) -> Sequence[sp.Expr]:
     return alibi.slopes(heads)
 
 
-CLAIMS.append(
-    Claim(
-        id="wavelet-7",
-        source=SOURCE.at("extrapolation; what follows from the formula"),
-        statement="From the distance b_max + 6 a_max on, every component of the vectors is below 10^-6, and so is "
-        "their share of |q|_1 in a score: far keys are scored as without an encoding. Position information is "
-        "extrapolated inside the largest scale alone: up to 782 tokens for d = 128 with 8 scales.",
-        latex=r"D\ge b_{\max}+6a_{\max}\Rightarrow|q\cdot p|<10^{-6}\|q\|_1",
-        label="F",
-        check=far_field,
-        holds={"psi": ricker, "widths": 6},
-        falsifiers={
-            "from b_max + 2 a_max on": {"widths": 2},
-            "from b_max + 5 a_max on": {"widths": 5},
-            "a wavelet 1/(1 + t^2)": {"psi": lambda point: 1 / (1 + point**2)},
-        },
-    )
+@CLAIMS.claim(
+    "wavelet-7",
+    "extrapolation; what follows from the formula",
+    r"D\ge b_{\max}+6a_{\max}\Rightarrow|q\cdot p|<10^{-6}\|q\|_1",
+    assumptions=("any scales a > 0 and shifts b >= 0",),
+    falsifiers={
+        "from b_max + 2 a_max on": {"widths": 2},
+        "from b_max + 5 a_max on": {"widths": 5},
+        "a wavelet 1/(1 + t^2)": {"psi": lambda point: 1 / (1 + point**2)},
+    },
 )
+def far_field(psi: Function = ricker, widths: int = 6) -> Facts:
+    """From the distance b_max + 6 a_max on, every component of the vectors is below 10^-6, and so is their share of
+    |q|_1 in a score: far keys are scored as without an encoding. Position information is extrapolated inside the
+    largest scale alone: up to 782 tokens for d = 128 with 8 scales.
+
+    Decide that |psi| < 10^-6 from t = `widths` on, so at every D >= b_max + widths a_max, for all grids.
+    """
+    if not (ball(psi(sp.Integer(widths))) < ball(_SMALL) and ball(psi(sp.Integer(widths))) > -ball(_SMALL)):
+        raise Refuted(f"psi({widths}) = {psi(sp.Integer(widths)).n(4)} is not below 10^-6 in size")
+    if widths**2 <= 3:
+        raise Refuted(f"psi still falls at t = {widths}")
+    scale, shift = sp.symbols("a b", positive=True)
+    slack, more = sp.symbols("e f", nonnegative=True)
+    reach = max(b + widths * a for a, b in wavelet.grid(_WIDTH, _SCALES))
+    yield (
+        "psi rises for t > sqrt(3): its derivative is t (t^2 - 3) e^(-t^2/2)",
+        lambda: derivative(psi(POINT), POINT),
+        lambda: SLOPE_OF_RICKER,
+    )
+    yield same_by_sympy("to its limit 0, so that |psi| falls", sp.limit(psi(POINT), POINT, sp.oo), sp.S.Zero)
+    yield f"|psi({widths})| = {short(abs(ball(psi(sp.Integer(widths)))))} < 10^-6, by enclosure"
+    yield (
+        f"at D = b_max + {widths} a_max + f with b_max = b + e, a_max = a + e: t = (D - b)/a is {widths} and more",
+        lambda: ((shift + slack) + widths * (scale + slack) + more - shift) / scale - widths,
+        lambda: (slack + widths * slack + more) / scale,
+    )
+    yield (
+        "so each component is below 10^-6 in size, |q . p| < 10^-6 |q|_1, and the scores of two far keys differ from "
+        "those of their contents by less than twice that"
+    )
+    yield f"d = {_WIDTH} with {_SCALES} scales: D >= {reach}"
 
 
 @CLAIMS.claim(

@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, Reach
 from lengthgen.proofs_checks.result import Verdict
 from lengthgen.proofs_checks.runner import run_claim
 
@@ -106,3 +106,17 @@ def test_a_generator_that_states_nothing_is_refused(facts: object, changed: int,
     with pytest.raises(ValueError, match=reason):
         claims.claim("toy", "", "x", falsifiers={"wrong": {"slope": changed}})(facts)  # type: ignore[arg-type]
     assert not claims
+
+
+def test_reach_and_assumptions_that_only_the_check_knows_are_no_facts() -> None:
+    claims = PaperClaims(SOURCE)
+
+    @claims.claim("toy", "", "x", strength=Strength.BOUNDED, assumptions=("one",), falsifiers={"wrong": {"most": 3}})
+    def counted(most: int = 4) -> Facts:
+        """All numbers n <= 4 are counted."""
+        yield f"{most} numbers"
+        yield Reach(f"n <= {most}")
+        yield Assumption("two")
+
+    evidence = counted()
+    assert (evidence.facts, evidence.reach, evidence.assumptions) == (("4 numbers",), "n <= 4", ("one", "two"))

@@ -13,8 +13,8 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.claim import Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.pola.cases import (
     LEAST_SQUARES,
@@ -38,40 +38,6 @@ from lengthgen.theory.rational import rank
 Pattern = NDArray[Any]
 Cells = tuple[int, ...]
 Profile = Callable[[Pattern, Iterable[int]], Mapping[int, int]]
-
-
-def bases_decide_nothing(*, fewest: Callable[[Cells], int], stated: Callable[[Cells], int], decides: bool) -> Evidence:
-    """Decide how many basis matrices a pattern needs, and if this number says which patterns some relation learns.
-
-    Args:
-        fewest: entries -> least number of basis matrices, computed.
-        stated: entries -> the stated number.
-        decides: True if a number that stays the same is claimed to say what is learned.
-    """
-    size, training_scale = 2, 1
-    patterns = every_pattern(size, VALUES)
-    misjudged = []
-    for pattern, learnable in zip(patterns.astype(np.int64), _learnable(size, training_scale), strict=True):
-        needed = []
-        for scale in (training_scale, size):
-            cells = tuple(pattern[:scale, :scale][np.triu_indices(scale)].tolist())
-            needed.append(fewest(cells))
-            if needed[-1] != stated(cells):
-                raise Refuted(f"entries {cells}: {needed[-1]} basis matrices are needed, not {stated(cells)}")
-        if (needed[0] == needed[1]) != learnable:
-            misjudged.append(f"A = {pattern.tolist()}: {needed[0]} -> {needed[1]}, {learnable_text(learnable)}")
-    if decides == bool(misjudged):
-        raise Refuted(misjudged[0] if misjudged else f"it tells what is learned in all {len(patterns)} cases")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"N = {size}",
-        facts=(
-            f"N = {size}, N0 = {training_scale}, entries in {VALUES}: a number that stays misjudges {len(misjudged)} "
-            f"of {len(patterns)} patterns; the first is {misjudged[0] if misjudged else 'none'}",
-            "argument for every N: A itself serves as basis matrix, with parameter 1; only A = 0 needs none",
-        ),
-        assumptions=(LEAST_SQUARES, "basis matrices are chosen after the pattern, as a minimum over them allows"),
-    )
 
 
 def _learnable(size: int, training_scale: int) -> list[bool]:
@@ -140,31 +106,58 @@ def _within_new_entries(profile: Cells) -> bool:
 CLAIMS = PaperClaims(SOURCE)
 
 
-CLAIMS.append(
-    Claim(
-        id="pola-3-bases",
-        source=formalised("Definition 3", "basis matrices"),
-        statement="Counted in real-valued basis matrices, the complexity of every pattern but zero is 1, so it does "
-        "not tell what position-only linear attention can learn under some relation. "
-        "What can be learned is decided for N = 2.",
-        latex=r"\min\{k: A \in \mathrm{span}(U_1,\dots,U_k)\} = [A \ne 0]",
-        label="F",
-        check=bases_decide_nothing,
-        holds={"fewest": _fewest_real_bases, "stated": lambda cells: int(any(cells)), "decides": False},
-        answers=("decides",),
-        falsifiers={
-            "basis matrices of zeros and ones": {
-                "fewest": lambda cells: _fewest(cells, list(product((0, 1), repeat=len(cells))), disjoint=False)
-            },
-            "basis matrices of a relation": {"fewest": _fewest_disjoint_bases},
-            "1 for zero too": {"stated": lambda cells: 1},
-            "basis matrices of a relation, counted as such": {
-                "fewest": _fewest_disjoint_bases,
-                "stated": _fewest_disjoint_bases,
-            },
+@CLAIMS.claim(
+    "pola-3-bases",
+    formalised("Definition 3", "basis matrices"),
+    r"\min\{k: A \in \mathrm{span}(U_1,\dots,U_k)\} = [A \ne 0]",
+    strength=Strength.EXHAUSTIVE,
+    assumptions=(LEAST_SQUARES, "basis matrices are chosen after the pattern, as a minimum over them allows"),
+    answers=("decides",),
+    falsifiers={
+        "basis matrices of zeros and ones": {
+            "fewest": lambda cells: _fewest(cells, list(product((0, 1), repeat=len(cells))), disjoint=False)
         },
-    )
+        "basis matrices of a relation": {"fewest": _fewest_disjoint_bases},
+        "1 for zero too": {"stated": lambda cells: 1},
+        "basis matrices of a relation, counted as such": {
+            "fewest": _fewest_disjoint_bases,
+            "stated": _fewest_disjoint_bases,
+        },
+    },
 )
+def bases_decide_nothing(
+    fewest: Callable[[Cells], int] = _fewest_real_bases,
+    stated: Callable[[Cells], int] = lambda cells: int(any(cells)),
+    decides: bool = False,
+) -> Facts:
+    """Counted in real-valued basis matrices, the complexity of every pattern but zero is 1, so it does not tell what
+    position-only linear attention can learn under some relation. What can be learned is decided for N = 2.
+
+    Args:
+        fewest: entries -> least number of basis matrices, computed.
+        stated: entries -> the stated number.
+        decides: True if a number that stays the same is claimed to say what is learned.
+    """
+    size, training_scale = 2, 1
+    patterns = every_pattern(size, VALUES)
+    misjudged = []
+    for pattern, learnable in zip(patterns.astype(np.int64), _learnable(size, training_scale), strict=True):
+        needed = []
+        for scale in (training_scale, size):
+            cells = tuple(pattern[:scale, :scale][np.triu_indices(scale)].tolist())
+            needed.append(fewest(cells))
+            if needed[-1] != stated(cells):
+                raise Refuted(f"entries {cells}: {needed[-1]} basis matrices are needed, not {stated(cells)}")
+        if (needed[0] == needed[1]) != learnable:
+            misjudged.append(f"A = {pattern.tolist()}: {needed[0]} -> {needed[1]}, {learnable_text(learnable)}")
+    if decides == bool(misjudged):
+        raise Refuted(misjudged[0] if misjudged else f"it tells what is learned in all {len(patterns)} cases")
+    yield (
+        f"N = {size}, N0 = {training_scale}, entries in {VALUES}: a number that stays misjudges {len(misjudged)} "
+        f"of {len(patterns)} patterns; the first is {misjudged[0] if misjudged else 'none'}"
+    )
+    yield "argument for every N: A itself serves as basis matrix, with parameter 1; only A = 0 needs none"
+    yield Reach(f"N = {size}")
 
 
 @CLAIMS.claim(

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from sympy.functions.combinatorial.numbers import stirling
 from sympy.utilities.iterables import partitions
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.pola.cases import (
     LEAST_SQUARES,
@@ -44,7 +44,7 @@ from lengthgen.theory.lrc import level_sets, lrc
 from lengthgen.theory.rational import rank
 from lengthgen.theory.relation import Labels
 
-Reach = Callable[[int], NDArray[np.bool_]]
+Reachable = Callable[[int], NDArray[np.bool_]]
 VALUES = (0, 1, 2, 3)
 
 Volume = Callable[[int, Fraction, Fraction, int], Fraction]
@@ -56,41 +56,6 @@ _VOLUME_CASES: tuple[tuple[int, int, tuple[tuple[int, ...], ...]], ...] = (
     (1, 3, ((0,), (1,))),
     (2, 3, ((0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 2, 1), (1, 2, 3))),
 )
-
-
-def targets_per_random_learner(
-    *, bound: Callable[[Fraction], int], succeeds: Callable[[Fraction, Fraction], bool]
-) -> Evidence:
-    """Decide for deltas of small denominator how many targets one relation reaches with probability 1 - delta each.
-
-    The distribution of the output over targets is fixed by B0. Probabilities may be taken as multiples of 1/q if 1 -
-    delta is one: rounding them down keeps every success. So integer partitions of q stand for all distributions.
-    """
-    denominators = range(2, 13)
-    for q in denominators:
-        laws = [Counter(law) for law in partitions(q)]
-        for shares in range(1, q + 1):
-            confidence = Fraction(shares, q)
-            most = max(
-                sum(times for part, times in law.items() if succeeds(Fraction(part, q), confidence)) for law in laws
-            )
-            stated = bound(1 - confidence)
-            if most != stated:
-                raise Refuted(f"delta = {1 - confidence}: one relation reaches {most} targets at most, not {stated}")
-            chances = _chances_from_random_start(stated)
-            if sum(succeeds(chance, confidence) for chance in chances) != stated:
-                raise Refuted(f"delta = {1 - confidence}: {stated} random starts do not reach {stated} targets")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"denominators up to {max(denominators)}",
-        facts=(
-            f"every delta in [0, 1) with denominator up to {max(denominators)}, every law of the output: the most "
-            "targets is floor(1/(1 - delta)), attained by POLA that starts its unseen label at random",
-            "argument for every delta: reaching different targets are disjoint events, so k(1 - delta) <= 1; k equal "
-            "chances attain it; at delta = 0 this is pola-1a",
-        ),
-        assumptions=("the learner's randomness, with that of its sample, depends on B0 alone", "Phi fixed before"),
-    )
 
 
 def _reached_by_every_relation(training_scale: int) -> NDArray[np.bool_]:
@@ -192,7 +157,7 @@ CLAIMS = PaperClaims(SOURCE)
     },
 )
 def one_target_per_relation(
-    reach: Reach = _reached_by_every_relation, bound: Callable[[int], int] = lambda family: family
+    reach: Reachable = _reached_by_every_relation, bound: Callable[[int], int] = lambda family: family
 ) -> Facts:
     """Each relation fixed beforehand lets position-only linear attention generalize to at most one target with a given
     leading block. So a countable family reaches a set of Hausdorff dimension 0 and relative volume 0 in a cube of
@@ -230,25 +195,53 @@ def one_target_per_relation(
     )
 
 
-CLAIMS.append(
-    Claim(
-        id="pola-1b",
-        source=formalised("Theorem 1", "1b"),
-        statement="A randomised learner that is right with probability at least 1 - delta reaches at most "
-        "floor(1/(1 - delta)) targets for each relation and block, and that many can be reached. "
-        "Every delta is checked with denominators up to 12; a general argument covers the rest.",
-        latex=r"\max_{P}\ \#\{A: P(A) \ge 1-\delta\} = \lfloor 1/(1-\delta) \rfloor",
-        label="F",
-        check=targets_per_random_learner,
-        holds={"bound": lambda delta: floor(1 / (1 - delta)), "succeeds": ge},
-        falsifiers={
-            "one target, as without chance": {"bound": lambda delta: 1},
-            "rounded up": {"bound": lambda delta: ceil(1 / (1 - delta))},
-            "rounded to the nearest": {"bound": lambda delta: floor(1 / (1 - delta) + Fraction(1, 2))},
-            "success with chance above 1 - delta": {"succeeds": gt},
-        },
-    )
+@CLAIMS.claim(
+    "pola-1b",
+    formalised("Theorem 1", "1b"),
+    r"\max_{P}\ \#\{A: P(A) \ge 1-\delta\} = \lfloor 1/(1-\delta) \rfloor",
+    strength=Strength.EXHAUSTIVE,
+    assumptions=("the learner's randomness, with that of its sample, depends on B0 alone", "Phi fixed before"),
+    falsifiers={
+        "one target, as without chance": {"bound": lambda delta: 1},
+        "rounded up": {"bound": lambda delta: ceil(1 / (1 - delta))},
+        "rounded to the nearest": {"bound": lambda delta: floor(1 / (1 - delta) + Fraction(1, 2))},
+        "success with chance above 1 - delta": {"succeeds": gt},
+    },
 )
+def targets_per_random_learner(
+    bound: Callable[[Fraction], int] = lambda delta: floor(1 / (1 - delta)),
+    succeeds: Callable[[Fraction, Fraction], bool] = ge,
+) -> Facts:
+    """A randomised learner that is right with probability at least 1 - delta reaches at most floor(1/(1 - delta))
+    targets for each relation and block, and that many can be reached. Every delta is checked with denominators up to
+    12; a general argument covers the rest.
+
+    The distribution of the output over targets is fixed by B0. Probabilities may be taken as multiples of 1/q if 1 -
+    delta is one: rounding them down keeps every success. So integer partitions of q stand for all distributions.
+    """
+    denominators = range(2, 13)
+    for q in denominators:
+        laws = [Counter(law) for law in partitions(q)]
+        for shares in range(1, q + 1):
+            confidence = Fraction(shares, q)
+            most = max(
+                sum(times for part, times in law.items() if succeeds(Fraction(part, q), confidence)) for law in laws
+            )
+            stated = bound(1 - confidence)
+            if most != stated:
+                raise Refuted(f"delta = {1 - confidence}: one relation reaches {most} targets at most, not {stated}")
+            chances = _chances_from_random_start(stated)
+            if sum(succeeds(chance, confidence) for chance in chances) != stated:
+                raise Refuted(f"delta = {1 - confidence}: {stated} random starts do not reach {stated} targets")
+    yield (
+        f"every delta in [0, 1) with denominator up to {max(denominators)}, every law of the output: the most "
+        "targets is floor(1/(1 - delta)), attained by POLA that starts its unseen label at random"
+    )
+    yield (
+        "argument for every delta: reaching different targets are disjoint events, so k(1 - delta) <= 1; k equal "
+        "chances attain it; at delta = 0 this is pola-1a"
+    )
+    yield Reach(f"denominators up to {max(denominators)}")
 
 
 @CLAIMS.claim(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
 from lengthgen.proofs_checks.facts import derivative, require_equal, same_by_sympy
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, Reach
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.pola.cases import (
     DESCENT,
@@ -318,40 +318,6 @@ def _relaxed(share: sp.Expr) -> sp.Expr:
     return flow.CLASS_MEAN + (flow.START - flow.CLASS_MEAN) * share
 
 
-def worked_cases(
-    *,
-    patterns: Callable[[int], Mapping[str, Pattern]],
-    clip: int,
-    succeed: Mapping[str, frozenset[str]],
-    complexities: Mapping[str, tuple[int, int]],
-) -> Evidence:
-    """Decide which relations learn the worked patterns from scale 4 up to 8, and their complexities at both scales."""
-    training_scale, scale = 4, 8
-    misses = []
-    for name, pattern in patterns(scale).items():
-        profile = lrc_profile(pattern, (training_scale, scale))
-        if tuple(profile.values()) != complexities[name]:
-            raise Refuted(f"{name}: complexity {profile}, not {complexities[name]}")
-        relations = {"constant": constant(), "absolute": absolute(), "relative": relative()}
-        relations |= {"clipped": clipped_relative(clip), "level sets": level_sets(pattern)}
-        for relation, law in relations.items():
-            learned = pola.learned_matrix(pattern, law.labels(scale), training_scale=training_scale)
-            error = pola.error_by_scale(learned, pattern).largest
-            # Entries are multiples of 1/128 and a class has at most 10 cells in training: a miss is at least 1/1280.
-            first_failure = int(np.argmax(error > 1 / 2000)) + 1 if error[-1] > 1 / 2000 else None
-            if (first_failure is None) != (relation in succeed[name]):
-                result = "generalizes" if first_failure is None else f"fails from scale {first_failure}"
-                raise Refuted(f"{name} under the {relation} relation {result}: largest error {error[-1]:.6g}")
-            if first_failure is not None:
-                misses.append(f"{name} under {relation} fails from scale {first_failure}, by {error[-1]:.3g}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"From scale {training_scale} to {scale}",
-        facts=("LRC at scales 4 and 8: " + ", ".join(f"{name} {pair}" for name, pair in complexities.items()), *misses),
-        assumptions=(DESCENT, "start 0", f"clipped at distance {clip}; 0.5^(j-i) fails under every relation by (2b)"),
-    )
-
-
 def _worked_patterns(scale: int) -> dict[str, Pattern]:
     """The three worked patterns at a scale."""
     keys, queries = np.indices((scale, scale))
@@ -502,25 +468,52 @@ def learners_follow_the_flow(
     yield f"{compared} parameters of {RANDOM_CASES} random problems of mixed scales agree to {worst:.1e}"
 
 
-CLAIMS.append(
-    Claim(
-        id="pola-2-worked",
-        source=formalised("Theorem 2", "worked cases"),
-        statement="From scale 4 to 8: a prefix sum is learned under the constant and the clipped relation, a window "
-        "filter of two weights under the relative and the clipped one, and 0.5^(j-i) under none.",
-        latex=r"N_0=4,\ N=8:\quad \mathrm{LRC}\ 1\to1,\ 2\to2,\ 4\to8",
-        label="F",
-        check=worked_cases,
-        holds={"patterns": _worked_patterns, "clip": 2, "succeed": SUCCEED, "complexities": COMPLEXITIES},
-        answers=("succeed", "complexities"),
-        falsifiers={
-            "sums over the last four tokens": _changed_pattern("prefix sum", lambda sums: sums - np.triu(sums, 4)),
-            "a window over the first tokens": _changed_pattern(
-                "window filter", lambda window: np.triu(window[:1].repeat(8, axis=0))
-            ),
-            "a clip at distance 1": {"clip": 1},
-            "0.5^(j-i) up to distance 3": _changed_pattern("0.5^(j-i)", lambda powers: powers - np.triu(powers, 4)),
-            "0.5^(j-i) rounded to halves": _changed_pattern("0.5^(j-i)", lambda powers: np.round(2 * powers) / 2),
-        },
-    )
+@CLAIMS.claim(
+    "pola-2-worked",
+    formalised("Theorem 2", "worked cases"),
+    r"N_0=4,\ N=8:\quad \mathrm{LRC}\ 1\to1,\ 2\to2,\ 4\to8",
+    strength=Strength.EXHAUSTIVE,
+    answers=("succeed", "complexities"),
+    falsifiers={
+        "sums over the last four tokens": _changed_pattern("prefix sum", lambda sums: sums - np.triu(sums, 4)),
+        "a window over the first tokens": _changed_pattern(
+            "window filter", lambda window: np.triu(window[:1].repeat(8, axis=0))
+        ),
+        "a clip at distance 1": {"clip": 1},
+        "0.5^(j-i) up to distance 3": _changed_pattern("0.5^(j-i)", lambda powers: powers - np.triu(powers, 4)),
+        "0.5^(j-i) rounded to halves": _changed_pattern("0.5^(j-i)", lambda powers: np.round(2 * powers) / 2),
+    },
 )
+def worked_cases(
+    patterns: Callable[[int], Mapping[str, Pattern]] = _worked_patterns,
+    clip: int = 2,
+    succeed: Mapping[str, frozenset[str]] = SUCCEED,
+    complexities: Mapping[str, tuple[int, int]] = COMPLEXITIES,
+) -> Facts:
+    """From scale 4 to 8: a prefix sum is learned under the constant and the clipped relation, a window filter of two
+    weights under the relative and the clipped one, and 0.5^(j-i) under none.
+    """
+    training_scale, scale = 4, 8
+    misses = []
+    for name, pattern in patterns(scale).items():
+        profile = lrc_profile(pattern, (training_scale, scale))
+        if tuple(profile.values()) != complexities[name]:
+            raise Refuted(f"{name}: complexity {profile}, not {complexities[name]}")
+        relations = {"constant": constant(), "absolute": absolute(), "relative": relative()}
+        relations |= {"clipped": clipped_relative(clip), "level sets": level_sets(pattern)}
+        for relation, law in relations.items():
+            learned = pola.learned_matrix(pattern, law.labels(scale), training_scale=training_scale)
+            error = pola.error_by_scale(learned, pattern).largest
+            # Entries are multiples of 1/128 and a class has at most 10 cells in training: a miss is at least 1/1280.
+            first_failure = int(np.argmax(error > 1 / 2000)) + 1 if error[-1] > 1 / 2000 else None
+            if (first_failure is None) != (relation in succeed[name]):
+                result = "generalizes" if first_failure is None else f"fails from scale {first_failure}"
+                raise Refuted(f"{name} under the {relation} relation {result}: largest error {error[-1]:.6g}")
+            if first_failure is not None:
+                misses.append(f"{name} under {relation} fails from scale {first_failure}, by {error[-1]:.3g}")
+    yield "LRC at scales 4 and 8: " + ", ".join(f"{name} {pair}" for name, pair in complexities.items())
+    yield from misses
+    yield Reach(f"From scale {training_scale} to {scale}")
+    yield Assumption(DESCENT)
+    yield Assumption("start 0")
+    yield Assumption(f"clipped at distance {clip}; 0.5^(j-i) fails under every relation by (2b)")

@@ -17,8 +17,8 @@ from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import TaskSpec, load
 from lengthgen.circuits.tasks.digits import Numbers, digit_task
 from lengthgen.circuits.trace import Trace
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 
 Entry = tuple[int, int]
@@ -59,60 +59,6 @@ class _Case:
     traces: Sequence[Trace]
     complexity: Sequence[float]
     used: Sequence[frozenset[Entry]]
-
-
-def coverage_settles(
-    *,
-    settled: Callable[[TrainingCoverage], bool],
-    tasks: Mapping[str, TaskUpTo],
-    coverage_scale: Mapping[str, int],
-    parity_at_once: tuple[int, int, int],
-) -> Evidence:
-    """Decide for every N0 < N: all operators that fit the scales up to N0 are right up to N iff `settled` says so.
-
-    `parity_at_once` is the SRC of parity at scale 1, the number of entries met there, and the number of all entries.
-    """
-    parity = _training_coverage(_case(*tasks["parity"]), 1)
-    if (parity.complexity[0], *parity.entries) != parity_at_once:
-        raise Refuted(
-            f"parity at scale 1: SRC {parity.complexity[0]:g}, {parity.entries[0]} of {parity.entries[1]} entries"
-        )
-    facts = []
-    for name, scale in coverage_scale.items():
-        case = _case(*tasks[name])
-        largest = len(case.traces)
-        covering_scale = next(n for n, entries in enumerate(case.used, start=1) if entries == case.used[-1])
-        if covering_scale != scale:
-            raise Refuted(
-                f"{name}: of {len(case.used[-1])} entries {_counts(case)} are met up to scales 1..{largest}: all from "
-                f"{covering_scale} on, not {scale}"
-            )
-        for training_scale in range(1, largest):
-            coverage = _training_coverage(case, training_scale)
-            wrong = wrong_extension(case.circuit, case.used[training_scale - 1], case.used[-1])
-            failure = _failure(wrong, case.traces, training_scale) if wrong else None
-            if settled(coverage) and failure:
-                raise Refuted(
-                    f"{name}, N0 = {training_scale}: SRC {coverage.complexity[0]:g} -> {coverage.complexity[1]:g}, "
-                    f"{coverage.entries[0]} of {coverage.entries[1]} entries met; one that is not is changed: {failure}"
-                )
-            if not settled(coverage) and not failure:
-                raise Refuted(f"{name}, N0 = {training_scale}: the operators are settled all the same")
-        facts.append(
-            f"{name}: SRC {', '.join(f'{value:g}' for value in case.complexity)} and entries {_counts(case)} at scales "
-            f"1..{largest}, all from {scale} on"
-        )
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"{len(coverage_scale)} tasks",
-        facts=(
-            *facts,
-            "for each N0 below the last scale at which an entry is new, operators that are right up to N0 and wrong "
-            "after are constructed and run; the statement refuted as printed is the conjecture read literally, for "
-            "every learner that fits the training scales",
-        ),
-        assumptions=("the wiring of the task's own circuit is given, so only the operators are learned",),
-    )
 
 
 def wrong_extension(circuit: Circuit, met: frozenset[Entry], used: frozenset[Entry]) -> Circuit | None:
@@ -217,33 +163,74 @@ _COVERAGE: Mapping[str, int] = {
 CLAIMS = PaperClaims(SOURCE)
 
 
-CLAIMS.append(
-    Claim(
-        id="src-coverage",
-        source=formalised("the conjecture", "length generalization iff SRC(f, N) = SRC(f, N0), read literally"),
-        statement="With the wiring given, operators that are right up to N0 are right up to N if and only if every "
-        "operator entry in use up to N is in use up to N0. SRC(f, N0) = SRC(f, N) does not suffice: parity has SRC 1 "
-        "at scale 1 with 4 of its 8 entries. Decided on 5 tasks.",
-        latex=r"(\forall u:\ u\text{ right up to }N_0\Rightarrow u\text{ right up to }N)\iff K(N)=K(N_0)",
-        label="F",
-        check=coverage_settles,
-        holds={"settled": _all_met, "tasks": CASES, "coverage_scale": _COVERAGE, "parity_at_once": (1, 4, 8)},
-        answers=("coverage_scale", "parity_at_once"),
-        printed={"settled": _equal_complexity},
-        falsifiers={
-            "equal SRC suffices": {"settled": _equal_complexity},
-            "all operators met suffices": {"settled": _all_operators_met},
-            "equal SRC and half of the entries suffice": {
-                "settled": lambda coverage: (
-                    _equal_complexity(coverage) and 2 * coverage.entries[0] >= coverage.entries[1]
-                )
-            },
-            "all scales must be met": {"settled": lambda coverage: False},
-            "a counter for parity": {"tasks": {**CASES, "parity": CASES["counter base 3"]}},
-            "carry tokens in addition": {"tasks": {**CASES, "addition base 2": CASES["addition-carry base 2"]}},
+@CLAIMS.claim(
+    "src-coverage",
+    formalised("the conjecture", "length generalization iff SRC(f, N) = SRC(f, N0), read literally"),
+    r"(\forall u:\ u\text{ right up to }N_0\Rightarrow u\text{ right up to }N)\iff K(N)=K(N_0)",
+    strength=Strength.EXHAUSTIVE,
+    assumptions=("the wiring of the task's own circuit is given, so only the operators are learned",),
+    answers=("coverage_scale", "parity_at_once"),
+    printed={"settled": _equal_complexity},
+    falsifiers={
+        "equal SRC suffices": {"settled": _equal_complexity},
+        "all operators met suffices": {"settled": _all_operators_met},
+        "equal SRC and half of the entries suffice": {
+            "settled": lambda coverage: _equal_complexity(coverage) and 2 * coverage.entries[0] >= coverage.entries[1]
         },
-    )
+        "all scales must be met": {"settled": lambda coverage: False},
+        "a counter for parity": {"tasks": {**CASES, "parity": CASES["counter base 3"]}},
+        "carry tokens in addition": {"tasks": {**CASES, "addition base 2": CASES["addition-carry base 2"]}},
+    },
 )
+def coverage_settles(
+    settled: Callable[[TrainingCoverage], bool] = _all_met,
+    tasks: Mapping[str, TaskUpTo] = CASES,
+    coverage_scale: Mapping[str, int] = _COVERAGE,
+    parity_at_once: tuple[int, int, int] = (1, 4, 8),
+) -> Facts:
+    """With the wiring given, operators that are right up to N0 are right up to N if and only if every operator entry in
+    use up to N is in use up to N0. SRC(f, N0) = SRC(f, N) does not suffice: parity has SRC 1 at scale 1 with 4 of its 8
+    entries. Decided on 5 tasks.
+
+    Decide for every N0 < N: all operators that fit the scales up to N0 are right up to N iff `settled` says so.
+
+    `parity_at_once` is the SRC of parity at scale 1, the number of entries met there, and the number of all entries.
+    """
+    parity = _training_coverage(_case(*tasks["parity"]), 1)
+    if (parity.complexity[0], *parity.entries) != parity_at_once:
+        raise Refuted(
+            f"parity at scale 1: SRC {parity.complexity[0]:g}, {parity.entries[0]} of {parity.entries[1]} entries"
+        )
+    for name, scale in coverage_scale.items():
+        case = _case(*tasks[name])
+        largest = len(case.traces)
+        covering_scale = next(n for n, entries in enumerate(case.used, start=1) if entries == case.used[-1])
+        if covering_scale != scale:
+            raise Refuted(
+                f"{name}: of {len(case.used[-1])} entries {_counts(case)} are met up to scales 1..{largest}: all from "
+                f"{covering_scale} on, not {scale}"
+            )
+        for training_scale in range(1, largest):
+            coverage = _training_coverage(case, training_scale)
+            wrong = wrong_extension(case.circuit, case.used[training_scale - 1], case.used[-1])
+            failure = _failure(wrong, case.traces, training_scale) if wrong else None
+            if settled(coverage) and failure:
+                raise Refuted(
+                    f"{name}, N0 = {training_scale}: SRC {coverage.complexity[0]:g} -> {coverage.complexity[1]:g}, "
+                    f"{coverage.entries[0]} of {coverage.entries[1]} entries met; one that is not is changed: {failure}"
+                )
+            if not settled(coverage) and not failure:
+                raise Refuted(f"{name}, N0 = {training_scale}: the operators are settled all the same")
+        yield (
+            f"{name}: SRC {', '.join(f'{value:g}' for value in case.complexity)} and entries {_counts(case)} at scales "
+            f"1..{largest}, all from {scale} on"
+        )
+    yield (
+        "for each N0 below the last scale at which an entry is new, operators that are right up to N0 and wrong "
+        "after are constructed and run; the statement refuted as printed is the conjecture read literally, for "
+        "every learner that fits the training scales"
+    )
+    yield Reach(f"{len(coverage_scale)} tasks")
 
 
 Digits = tuple[int, int, int]
