@@ -22,24 +22,22 @@ from lengthgen.theory.encodings.encoding import LENGTH
 SOURCE = Source(paper="ALiBi", arxiv="2108.12409")
 
 Slopes = Callable[[int], Sequence[sp.Expr]]
-
-MOST_HEADS = 64
-_BITS = 128
-
-_SLOPES_OF_8 = tuple(sp.Rational(1, 2**head) for head in range(1, 9))
-_WINDOWS_OF_8 = ("13.8", "27.6", "55.3", "110.5", "221.0", "442.1", "884.2", "1768.4")
-
 Bias = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 Normaliser = Callable[[sp.Expr, sp.Expr], sp.Expr]
-
 Bound = Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 UniformBound = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 BiasAtDistance = Callable[[sp.Expr, sp.Expr], sp.Expr]
+AtOffset = Callable[[sp.Expr], sp.Expr]
 
+MOST_HEADS = 64
+_BITS = 128
+_SLOPES_OF_8 = tuple(sp.Rational(1, 2**head) for head in range(1, 9))
+_WINDOWS_OF_8 = ("13.8", "27.6", "55.3", "110.5", "221.0", "442.1", "884.2", "1768.4")
 _SLOPE, _CONTENT = sp.symbols("m C", positive=True)
 _WINDOW, _LENGTH = sp.symbols("W T", integer=True, positive=True)
 _CONTENT_BOUNDS = (sp.S.Zero, sp.log(2))
 """Bounds of the content logits that are tried in numbers; e^0 and e^(log 2) keep everything rational."""
+MOST_POSITIONS = 8
 
 
 def _certainly_positive(positive: sp.Expr) -> bool:
@@ -365,11 +363,6 @@ def effective_windows(
                 side = "not below" if below else "below"
                 raise Refuted(f"slope {slope}, distance {distance}: the weight {sp.exp(bias).n(4)} is {side} {ratio}")
         yield f"slope {slope}: {stated} tokens; distance {last} weighs more than {ratio}, {last + 1} less"
-
-
-AtOffset = Callable[[sp.Expr], sp.Expr]
-
-MOST_POSITIONS = 8
 
 
 def _facts_for_three(size: int, weights: list[Fraction]) -> list[str]:

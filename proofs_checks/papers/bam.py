@@ -23,11 +23,20 @@ Law = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(distance, th_alpha, th_beta) -> log prior."""
 Posterior = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(likelihood, prior, sum of likelihood times prior over the other keys) -> posterior."""
+Logit = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+"""(content score, query position, key position) -> logit."""
+Score = Callable[[sp.Matrix, sp.Matrix, sp.Expr], sp.Expr]
+"""(query, key, distance) -> score."""
 
 _SCALE, _EXPONENT, _TIME = sp.symbols("a b t", real=True)
 _DISTANCE, _EPS = sp.Symbol("D", nonnegative=True), sp.Symbol("eps", positive=True)
 _SLOPE = alibi.SLOPE
 MOST_HEADS = 64
+_POSITION, _SHIFT = sp.symbols("i s", integer=True, nonnegative=True)
+_STEPS, _OTHER_STEPS = sp.symbols("D D_", integer=True, nonnegative=True)
+_FACTOR = sp.Symbol("s_h", positive=True)
+SCALE = 16
+"""Scale up to which the labels of the relation are counted."""
 
 
 def _posterior(likelihood: sp.Expr, prior: sp.Expr, others: sp.Expr) -> sp.Expr:
@@ -455,16 +464,6 @@ def gradient(
     yield f"at distance 0 t = log eps, a number; at th_alpha = 0, th_beta = -1 the gradient is {value.n(7)}"
 
 
-Logit = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-"""(content score, query position, key position) -> logit."""
-Score = Callable[[sp.Matrix, sp.Matrix, sp.Expr], sp.Expr]
-"""(query, key, distance) -> score."""
-
-_POSITION, _SHIFT = sp.symbols("i s", integer=True, nonnegative=True)
-_STEPS, _OTHER_STEPS = sp.symbols("D D_", integer=True, nonnegative=True)
-_FACTOR = sp.Symbol("s_h", positive=True)
-
-
 def shifted(*, logit: Logit, multiplied: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
     """Decide what a shift of all positions by s does to the difference of two logits of one query.
 
@@ -495,10 +494,6 @@ def shifted(*, logit: Logit, multiplied: Callable[[sp.Expr, sp.Expr], sp.Expr]) 
         ),
         assumptions=("a shift moves the tokens along", "query at i + D + D_, its keys at the distances D and D_"),
     )
-
-
-SCALE = 16
-"""Scale up to which the labels of the relation are counted."""
 
 
 def _bam(content: sp.Expr, query: sp.Expr, key: sp.Expr) -> sp.Expr:

@@ -25,9 +25,45 @@ from lengthgen.circuits.languages.regular import Automaton, canonical, minimal_a
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 
+SOURCE = Source(paper="Algebraic Decomposition Theory for Transformer Length Generalization", arxiv="2608.13433")
+C_RASP = Source(paper="A Formal Framework for Understanding Length Generalization in Transformers", arxiv="2410.02140")
+
+Element = tuple[int, ...]
+"""Action of a word on the states of a complete automaton."""
+Criterion = Callable[[Automaton], bool]
+"""Minimal automaton -> True if its language is in a class."""
+Proof = Callable[[Automaton], bool]
+"""Minimal automaton -> True if there is a proof."""
+
 LETTERS = ("a", "b")
 STATES = 3
 """Largest number of live states of the small automata."""
+_MEMBERS = """
+(aa(ba)*abb(ab)*b)* (aa*bb*)(aa*bb*)(aa*bb*) (ab)(ab)*aa* (ab)(ab)*bb*(ab)(ab)* (ab+ba)* b* (ba)* (a(ab)*b)*
+(a+b)*d(b+c)* aa*bb*cc*dd*ee* a*b*a*b* (bbac)* acabccc* (ac)*c+ba+a (b*)*(ab)* bba(c+a)* cba*baa b*baa cba*+abbc
+aaa*c a*a*b+aac bcb*abbb (ca)*(cb)* b*cbbcaa (b*b)* (a*)*(ac)* ccc(ba)* bcaca*+ba (ba)*b*bc b*cc(ca)* (ac)*bab*
+a*b+acab (ca)*a*bb b+ca+b(c+a)* (abbc)* c+cab+(bc)* c*b+bb* a(bc)* (ca)*(ab)* bab(ba)* ((ac)*)* bbbc(ca)* (abcb)*
+bcba+a*aa a+ca*cb+a (ba)*cb+aa (baaa)* (cb)*caa+b cccb* aac*+acca a*caaa+c caaba+a* (acba)* b*b+aa+bba cbaca*
+b*ccb*ca acaa* baca(bc)* a*a(b+b)* b+c+ac(ac)* (ab+bbaa)* (ab)(ab)*aa*bb* (ab)(ab)*aa*bb*aa* (ab)(ab)*b(ab)(ab)*
+(ab)* b(a+b)* (a+b)*a(a+b)*b(a+b)*
+"""
+_OTHERS = """
+(a+b)*bb(a+b)* (a+b)*b (aa*bb*)(aa*bb*)* ((ab)(ab)*bb*)* (ab+bba)* (ab+aabb)* (aa)* (aaaa)* (abab)* (a+b+c)*ac*
+(b+ab+aab)*(a+aa+b*) (b*ab*a)*b* (bab+b)* (ab)*+(bb)* (bb)*(bb)* (c+ba*)* b+(bb)* bbcc(aa)* (aba*)* (cc)* (a*ac)*
+(b*ab)* (aca*)* (cca+a)* (aa+aa)* (a+c)*cbbb (b*ac)* (bcc*)* (ba+a)* (b+a)*aaac (bb)*cbac (aa+b*)* aa+ca(aa)*
+(bb)*ab+ac (cc)*cccb (cc)*ccb+b bccb(aa)* (cab+c)* (a+ac+a)* aba+c(bb)* b*b*(aa)* (a*ca)* (cbb+b)* (a+c)*(cb)*
+(aa)*bba* (cac*)* (ba+a+c)* (b*a+c)* cc+cc(bb)* (cbc*)* (baa+b)* (b*bc)* (a+aac)* (a*bb)* (cc)*bac (bb)*c*ac
+(b+ac+c)* (b+bc)* a*a*(bb)* (a*ab)* bcbb(bb)* (ca)*(cc)* a*(ba*ba*)*
+"""
+MEMBERS = tuple(_MEMBERS.split())
+"""Languages that are printed as members."""
+OTHERS = tuple(_OTHERS.split())
+"""Languages that are printed as outside."""
+TRAPS = ("(a+b)*b", "(aa*bb*)(aa*bb*)*")
+"""Languages outside that a program which skips the loops at a state would accept."""
+DEPTH = 8
+LONGEST = 12
+SMALL = f"at most {STATES} states over {len(LETTERS)} letters"
 
 
 @cache
@@ -121,10 +157,6 @@ def text(automaton: Automaton) -> str:
     return f"the language with transitions {steps or 'none'} and ends {sorted(automaton.accepting)}"
 
 
-Element = tuple[int, ...]
-"""Action of a word on the states of a complete automaton."""
-
-
 def actions(automaton: Automaton) -> frozenset[Element]:
     """Return the syntactic monoid of the language: the actions of all words on the complete minimal automaton."""
     states = automaton.states + 1  # the last one is dead
@@ -174,39 +206,6 @@ def r_omega(automaton: Automaton) -> bool:
 def aperiodic(automaton: Automaton) -> bool:
     """True if x^w x = x^w for all x of the syntactic monoid: the language is star-free."""
     return all(then(omega(x), x) == omega(x) for x in actions(automaton))
-
-
-_MEMBERS = """
-(aa(ba)*abb(ab)*b)* (aa*bb*)(aa*bb*)(aa*bb*) (ab)(ab)*aa* (ab)(ab)*bb*(ab)(ab)* (ab+ba)* b* (ba)* (a(ab)*b)*
-(a+b)*d(b+c)* aa*bb*cc*dd*ee* a*b*a*b* (bbac)* acabccc* (ac)*c+ba+a (b*)*(ab)* bba(c+a)* cba*baa b*baa cba*+abbc
-aaa*c a*a*b+aac bcb*abbb (ca)*(cb)* b*cbbcaa (b*b)* (a*)*(ac)* ccc(ba)* bcaca*+ba (ba)*b*bc b*cc(ca)* (ac)*bab*
-a*b+acab (ca)*a*bb b+ca+b(c+a)* (abbc)* c+cab+(bc)* c*b+bb* a(bc)* (ca)*(ab)* bab(ba)* ((ac)*)* bbbc(ca)* (abcb)*
-bcba+a*aa a+ca*cb+a (ba)*cb+aa (baaa)* (cb)*caa+b cccb* aac*+acca a*caaa+c caaba+a* (acba)* b*b+aa+bba cbaca*
-b*ccb*ca acaa* baca(bc)* a*a(b+b)* b+c+ac(ac)* (ab+bbaa)* (ab)(ab)*aa*bb* (ab)(ab)*aa*bb*aa* (ab)(ab)*b(ab)(ab)*
-(ab)* b(a+b)* (a+b)*a(a+b)*b(a+b)*
-"""
-_OTHERS = """
-(a+b)*bb(a+b)* (a+b)*b (aa*bb*)(aa*bb*)* ((ab)(ab)*bb*)* (ab+bba)* (ab+aabb)* (aa)* (aaaa)* (abab)* (a+b+c)*ac*
-(b+ab+aab)*(a+aa+b*) (b*ab*a)*b* (bab+b)* (ab)*+(bb)* (bb)*(bb)* (c+ba*)* b+(bb)* bbcc(aa)* (aba*)* (cc)* (a*ac)*
-(b*ab)* (aca*)* (cca+a)* (aa+aa)* (a+c)*cbbb (b*ac)* (bcc*)* (ba+a)* (b+a)*aaac (bb)*cbac (aa+b*)* aa+ca(aa)*
-(bb)*ab+ac (cc)*cccb (cc)*ccb+b bccb(aa)* (cab+c)* (a+ac+a)* aba+c(bb)* b*b*(aa)* (a*ca)* (cbb+b)* (a+c)*(cb)*
-(aa)*bba* (cac*)* (ba+a+c)* (b*a+c)* cc+cc(bb)* (cbc*)* (baa+b)* (b*bc)* (a+aac)* (a*bb)* (cc)*bac (bb)*c*ac
-(b+ac+c)* (b+bc)* a*a*(bb)* (a*ab)* bcbb(bb)* (ca)*(cc)* a*(ba*ba*)*
-"""
-MEMBERS = tuple(_MEMBERS.split())
-"""Languages that are printed as members."""
-OTHERS = tuple(_OTHERS.split())
-"""Languages that are printed as outside."""
-TRAPS = ("(a+b)*b", "(aa*bb*)(aa*bb*)*")
-"""Languages outside that a program which skips the loops at a state would accept."""
-
-SOURCE = Source(paper="Algebraic Decomposition Theory for Transformer Length Generalization", arxiv="2608.13433")
-
-Criterion = Callable[[Automaton], bool]
-"""Minimal automaton -> True if its language is in a class."""
-DEPTH = 8
-LONGEST = 12
-SMALL = f"at most {STATES} states over {len(LETTERS)} letters"
 
 
 def decided(automaton: Automaton) -> bool:
@@ -384,12 +383,6 @@ def families(
             raise Refuted(f"the words of a whose length is a multiple of {length} are in C-RASP")
     yield f"{len(expressions)} languages inside"
     yield f"{len(periods)} periods outside"
-
-
-C_RASP = Source(paper="A Formal Framework for Understanding Length Generalization in Transformers", arxiv="2410.02140")
-
-Proof = Callable[[Automaton], bool]
-"""Minimal automaton -> True if there is a proof."""
 
 
 def proved_in(automaton: Automaton) -> bool:

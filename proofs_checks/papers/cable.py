@@ -26,6 +26,9 @@ _LOGITS = (sp.Integer(-1), sp.Integer(0), sp.Integer(1))
 """Logits at which counterexamples are sought."""
 _RELEASED = "the released code"
 _TEXT = "the text of version 3"
+_ROW = sp.symbols("g_j g_l D_lj D_il", real=True)
+_POINTS = range(1, 6)
+"""Numbers of tokens for which the quadratic form is written out."""
 
 
 def minus_gated(distance: sp.Expr, gate: sp.Expr) -> sp.Expr:
@@ -295,11 +298,6 @@ def gate_of_one(step: Formula = text_step, gate_of: Formula = lambda step: sp.ex
     )
     yield "the gate is 1 at every z <= 0, which no sigmoid is"
     yield same_by_sympy("and its derivative there is 0: no gradient", derivative(step(logit), logit), sp.Integer(0))
-
-
-_ROW = sp.symbols("g_j g_l D_lj D_il", real=True)
-_POINTS = range(1, 6)
-"""Numbers of tokens for which the quadratic form is written out."""
 
 
 def _written_out(kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], tokens: int) -> str:

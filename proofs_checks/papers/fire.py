@@ -20,14 +20,23 @@ from lengthgen.theory.exact import Undecided
 
 SOURCE = Source(paper="FIRE", arxiv="2310.04418")
 
-_BITS = 128
-
 Fraction = Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(distance, query position, threshold, rate) -> the input of the network."""
+Shape = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+"""(input u, L, c) -> f(u), which should be ALiBi's bias."""
 
+_BITS = 128
 FARTHEST = 8
 _RATES = (sp.Rational(1, 10), sp.Integer(1), sp.Integer(3))
 _THRESHOLDS = (sp.Rational(1, 2), sp.Integer(1), sp.Integer(4))
+_INTERPOLATION = "progressive interpolation with a threshold; positions counted from 1"
+_BIASES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
+    ("ALiBi", lambda distance: alibi.bias(alibi.SLOPE, query_position=distance, key_position=sp.S.Zero)),
+    ("Kerple, power", lambda distance: kerple.power(distance, scale=kerple.SCALE, exponent=kerple.EXPONENT)),
+    ("Kerple, log", lambda distance: kerple.logarithm(distance, scale=kerple.SCALE, rate=kerple.RATE)),
+    ("T5", lambda distance: t5.WEIGHTS[t5.bucket(distance)]),
+)
+MOST_DISTANCES = 6
 
 
 def sign(number: sp.Expr) -> int:
@@ -138,9 +147,6 @@ def _without_position(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rat
     return fire.psi(distance, rate=rate) / fire.psi(threshold, rate=rate)
 
 
-_INTERPOLATION = "progressive interpolation with a threshold; positions counted from 1"
-
-
 CLAIMS = PaperClaims(SOURCE)
 
 
@@ -245,19 +251,6 @@ def rescaled_rows(matched: Fraction = _matched) -> Facts:
         fire.psi(distance, rate=rate) * fire.psi(threshold, rate=rate) / fire.psi(query, rate=rate),
     )
     yield "so row j is row L with psi(D) scaled by psi(L)/psi(j), and stays in [0, 1) (claim fire-1)"
-
-
-Shape = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-"""(input u, L, c) -> f(u), which should be ALiBi's bias."""
-
-_BIASES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
-    ("ALiBi", lambda distance: alibi.bias(alibi.SLOPE, query_position=distance, key_position=sp.S.Zero)),
-    ("Kerple, power", lambda distance: kerple.power(distance, scale=kerple.SCALE, exponent=kerple.EXPONENT)),
-    ("Kerple, log", lambda distance: kerple.logarithm(distance, scale=kerple.SCALE, rate=kerple.RATE)),
-    ("T5", lambda distance: t5.WEIGHTS[t5.bucket(distance)]),
-)
-
-MOST_DISTANCES = 6
 
 
 def _beyond() -> sp.Expr:

@@ -24,12 +24,25 @@ from lengthgen.theory.encodings import alibi, fox, grape_additive
 SOURCE = Source(paper="Forgetting Transformer (FoX)", arxiv="2503.02130")
 
 PathFormula = Callable[[sp.Expr, sp.Expr], sp.Expr]
-
 Formula = Callable[[sp.Expr], sp.Expr]
+Recurrence = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+Weight = Callable[[sp.Expr, sp.Expr], sp.Expr]
+RowTerm = Callable[[sp.Expr, sp.Expr], sp.Expr]
+Threshold = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+Gates = NDArray[np.float32]
+PathSum = Callable[[Gates, int, int], float]
+Words = NDArray[np.int64]
+Visible = Callable[[Words, int, int], NDArray[np.bool_]]
 
 _BITS = 100
-
-Recurrence = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+OVER_PATHS = "induction on the length of the path, so any positions"
+_KEYS, _BOUND, _MASS = 64, sp.Integer(3), sp.exp(-5)
+_TINY = sp.Rational(1, 10**9)
+DISTANCES = (1, 20, 200, 2000)
+_BLOCK = 64
+_UNIT = float(np.finfo(np.float32).eps) / 2
+_KEY, _QUERY = sp.symbols("i j", integer=True)
+_TOKENS = 8
 
 
 def _refute_bound(room: sp.Expr, x: sp.Symbol) -> None:
@@ -203,12 +216,6 @@ def recurrence(
         "with w_i = v_i phi(k_i)^T in S and phi(k_i) in z: S_j phi(q_j) / z_j.phi(q_j) weighs v_i by "
         "F_ij phi(q_j).phi(k_i), normalised; FoX has exp(q.k) in the place of phi(q).phi(k)"
     )
-
-
-OVER_PATHS = "induction on the length of the path, so any positions"
-
-Weight = Callable[[sp.Expr, sp.Expr], sp.Expr]
-RowTerm = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 
 def along_path(key: sp.Expr, query: sp.Expr) -> sp.Sum:
@@ -425,24 +432,6 @@ def gauge(weight: Weight = softmax, kept: RowTerm = lambda at_query, at_key: -at
     )
     yield same_by_sympy("base j = i: D_ii = 0", empty_value("D_ii", fox.path_bias(key=i, query=i)), sp.Integer(0))
     yield from tests
-
-
-Threshold = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-
-_KEYS, _BOUND, _MASS = 64, sp.Integer(3), sp.exp(-5)
-_TINY = sp.Rational(1, 10**9)
-
-Gates = NDArray[np.float32]
-PathSum = Callable[[Gates, int, int], float]
-DISTANCES = (1, 20, 200, 2000)
-_BLOCK = 64
-_UNIT = float(np.finfo(np.float32).eps) / 2
-_KEY, _QUERY = sp.symbols("i j", integer=True)
-
-Words = NDArray[np.int64]
-Visible = Callable[[Words, int, int], NDArray[np.bool_]]
-
-_TOKENS = 8
 
 
 def _adversarial_mass(threshold: Threshold) -> str:

@@ -20,17 +20,24 @@ from lengthgen.theory.encodings.encoding import KEY, QUERY
 from lengthgen.theory.exact import Undecided
 
 SOURCE = Source(paper="Position interpolation", arxiv="2306.15595")
-BASE = 10000
-
-_WIDTHS = (2, 4, 8)  # the frequencies of base 10^4 are rational at these widths
 
 Constant = Callable[[Sequence[sp.Expr], sp.Expr | int], sp.Expr]
 """(frequencies, base) -> K."""
+OfHead = Callable[[sp.Expr | int, sp.Expr | int], sp.Expr]
+"""(head width, base) -> a number."""
 
+BASE = 10000
+_WIDTHS = (2, 4, 8)  # the frequencies of base 10^4 are rational at these widths
 _X, _T, _LEFT, _RIGHT = sp.symbols("x t x1 x2", real=True)
 _ZERO, _HALF, _ONE = sp.Integer(0), sp.Rational(1, 2), sp.Integer(1)
 _PRINTED_WIDTHS = (128, 2)
 _MOST_PLANES = 3
+_LENGTH = 4096
+_STEP = 64
+_FEW = 8
+_ROUNDING = 1e-9
+"""Rounding error bound of B(s) in float64, eps = 2.3e-16: 8 eps for a turn, 64 (8 + 64) eps for a sum of up to 64
+turns, 4 * 64 eps more for its absolute value, 64 (4864 + 64 * 64) eps < 2e-10 for the sum of 64 absolute values."""
 
 
 def _one_plane() -> Facts:
@@ -198,17 +205,6 @@ def least_constant(constant: Constant = lambda frequencies, base: interpolation.
     yield "G >= 0 for t in [x1, x2], so a plane errs by at most |h| theta^2/2 (x - x1)(x2 - x); planes add up"
     yield "with h_l = 1 the error over (x - x1)(x2 - x) tends to the sum of theta_l^2/2 as [x1, x2] shrinks to 0"
     yield f"{where}; {figures}"
-
-
-OfHead = Callable[[sp.Expr | int, sp.Expr | int], sp.Expr]
-"""(head width, base) -> a number."""
-
-_LENGTH = 4096
-_STEP = 64
-_FEW = 8
-_ROUNDING = 1e-9
-"""Rounding error bound of B(s) in float64, eps = 2.3e-16: 8 eps for a turn, 64 (8 + 64) eps for a sum of up to 64
-turns, 4 * 64 eps more for its absolute value, 64 (4864 + 64 * 64) eps < 2e-10 for the sum of 64 absolute values."""
 
 
 def _ratio(head_dim: sp.Expr | int, base: sp.Expr | int, printed: OfHead) -> sp.Expr:

@@ -18,10 +18,13 @@ from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding
 
 SOURCE = Source(paper="KERPLE", arxiv="2205.09921")
 
+Constant = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+
 _THEOREM = "the power and the logarithmic kernel, conditionally positive definite"
 _PAIR = ((0, 1), (1, -1))
 _TRIPLE = ((-1, 0, 1), (1, -2, 1))
 _RATE = sp.Rational(1, 10)
+_POINTS = ((0, 1), (0, 1, 2), (0, 1, 3), (0, 1, 2, 3, 4, 5), (0, 7, 50))
 
 
 def form(kernel: Callable[[sp.Expr], sp.Expr], points: Sequence[int], weights: Sequence[int]) -> sp.Expr:
@@ -295,11 +298,6 @@ def polynomial_tail(
         ),
         lambda: sp.exp(alibi.bias(alibi.SLOPE, query_position=level, key_position=sp.S.Zero)),
     )
-
-
-Constant = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-
-_POINTS = ((0, 1), (0, 1, 2), (0, 1, 3), (0, 1, 2, 3, 4, 5), (0, 7, 50))
 
 
 def _on_points(points: Sequence[int], constant: Constant, exponent: int) -> str:

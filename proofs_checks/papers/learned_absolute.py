@@ -14,8 +14,10 @@ from lengthgen.theory.encodings.encoding import KEY, QUERY
 SOURCE = Source(
     paper="Convolutional Sequence to Sequence Learning", arxiv="1705.03122", place="Section 3.1, position embeddings"
 )
-_POINT = dict(zip([*QUERY, *KEY], (1, 2, 3, 5), strict=True))
+
 Rows = Sequence[Sequence[int]]
+
+_POINT = dict(zip([*QUERY, *KEY], (1, 2, 3, 5), strict=True))
 
 
 def _has_gradient(row: int, tokens: int) -> bool:

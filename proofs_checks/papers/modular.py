@@ -28,22 +28,17 @@ from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, Reach
 
 SOURCE = Source(paper="Mitigating Position-Shift Failures in Text-Based Modular Arithmetic", arxiv="2601.04283")
 
-PAIRS = all_pairs()
-SEEDS = (42, 43, 44)
-
 Answers = Callable[[Hashable], Mapping[int, Fraction]]
 """View -> the predicted labels, each with its probability."""
-
-_TESTED_IN_EVAL_A = 400
-
 Split = Callable[[int], tuple[Sequence[Pair], Sequence[Pair]]]
 """Seed -> training and test pairs."""
 
+PAIRS = all_pairs()
+SEEDS = (42, 43, 44)
+_TESTED_IN_EVAL_A = 400
 _MODULUS_3 = 3
-
 _ROUNDING = Fraction(1, 20)
 """Largest rounding error of a number given in tenths."""
-
 BY_POSITION = {
     "baseline_001": ("99.0", "0.7", "0.3", "1.3", "1.0", "1.0", "1.0"),
     "i1_001_1": ("5.7", "8.0", "97.0", "98.0", "97.3", "98.3", "97.7"),

@@ -21,16 +21,24 @@ from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
 from lengthgen.proofs_checks.papers.modular import BY_POSITION, SOURCE
 
-LAYERS = 2
-MOST_TOKENS = 4
-CLASSES = 3
-
 Label = Callable[[Any, Any], Any]
 """(query position, key position) -> what the encoding tells of the pair."""
 Code = Callable[[Any, Any], Any]
 """(token, position) -> input of the first layer."""
 Readout = Callable[[Sequence[Any], int, "Functions"], Any]
 """(all states, number of tokens of the text, which are the last, functions) -> what the classes are computed from."""
+
+LAYERS = 2
+MOST_TOKENS = 4
+CLASSES = 3
+_NAMES = ("CLS", "PAD", *(f"x{index}" for index in range(1, MOST_TOKENS + 1)))
+PAPER = replace(load_profile("paper"), seeds=(42,))
+"""Published sizes; one split is enough, since every digit stands at every place of some training pair."""
+SOLVED = 50
+"""Percentage above which a position counts as solved ([F]): the reported values are below 9 or above 90."""
+REPORTED = {
+    name: BY_POSITION[row] for name, row in (("released-baseline", "baseline_001"), ("released-shift", "i1_001_1"))
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,9 +131,6 @@ def _tokens(functions: Functions, names: Sequence[str]) -> list[tuple[Any, int]]
         (sp.Symbol(name) if functions is SYMBOLIC else Fraction(2 + _NAMES.index(name)), place)
         for place, name in enumerate(names, 1)
     ]
-
-
-_NAMES = ("CLS", "PAD", *(f"x{index}" for index in range(1, MOST_TOKENS + 1)))
 
 
 def _read(
@@ -292,15 +297,6 @@ def shifts_are_lost(
                 values = [float(output(RATIONAL, moved)) for moved in (0, 1)]
                 raise Refuted(f"{', '.join(names)}: {values[0]:.6g} at shift 0, {values[1]:.6g} at shift 1")
     yield f"{LAYERS} layers, free functions, every shift s: texts of up to {MOST_TOKENS - 1} tokens"
-
-
-PAPER = replace(load_profile("paper"), seeds=(42,))
-"""Published sizes; one split is enough, since every digit stands at every place of some training pair."""
-SOLVED = 50
-"""Percentage above which a position counts as solved ([F]): the reported values are below 9 or above 90."""
-REPORTED = {
-    name: BY_POSITION[row] for name, row in (("released-baseline", "baseline_001"), ("released-shift", "i1_001_1"))
-}
 
 
 @CLAIMS.claim(

@@ -21,15 +21,15 @@ from lengthgen.proofs_checks.papers.modular import SOURCE
 from lengthgen.proofs_checks.seeds import decide_mean, signed
 from lengthgen.proofs_checks.trained import NONE, Runs
 
-CLIFF = 0.5
-"""Fall of the accuracy that counts as a cliff ([F]); fixed before any shift was measured."""
-MARGIN = 0.1
-"""Fall of the accuracy that counts as none ([F]); fixed before any shift was measured."""
-
 Measured = Mapping[str, Any]
 """Measurements of a run: trained, reference, agreeing, accuracy; see `Classifiers.measure`."""
 Score = Callable[[ModularProfile, Measured], Sequence[float]]
 """Share by seed that a claim is about."""
+
+CLIFF = 0.5
+"""Fall of the accuracy that counts as a cliff ([F]); fixed before any shift was measured."""
+MARGIN = 0.1
+"""Fall of the accuracy that counts as none ([F]); fixed before any shift was measured."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,15 +26,18 @@ SOURCE = Source(
 )
 
 NamedBasis = tuple[str, PositionBasis]
-
 Numbers = NDArray[Any]
+Learner = Callable[[min_degree.PositionBasis, Numbers, int], Numbers]
+Places = dict[str, tuple[list[sp.Expr], sp.Expr, sp.Expr]]
 
 LARGEST_SIZE = 5
-
-Learner = Callable[[min_degree.PositionBasis, Numbers, int], Numbers]
-
 GRID_SIZE = 3
 GRID_VALUES = (0, 1, 2)
+SIZE = 3
+LONGEST_COPY = 6
+LOGIT_SCALES = (2.0, 4.0, 8.0, 16.0)
+ROUNDING = 1e-12
+_ALPHABET = ("^", "+", "=", "$", "0", "1")
 
 
 def separated_bases(size: int) -> tuple[NamedBasis, ...]:
@@ -361,16 +364,6 @@ def generalizes_iff_biased(
             facts.append(f"{name}, N0 = {scale}: {int(generalizes.sum())} of {len(targets)} targets generalize")
     yield f"N = {GRID_SIZE}, entries {GRID_VALUES}, all {len(everything)} inputs, rational arithmetic"
     yield from facts
-
-
-SIZE = 3
-
-Places = dict[str, tuple[list[sp.Expr], sp.Expr, sp.Expr]]
-
-LONGEST_COPY = 6
-LOGIT_SCALES = (2.0, 4.0, 8.0, 16.0)
-ROUNDING = 1e-12
-_ALPHABET = ("^", "+", "=", "$", "0", "1")
 
 
 def _overlapping_basis(labels: Labels) -> min_degree.PositionBasis:

@@ -34,6 +34,7 @@ Prediction = Callable[[str], bool]
 LONGEST = 11
 BLOCKS = range(3, 7)
 SIZE = 5
+_CHAIN = ("nope", "t5", "alibi", "rope")
 
 
 def windowed(width: int, *, far: bool = False) -> Build:
@@ -137,7 +138,6 @@ def _no_loops(automaton: Automaton) -> Decision:
     return decide(Automaton(symbols=automaton.symbols, step=step, accepting=automaton.accepting))
 
 
-_CHAIN = ("nope", "t5", "alibi", "rope")
 _BETTER = [
     *((first, second) for place, first in enumerate(_CHAIN) for second in _CHAIN[place + 1 :]),
     *((name, absolute) for name in _CHAIN[:3] for absolute in ("ape", "sinusoidal")),

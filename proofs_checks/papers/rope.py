@@ -23,18 +23,37 @@ from lengthgen.theory import exact
 from lengthgen.theory.encodings import rotary, xpos
 
 SOURCE = Source(paper="RoFormer (RoPE)", arxiv="2104.09864")
-PLANES = "the head is a direct sum of planes, each with its own frequency, so every even d follows"
 
 TurnedBy = Callable[[sp.Expr, sp.Expr], sp.Matrix]
-
 LastFullTurn = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+Gains = tuple[sp.Expr, sp.Expr]
+Bound = Callable[[Sequence[sp.Expr], Sequence[sp.Expr]], sp.Expr]
+KeyFor = Callable[[sp.Matrix, sp.Expr, sp.Expr], sp.Matrix]
 
+PLANES = "the head is a direct sum of planes, each with its own frequency, so every even d follows"
 _BASE = 10000
 _WIDEST = 12
-
-Gains = tuple[sp.Expr, sp.Expr]
-
 _G1, _G2, _SHARED = sp.symbols("g1 g2 c", positive=True)
+_HEAD_DIM = 16
+_DISTANCES = range(6)
+_BOUNDED_AT = (0, 1, 4)
+_BEST = 5
+_THIRD = sp.Rational(2, 3)
+_WORKED: tuple[tuple[tuple[int, ...], tuple[sp.Expr | int, ...], int], ...] = (
+    ((5,), (_THIRD,), 5),
+    ((1, 1), (0, 0), 3),
+    ((3, 1), (0, _THIRD), 4),
+    ((1, 3), (0, _THIRD), 6),
+    ((1, -1), (0, _THIRD), 4),
+    ((1, 1, 1), (0, 0, 1), 4),
+)
+"""Examples by hand: contents h, angles over pi, and max |h_l - h_(l+1)| sum |S_(l+1)|; |1 + e^(2 pi i/3)| = 1."""
+_CONTENTS = {
+    "all ones": (1,) * 8,
+    "alternating": (1, -1) * 4,
+    "rising": tuple(range(1, 9)),
+    "one plane": (0, 0, 0, 1, 0, 0, 0, 0),
+}
 
 
 def _turned(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
@@ -278,31 +297,6 @@ def gains_after_rotation(query_gains: Gains = (_G1, _G2), key_gains: Gains = (_S
         lambda: rotary.score(any_query * query, any_key * key, query_position=j, key_position=i, frequency=w),
         lambda: ((any_key * key).T * rotary.rotation(offset * w) * any_query * query)[0],
     )
-
-
-Bound = Callable[[Sequence[sp.Expr], Sequence[sp.Expr]], sp.Expr]
-KeyFor = Callable[[sp.Matrix, sp.Expr, sp.Expr], sp.Matrix]
-
-_HEAD_DIM = 16
-_DISTANCES = range(6)
-_BOUNDED_AT = (0, 1, 4)
-_BEST = 5
-_THIRD = sp.Rational(2, 3)
-_WORKED: tuple[tuple[tuple[int, ...], tuple[sp.Expr | int, ...], int], ...] = (
-    ((5,), (_THIRD,), 5),
-    ((1, 1), (0, 0), 3),
-    ((3, 1), (0, _THIRD), 4),
-    ((1, 3), (0, _THIRD), 6),
-    ((1, -1), (0, _THIRD), 4),
-    ((1, 1, 1), (0, 0, 1), 4),
-)
-"""Examples by hand: contents h, angles over pi, and max |h_l - h_(l+1)| sum |S_(l+1)|; |1 + e^(2 pi i/3)| = 1."""
-_CONTENTS = {
-    "all ones": (1,) * 8,
-    "alternating": (1, -1) * 4,
-    "rising": tuple(range(1, 9)),
-    "one plane": (0, 0, 0, 1, 0, 0, 0, 0),
-}
 
 
 def _by_parts() -> Facts:

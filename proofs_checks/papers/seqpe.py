@@ -22,11 +22,32 @@ SOURCE = Source(paper="SeqPE", arxiv="2506.13277", place="released code")
 Reading = Callable[..., tuple[int, ...]]
 Digit = Callable[[sp.Expr], sp.Expr]
 Count = Callable[..., sp.Expr]
+Loss = Callable[[Sequence[sp.Expr], int], sp.Expr]
+Label = Callable[[int, Sequence[int]], int]
+Summand = Callable[[sp.Expr, sp.Expr], sp.Expr]
+Codes = Sequence[Sequence[int]]
+Bias = Callable[..., sp.Expr]
+CodeAt = Callable[[sp.Expr, int], sp.Expr]
+"""Coordinate of the code of a position: (position, coordinate) -> number."""
 
 _SMALL = ((1, 1), (2, 1), (1, 2))
 """Numbers of digits and of coordinates for which all positions are read."""
 _PAIR = ((1, 23), (12, 3))
 """Positions of two coordinates whose digits are the same in a row."""
+_POSITIONS = 40
+_FAR: dict[str, Codes] = {
+    "the same codes": ((1, 0), (0, 2), (1, 1)),
+    "a coordinate with one value more": ((1, 0, 1), (0, 2, 1), (1, 1, 1)),
+    "turned by a right angle": ((0, 1), (-2, 0), (-1, 1)),
+    "doubled": ((2, 0), (0, 4), (2, 2)),
+    "in another order": ((0, 2), (1, 0), (1, 1)),
+}
+"""Codes of a far window, compared with those of the near one, the first here."""
+_ROOT = sp.Symbol("r", positive=True)
+"""Square root of the head width, which is then r^2."""
+_QUERY, _KEY, _SHIFT = sp.symbols("j i s", integer=True, nonnegative=True)
+_WIDTHS = (1, 2, 3)
+_RELATIVE = frozenset({"equal at all positions", "on a circle", "of ALiBi"})
 
 
 def _unpadded(position: Sequence[int], *, digits: int) -> tuple[int, ...]:
@@ -140,22 +161,6 @@ def trained_numbers(
         sp.expand(count(seqpe.DIGITS, width=WIDTH, coordinates=1, axes=0) + 2 * WIDTH**2 + 2 * WIDTH),
         sp.expand(seqpe.ENCODING.learned),
     )
-
-
-Loss = Callable[[Sequence[sp.Expr], int], sp.Expr]
-Label = Callable[[int, Sequence[int]], int]
-Summand = Callable[[sp.Expr, sp.Expr], sp.Expr]
-Codes = Sequence[Sequence[int]]
-
-_POSITIONS = 40
-_FAR: dict[str, Codes] = {
-    "the same codes": ((1, 0), (0, 2), (1, 1)),
-    "a coordinate with one value more": ((1, 0, 1), (0, 2, 1), (1, 1, 1)),
-    "turned by a right angle": ((0, 1), (-2, 0), (-1, 1)),
-    "doubled": ((2, 0), (0, 4), (2, 2)),
-    "in another order": ((0, 2), (1, 0), (1, 1)),
-}
-"""Codes of a far window, compared with those of the near one, the first here."""
 
 
 def _by_digits(pivot: int, candidates: Sequence[int]) -> int:
@@ -336,16 +341,6 @@ def invariance(
     yield "both losses read codes through their scalar products alone"
 
 
-Bias = Callable[..., sp.Expr]
-CodeAt = Callable[[sp.Expr, int], sp.Expr]
-"""Coordinate of the code of a position: (position, coordinate) -> number."""
-
-_ROOT = sp.Symbol("r", positive=True)
-"""Square root of the head width, which is then r^2."""
-_QUERY, _KEY, _SHIFT = sp.symbols("j i s", integer=True, nonnegative=True)
-_WIDTHS = (1, 2, 3)
-
-
 def _matrix(bias: Bias, queries: list[list[sp.Expr]], keys: list[list[sp.Expr]], width: int) -> sp.Matrix:
     """Matrix of the bias of all pairs, queries by keys."""
 
@@ -379,7 +374,6 @@ _FAMILIES: Mapping[str, tuple[CodeAt, CodeAt]] = {
     "growing": (lambda p, c: p ** (c + 1), lambda p, c: sp.Integer(c)),
 }
 """Codes of two coordinates for queries and keys."""
-_RELATIVE = frozenset({"equal at all positions", "on a circle", "of ALiBi"})
 
 
 def _of_tables(bias: Bias, query_position: sp.Expr, key_position: sp.Expr) -> sp.Expr:

@@ -12,12 +12,13 @@ from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import exact
 from lengthgen.theory.encodings import rotary, sinusoidal
 
-OfPlane = Callable[[sp.Expr, sp.Expr], sp.Expr]
-
-_PLANES = "the code is a direct sum of planes, each with its own frequency, so every even width D follows"
 SOURCE = Source(
     paper="Attention Is All You Need", arxiv="1706.03762", place="Section 3.5, PE(pos, 2i) = sin, PE(pos, 2i+1) = cos"
 )
+
+OfPlane = Callable[[sp.Expr, sp.Expr], sp.Expr]
+
+_PLANES = "the code is a direct sum of planes, each with its own frequency, so every even width D follows"
 _WIDTHS = (2, 4, 8, 16)
 _LONGEST = 16
 

@@ -23,6 +23,26 @@ from lengthgen.theory.far import FarCase, FarField
 
 SOURCE = Source(paper="SWAT", arxiv="2502.18845")
 
+Number = Callable[[sp.Expr], sp.Expr]
+Weights = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]
+OfLogLength = Callable[[sp.Expr, sp.Expr], sp.Expr]
+"""Function of the spread s of the logits and of n = log L, the logarithm of their number."""
+
+_LOGIT, _OTHER, _ADDED = sp.symbols("l m c", real=True)
+_REST = sp.Symbol("S", positive=True)
+_LOGITS = tuple(map(sp.Rational, ("1.5", "5", "2.4", "0.5", "1.3")))
+_STATED = ("0.0265", "0.877", "0.0651", "0.0097", "0.0217")
+_SIZES = range(1, 6)
+_MOST_HEADS = 64
+_ROW = (
+    FarCase(where="slope < 0, D < W", behaviour=FarField.EXPONENTIAL),
+    FarCase(where="slope > 0, D < W", behaviour=FarField.SATURATED),
+    FarCase(where="D >= W", behaviour=FarField.HIDDEN),
+)
+_SCALE = sp.Symbol("s", positive=True)
+_LOG = sp.Symbol("n", positive=True)
+_LENGTHS = (10**3, 10**5)
+
 
 def sigmoid(logit: sp.Expr) -> sp.Expr:
     """Return SWAT's weight of a key with this logit."""
@@ -33,16 +53,6 @@ def softmax(logits: Sequence[sp.Expr]) -> list[sp.Expr]:
     """Return e^l / (sum of e^l) for each logit l."""
     total = sp.Add(*map(sp.exp, logits))
     return [sp.exp(logit) / total for logit in logits]
-
-
-Number = Callable[[sp.Expr], sp.Expr]
-Weights = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]
-
-_LOGIT, _OTHER, _ADDED = sp.symbols("l m c", real=True)
-_REST = sp.Symbol("S", positive=True)
-
-_LOGITS = tuple(map(sp.Rational, ("1.5", "5", "2.4", "0.5", "1.3")))
-_STATED = ("0.0265", "0.877", "0.0651", "0.0097", "0.0217")
 
 
 def _each_alone(logits: Sequence[sp.Expr]) -> list[sp.Expr]:
@@ -277,16 +287,6 @@ def output_bound(together: Weights = softmax, alone: Number = sigmoid, bound: Nu
     )
 
 
-_SIZES = range(1, 6)
-_MOST_HEADS = 64
-
-_ROW = (
-    FarCase(where="slope < 0, D < W", behaviour=FarField.EXPONENTIAL),
-    FarCase(where="slope > 0, D < W", behaviour=FarField.SATURATED),
-    FarCase(where="D >= W", behaviour=FarField.HIDDEN),
-)
-
-
 @CLAIMS.claim(
     "swat-2",
     "information flow through stacked windows",
@@ -443,14 +443,6 @@ def horizons(
     yield f"e^(-2^-k D) = 1/1000 at D = 2^k log 1000 for every head of up to {_MOST_HEADS} heads, exactly"
     yield f"k = 1 .. 6: {', '.join(short(ball(horizon(sp.Integer(power)))) for power in range(1, 7))} tokens"
     yield f"equal to ALiBi's list for H/2 heads only at H = {', '.join(map(str, sorted(alike)))}"
-
-
-OfLogLength = Callable[[sp.Expr, sp.Expr], sp.Expr]
-"""Function of the spread s of the logits and of n = log L, the logarithm of their number."""
-
-_SCALE = sp.Symbol("s", positive=True)
-_LOG = sp.Symbol("n", positive=True)
-_LENGTHS = (10**3, 10**5)
 
 
 def _largest_weight(length: int, scale: float) -> float:

@@ -20,6 +20,7 @@ Bias = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 FARTHEST = 160
 _BEYOND = sp.Symbol("k", integer=True, nonnegative=True)
+_RULE = "section 2.1, relative position embeddings; the rule of the released code"
 
 
 def _visible_change(change: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> str:
@@ -85,9 +86,6 @@ def _row(encoding: Encoding) -> Buckets:
     """Function that gives the row of the table for an offset j - i."""
     bias = _bias_of(encoding)
     return lambda offset: bias(offset, sp.S.Zero).indices[0]
-
-
-_RULE = "section 2.1, relative position embeddings; the rule of the released code"
 
 
 CLAIMS = PaperClaims(SOURCE)

@@ -26,11 +26,30 @@ SOURCE = Source(paper="Wavelet-based positional representation", arxiv="2502.020
 
 Function = Callable[[sp.Expr], sp.Expr]
 Vector = Callable[..., sp.Matrix]
+Restricted = Callable[..., sp.Expr]
+Turns = Callable[[sp.Expr], sp.Expr]
+Grid = Callable[[int, int], tuple[tuple[int, int], ...]]
+Component = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 
 POINT = sp.Symbol("t", real=True)
 SLOPE_OF_RICKER = POINT * (POINT**2 - 3) * sp.exp(-(POINT**2) / 2)
 """Derivative of Ricker's wavelet."""
 _TRIED = (sp.Integer(0), sp.Rational(1, 2), sp.Integer(1), sp.Integer(2), sp.Integer(3), sp.Integer(40))
+_OTHER_RICKER: Mapping[str, Mapping[str, Function]] = {
+    "without the bell curve": {"psi": lambda point: 1 - point**2},
+    "a cosine": {"psi": sp.cos},
+    "twice as tall": {"psi": lambda point: 2 * ricker(point)},
+}
+_POSITIONS = (3, 57, 300)
+_HEAD_DIM = 8
+_HALF = sp.Rational(1, 2)
+_SMALL = sp.Rational(1, 10**6)
+_WIDTH, _SCALES = 128, 8
+_UNDERFLOW = sp.Rational(1, 2**150)
+"""Numbers of at most this size are rounded to 0 in float32: half of its least subnormal number."""
+_WIDEST = 256
+_RANKED = (4, 8, 16, 32)
+_BITS = 2048
 
 
 def ricker(point: sp.Expr) -> sp.Expr:
@@ -69,13 +88,6 @@ def _vector(query: sp.Expr, key: sp.Expr, psi: wavelet.Wavelet) -> sp.Matrix:
 def _by_position(query: sp.Expr, key: sp.Expr, psi: wavelet.Wavelet) -> sp.Matrix:
     """Vectors of the query's position."""
     return wavelet.key_vector(query, sp.S.Zero, wavelet=psi)
-
-
-_OTHER_RICKER: Mapping[str, Mapping[str, Function]] = {
-    "without the bell curve": {"psi": lambda point: 1 - point**2},
-    "a cosine": {"psi": sp.cos},
-    "twice as tall": {"psi": lambda point: 2 * ricker(point)},
-}
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -198,14 +210,6 @@ def bounded(psi: Function = ricker) -> Facts:
     )
     yield "so each of the d terms of q . p is at most |q_c|, and |q . p| <= |q|_1 at every distance"
     yield "psi goes to 0 on both sides, so q . p goes to 0 for a fixed query, where ALiBi's bias goes to -infinity"
-
-
-Restricted = Callable[..., sp.Expr]
-Turns = Callable[[sp.Expr], sp.Expr]
-
-_POSITIONS = (3, 57, 300)
-_HEAD_DIM = 8
-_HALF = sp.Rational(1, 2)
 
 
 def _compare_rows(psi: Restricted, turns: Turns, shift: Restricted, position: sp.Expr) -> None:
@@ -376,18 +380,6 @@ def haar_matrix(
     yield f"theta_0 = {first} for every d, so m theta_0 = pi/4 + 2 pi n has m = {position}"
     yield f"4m/pi = {odd} is odd, so m is pi times a rational number other than 0: irrational (Lambert)"
     yield "so no whole position m has plane 0 at pi/4, and none has all planes there"
-
-
-Grid = Callable[[int, int], tuple[tuple[int, int], ...]]
-Component = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-
-_SMALL = sp.Rational(1, 10**6)
-_WIDTH, _SCALES = 128, 8
-_UNDERFLOW = sp.Rational(1, 2**150)
-"""Numbers of at most this size are rounded to 0 in float32: half of its least subnormal number."""
-_WIDEST = 256
-_RANKED = (4, 8, 16, 32)
-_BITS = 2048
 
 
 def _require_underflow(pairs: Sequence[tuple[int, int]], distances: Sequence[int]) -> str:

@@ -20,7 +20,6 @@ Ramp = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 _ALPHA = sp.Integer(1)
 _HEAD_DIM, _TRAINED = 128, 4096
 _PART, _WIDTH = sp.Symbol("t", real=True), sp.Symbol("w", positive=True)
-
 _SETTINGS = ((_HEAD_DIM, BASE, _TRAINED, 32), (8, BASE, 64, 32), (4, 2, 4096, 512))
 """Head width, base, trained length, beta: settings that clamp nothing, the lower end, and the upper end."""
 

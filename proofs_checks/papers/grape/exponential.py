@@ -13,16 +13,21 @@ from lengthgen.theory import algebraic, exact
 from lengthgen.theory.encodings import grape, grape_commuting, householder, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
+Group = Callable[[sp.Expr], grape.PlaneOperator]
+Basis = Callable[[int], sp.Matrix]
+"""Dimension -> an orthogonal B whose first two columns span the plane of e_1 and e_2."""
+
 ALPHA, GAMMA, SPEED, TIME = sp.symbols("alpha gamma s t", real=True)
 BETA = (SPEED**2 + GAMMA**2) / ALPHA
 GRAM = grape.Gram(alpha=ALPHA, beta=BETA, gamma=GAMMA)
 """General scalar products of independent a and b; b.b is written in terms of s."""
 INDEPENDENT = "a, b real and independent, of any dimension (if parallel, s = 0, L = 0 and exp(tL) = I)"
-
-Group = Callable[[sp.Expr], grape.PlaneOperator]
 LARGEST_PERIOD = 8
 TILTED = grape.Frame.of(*grape_commuting.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
 """The planes of a_1 = e_1 and a_2 = e_2 + e_3: they do not commute."""
+DIMENSIONS = (2, 3, 4)
+FIRST, SECOND = sp.symbols("c_1 c_2", real=True)
+"""Products of the query's and the key's gain on the two coordinates of a rotated pair."""
 
 
 def _without_steps(gram: grape.Gram, *, steps: sp.Expr, rate: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
@@ -358,14 +363,6 @@ def form_by_angle(
         lambda: grape.rank2_exponential(GRAM, time=steps * rate, speed=SPEED).coordinates(),
     )
     yield f"a, b orthonormal, omega = 1, n = 3: without n omega E differs by {_printed_form_error(axes, 3)} in norm"
-
-
-Basis = Callable[[int], sp.Matrix]
-"""Dimension -> an orthogonal B whose first two columns span the plane of e_1 and e_2."""
-DIMENSIONS = (2, 3, 4)
-
-FIRST, SECOND = sp.symbols("c_1 c_2", real=True)
-"""Products of the query's and the key's gain on the two coordinates of a rotated pair."""
 
 
 def exchanged(dimension: int) -> sp.Matrix:

@@ -29,11 +29,18 @@ from lengthgen.theory.exact import Undecided
 
 Path = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Sum]
 RowBias = Callable[[sp.Expr, sp.Expr], sp.Expr]
+Features = Callable[[sp.Expr, sp.Expr], sp.Matrix]
+"""(position, gate) -> features of a query or of a key, whose scalar product is the bias."""
+
 GATES = (sp.Rational(1, 10), sp.Integer(5), sp.Integer(1))
 """Gates of tokens 0, 1 and 2 in the examples."""
 LAMBDA = sp.IndexedBase("lambda", positive=True)
 FIXED = sp.Symbol("lambda_q", positive=True)
 _ROWS = len(GATES) - 1
+VARIANTS = {"query and key": (1, 1), "query": (1, 0), "key": (0, 1)}
+"""Variant -> (1 if it has a gate of the query, 1 if it has a gate of the key)."""
+EXAMPLE_SIZE = 6
+_BITS = 200
 
 
 def _rising_edge(row: RowBias) -> str:
@@ -340,15 +347,6 @@ def prefix_identity(
     yield same_by_sympy(
         "A_0 = a_0", empty_value("A_0", prefix(sp.Integer(0))), sp.Symbol(str(grape_path.INCREMENTS[0]), real=True)
     )
-
-
-Features = Callable[[sp.Expr, sp.Expr], sp.Matrix]
-"""(position, gate) -> features of a query or of a key, whose scalar product is the bias."""
-
-VARIANTS = {"query and key": (1, 1), "query": (1, 0), "key": (0, 1)}
-"""Variant -> (1 if it has a gate of the query, 1 if it has a gate of the key)."""
-EXAMPLE_SIZE = 6
-_BITS = 200
 
 
 def _encoded() -> str:

@@ -14,6 +14,7 @@ from lengthgen.theory.encodings import grape, grape_commuting, grape_contextual,
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 Spectrum = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]
+
 DIMENSIONS = (2, 3, 5, 8)
 STEPS = 3
 AXES = (sp.Integer(1), sp.Integer(0), sp.Integer(0), sp.Integer(0))

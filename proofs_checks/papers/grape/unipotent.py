@@ -12,7 +12,6 @@ from lengthgen.theory.encodings import alibi, grape_additive, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 Condition = Callable[[sp.Expr, sp.Expr], sp.Expr]
-
 Offset = Callable[[sp.Matrix, sp.Matrix], sp.Expr]
 """(place of the query, place of the key) -> offset m."""
 

@@ -40,6 +40,19 @@ _GRAPHS: Mapping[str, Iterable[tuple[int, int]]] = {
 }
 """Edges of graphs: of the heavy atoms of molecules, without hydrogens, and of some standard graphs."""
 _TWO_CENTRES = "bicyclo[1.1.1]pentane (K_2,3)"
+_ALL_BUT_ONE = tuple(name for name in _GRAPHS if name != _TWO_CENTRES)
+Bias = Callable[[sp.Expr, sp.Expr], sp.Expr]
+"""Bias as a function of the slope and the hops."""
+Normaliser = Callable[[sp.Expr, Sequence[sp.Expr]], sp.Expr]
+"""Weight of a logit among all logits of its row."""
+_SLOPE = alibi.SLOPE
+_HALVING = sp.log(2)
+"""Slope of the examples: the weight of a node halves with every hop."""
+_GAIN = sp.Integer(3)
+"""Value of e^(2C) in the examples."""
+_FIRST_PROPANOL = tuple(pairwise(range(4)))
+_SECOND_PROPANOL = ((0, 1), (1, 2), (1, 3))
+_SKELETONS = {"butane": tuple(pairwise(range(4))), "isobutane": ((0, 1), (0, 2), (0, 3))}
 
 
 def _characteristic(distances: np.ndarray) -> flint.fmpz_poly:
@@ -80,9 +93,6 @@ def _trees() -> "list[nx.Graph]":
 
 def _graham_pollak(count: sp.Expr) -> sp.Expr:
     return (-1) ** (count - 1) * (count - 1) * 2 ** (count - 2)
-
-
-_ALL_BUT_ONE = tuple(name for name in _GRAPHS if name != _TWO_CENTRES)
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -222,17 +232,6 @@ def rank_of_trees(width: Count = lambda count: count) -> Facts:
 if TYPE_CHECKING:
     import networkx as nx
 
-Bias = Callable[[sp.Expr, sp.Expr], sp.Expr]
-"""Bias as a function of the slope and the hops."""
-Normaliser = Callable[[sp.Expr, Sequence[sp.Expr]], sp.Expr]
-"""Weight of a logit among all logits of its row."""
-
-_SLOPE = alibi.SLOPE
-_HALVING = sp.log(2)
-"""Slope of the examples: the weight of a node halves with every hop."""
-_GAIN = sp.Integer(3)
-"""Value of e^(2C) in the examples."""
-
 
 def _bias(slope: sp.Expr, hops: sp.Expr) -> sp.Expr:
     return graph_alibi.bias(slope, hops=hops)
@@ -289,11 +288,6 @@ def _sigmoid(logit: sp.Expr, logits: Sequence[sp.Expr]) -> sp.Expr:
 
 def _sharp(share: sp.Expr, gain: sp.Expr) -> sp.Expr:
     return gain * share / (1 - share + gain * share)
-
-
-_FIRST_PROPANOL = tuple(pairwise(range(4)))
-_SECOND_PROPANOL = ((0, 1), (1, 2), (1, 3))
-_SKELETONS = {"butane": tuple(pairwise(range(4))), "isobutane": ((0, 1), (0, 2), (0, 3))}
 
 
 @CLAIMS.claim(

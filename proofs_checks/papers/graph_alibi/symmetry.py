@@ -27,6 +27,18 @@ SOURCE = Source(paper="Graph ALiBi (S23D)", arxiv="2506.19834", place="bias by g
 Distances = NDArray[np.int64]
 MOST_NODES = 6
 """Largest number of nodes of the graphs that exhaustive checks go through."""
+Bias = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+DistancesOf = Callable[["nx.Graph"], Distances]
+Form = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
+"""Distance of the nodes u and v among n nodes, as a formula."""
+_LARGEST = 9
+"""Largest path or cycle that a closed form is compared with, in search of a counterexample."""
+_STEPS, _MORE = sp.symbols("t a", integer=True, nonnegative=True)
+_NODE = sp.Symbol("u", integer=True, nonnegative=True)
+_SAMENESS = (
+    "a function f of the nodes is the distance from u if f(u) = 0, f differs by at most 1 along every edge (so no path "
+    "is shorter), and every other node has a neighbour with f less by 1 (so a path of this length exists)"
+)
 
 
 @cache
@@ -76,20 +88,6 @@ def squared(graph: "nx.Graph") -> Distances:
 
 if TYPE_CHECKING:
     import networkx as nx
-
-Bias = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-DistancesOf = Callable[["nx.Graph"], Distances]
-Form = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-"""Distance of the nodes u and v among n nodes, as a formula."""
-
-_LARGEST = 9
-"""Largest path or cycle that a closed form is compared with, in search of a counterexample."""
-_STEPS, _MORE = sp.symbols("t a", integer=True, nonnegative=True)
-_NODE = sp.Symbol("u", integer=True, nonnegative=True)
-_SAMENESS = (
-    "a function f of the nodes is the distance from u if f(u) = 0, f differs by at most 1 along every edge (so no path "
-    "is shorter), and every other node has a neighbour with f less by 1 (so a path of this length exists)"
-)
 
 
 def _places() -> tuple[sp.Expr, ...]:

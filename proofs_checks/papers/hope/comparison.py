@@ -25,10 +25,27 @@ from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import alibi, hope, rotary
 
 Range = tuple[Fraction, Fraction]
+Query = tuple[sp.Expr, ...]
+Construction = Callable[[Query, sp.Expr, dict[str, sp.Expr]], Sequence[sp.Expr]]
+Evaluate = Callable[..., float]
+"""(position of the key, offset, dtype) -> the computed score."""
+
 OFFSET = sp.Symbol("D", integer=True, nonnegative=True)
 _BITS = 64
-
 _HOPE_TO_ROPE = "recovery of RoPE as a special case"
+QUERY: Query = sp.symbols("q1 q2", real=True)
+KEY: Query = sp.symbols("k1 k2", real=True)
+_EXAMPLE: Query = (sp.Integer(2), sp.Integer(1))
+_NUMBERS: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10)}
+_OFFSETS_SEEN = range(-2, 7)
+POSITION = sp.Symbol("m", integer=True, nonnegative=True)
+OFFSETS = (0, 1, 7)
+_LAW: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10)}
+_QUERY, _KEY = (sp.Rational(3, 4), sp.Rational(1, 4)), (sp.Rational(1, 2), sp.Rational(-3, 8))
+_ACTION_BITS = 128
+_QUOTED, _FARTHEST = 15, 2**12
+_ROUNDINGS = 6  # u of the query and of the key, their product, the decay, its product, the sum; the half is exact
+_HORIZON_BITS = 64
 
 
 def content_of_five(offset: sp.Expr) -> sp.Expr:
@@ -330,29 +347,6 @@ def diagonal(
         sums = " and ".join(f"{a} + {b}" for a, b in pairs) if pairs else "no two pairs have one sum"
         raise Refuted(f"rates {tuple(rates)} over two planes of one theta': {sums}")
     yield f"rates {tuple(rates)} {'are' if in_reach else 'are not'} those of two planes of one theta'"
-
-
-Query = tuple[sp.Expr, ...]
-Construction = Callable[[Query, sp.Expr, dict[str, sp.Expr]], Sequence[sp.Expr]]
-
-QUERY: Query = sp.symbols("q1 q2", real=True)
-KEY: Query = sp.symbols("k1 k2", real=True)
-_EXAMPLE: Query = (sp.Integer(2), sp.Integer(1))
-_NUMBERS: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10)}
-_OFFSETS_SEEN = range(-2, 7)
-
-Evaluate = Callable[..., float]
-"""(position of the key, offset, dtype) -> the computed score."""
-
-POSITION = sp.Symbol("m", integer=True, nonnegative=True)
-OFFSETS = (0, 1, 7)
-_LAW: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10)}
-_QUERY, _KEY = (sp.Rational(3, 4), sp.Rational(1, 4)), (sp.Rational(1, 2), sp.Rational(-3, 8))
-_ACTION_BITS = 128
-_QUOTED, _FARTHEST = 15, 2**12
-_ROUNDINGS = 6  # u of the query and of the key, their product, the decay, its product, the sum; the half is exact
-
-_HORIZON_BITS = 64
 
 
 def _compare_scores(query: Query, key: Construction) -> None:

@@ -17,7 +17,6 @@ from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import hope
 
 Action = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Matrix]
-
 Formula = Callable[[sp.Expr, sp.Expr], sp.Expr]
 Margins = Callable[[Sequence[sp.Expr], Sequence[sp.Expr], sp.Expr, sp.Expr], tuple[sp.Expr, ...]]
 
@@ -29,6 +28,7 @@ _BITS = 100
 _DISTANCES = (sp.S.Zero, sp.Rational(1, 1000), sp.S.One, sp.Integer(10), sp.Integer(50), sp.Integer(100))
 """Distances that show if a score rises: it does so at once, or far out where only the slow channel is left."""
 _ROUNDING = 1e-20
+_FALLING: Margins = lambda query, key, rate, damping: hope.falling_margins(query, key, rate=rate, damping=damping)  # noqa: E731
 
 
 def _channel_counterexample(name: str, content: Sequence[int], law: dict[str, Any], stated: sp.Expr) -> str:
@@ -75,9 +75,6 @@ def _share(ratio: sp.Rational) -> Any:
         r = flint.arb(flint.fmpq(int(ratio.p), int(ratio.q)))
         chi = (r.polylog(2) - (-r).polylog(2)) / 2
         return (1 + 4 / flint.arb.pi() ** 2 * (chi - r.log() * r.atanh())) / 4
-
-
-_FALLING: Margins = lambda query, key, rate, damping: hope.falling_margins(query, key, rate=rate, damping=damping)  # noqa: E731
 
 
 CLAIMS = PaperClaims(SOURCE)

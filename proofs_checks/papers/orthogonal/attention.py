@@ -18,6 +18,8 @@ from lengthgen.theory.exact import Undecided
 Number = Callable[[sp.Expr], sp.Expr]
 
 _COUNTS = (2, 3, 4)
+_CLIPPED = mutations.with_bias_replaced(lambda query, key: -alibi.SLOPE * sp.Min(query - key, 8))
+_FALLING_T5 = mutations.with_bias(lambda query, key, length: -(query - key))
 
 
 def _sign_averages() -> str:
@@ -37,10 +39,6 @@ def _sign_averages() -> str:
 def _least_mass(window: sp.Expr, length: sp.Expr, size: sp.Expr) -> sp.Expr:
     far = (length - window) * sp.exp(-size)
     return far / (far + window * sp.exp(size))
-
-
-_CLIPPED = mutations.with_bias_replaced(lambda query, key: -alibi.SLOPE * sp.Min(query - key, 8))
-_FALLING_T5 = mutations.with_bias(lambda query, key, length: -(query - key))
 
 
 CLAIMS = PaperClaims(SOURCE)

@@ -21,11 +21,15 @@ from lengthgen.theory.exact import Undecided
 
 Function = Callable[[sp.Expr, sp.Expr], sp.Expr]
 Bound = Callable[[sp.Expr, sp.Expr], sp.Expr]
+Column = Callable[..., sp.Expr]
+Coordinate = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 _DEGREES = 12
 _NODES = 8
 _X = sp.Symbol("x", real=True)
 _N = sp.Symbol("n", integer=True, nonnegative=True)
+_WIDEST, _POSITIONS = 16, 64
+_LONGEST = 6
 
 
 def _recurrence(degree: sp.Expr, now: sp.Expr, before: sp.Expr) -> sp.Expr:
@@ -332,12 +336,6 @@ def rescaled(
     )
 
 
-Column = Callable[..., sp.Expr]
-
-_WIDEST, _POSITIONS = 16, 64
-_LONGEST = 6
-
-
 def _count_codes(wavelet: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr], positions: int, width: int) -> int:
     """Number of distinct codes of width D on positions 0 .. N - 1, function 0 being constant."""
     places = [(sp.Integer(n.bit_length() - 1), sp.Integer(n - 2 ** (n.bit_length() - 1))) for n in range(1, width)]
@@ -517,9 +515,6 @@ def repetition(
     for what, (image, code) in images.items():
         yield same_by_sympy(what, _turned(column(number, image, trained_length=length)), code)
     yield "so a position p from L to 2L - 1 has the code of 2L - 1 - p, which is below L"
-
-
-Coordinate = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 
 def _rescaled(position: sp.Expr, count: sp.Expr) -> sp.Expr:

@@ -38,6 +38,8 @@ from lengthgen.theory.rational import rank
 Pattern = NDArray[Any]
 Cells = tuple[int, ...]
 Profile = Callable[[Pattern, Iterable[int]], Mapping[int, int]]
+Fits = Callable[[Fraction, Fraction], bool]
+"""(length of an interval, eps) -> True if one parameter serves all entries in the interval."""
 
 
 def _learnable(size: int, training_scale: int) -> list[bool]:
@@ -292,10 +294,6 @@ def matrices_are_counted(count: Callable[[Pattern], int] = lrc) -> Facts:
         "(0, 1), under every relation"
     )
     yield "1x1 matrices have the LRC of their entries"
-
-
-Fits = Callable[[Fraction, Fraction], bool]
-"""(length of an interval, eps) -> True if one parameter serves all entries in the interval."""
 
 
 def _served(entries: NDArray[np.float64], epsilon: Fraction, fits: Fits) -> NDArray[np.bool_]:

@@ -45,17 +45,19 @@ from lengthgen.theory.rational import rank
 from lengthgen.theory.relation import Labels
 
 Reachable = Callable[[int], NDArray[np.bool_]]
-VALUES = (0, 1, 2, 3)
-
 Volume = Callable[[int, Fraction, Fraction, int], Fraction]
 Cells = tuple[Any, ...]
+Pattern = NDArray[np.float64]
+Learner = Callable[[Pattern, Labels, int], Pattern]
 
+VALUES = (0, 1, 2, 3)
 _RADII = tuple(map(Fraction, ("1/10", "1/2", "1", "2")))
 _VOLUME_CASES: tuple[tuple[int, int, tuple[tuple[int, ...], ...]], ...] = (
     (1, 2, ((0,), (1,))),
     (1, 3, ((0,), (1,))),
     (2, 3, ((0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 2, 1), (1, 2, 3))),
 )
+_FIELD = sp.QQ.algebraic_field(sp.sqrt(2))
 
 
 def _reached_by_every_relation(training_scale: int) -> NDArray[np.bool_]:
@@ -305,12 +307,6 @@ def reachable_volume(bound: Volume = lambda family, eps, side, free: family * (e
         "and a union has at most the sum of the volumes; for eps >= M the bound says nothing"
     )
     yield "risk at most eps^2 a query puts each column in a ball inside that box, so the bound holds for it too"
-
-
-Pattern = NDArray[np.float64]
-Learner = Callable[[Pattern, Labels, int], Pattern]
-
-_FIELD = sp.QQ.algebraic_field(sp.sqrt(2))
 
 
 @dataclass(frozen=True, kw_only=True)

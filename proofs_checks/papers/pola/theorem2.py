@@ -36,6 +36,14 @@ Profile = Mapping[int, int]
 Condition = Callable[[Pattern, Labels, int, Pattern], Truth]
 
 KEYS, QUERIES = np.triu_indices(SCALE)
+RANDOM_CASES = 60
+RANDOM_TOLERANCE = 1e-12
+SUCCEED = {
+    "prefix sum": frozenset({"constant", "clipped", "level sets"}),
+    "window filter": frozenset({"relative", "clipped", "level sets"}),
+    "0.5^(j-i)": frozenset[str](),
+}
+COMPLEXITIES = {"prefix sum": (1, 1), "window filter": (2, 2), "0.5^(j-i)": (4, 8)}
 
 
 def generalizes_exactly_on(
@@ -297,10 +305,6 @@ CLAIMS.append(
 )
 
 
-RANDOM_CASES = 60
-RANDOM_TOLERANCE = 1e-12
-
-
 def _pull_of_another_label(cross: sp.Expr) -> str:
     """Text on how the second key of query 2 changes the gradient of the first key's label, for theta 0 and 1, A = 0."""
     shift, here = flow.OTHER_KEY - flow.KEY, flow.RELATION(flow.KEY, flow.QUERY)
@@ -337,14 +341,6 @@ def _changed_pattern(name: str, change: Callable[[Pattern], Pattern]) -> Paramet
         return patterns | {name: change(patterns[name])}
 
     return {"patterns": changed}
-
-
-SUCCEED = {
-    "prefix sum": frozenset({"constant", "clipped", "level sets"}),
-    "window filter": frozenset({"relative", "clipped", "level sets"}),
-    "0.5^(j-i)": frozenset[str](),
-}
-COMPLEXITIES = {"prefix sum": (1, 1), "window filter": (2, 2), "0.5^(j-i)": (4, 8)}
 
 
 @CLAIMS.claim(

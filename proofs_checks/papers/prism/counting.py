@@ -14,6 +14,8 @@ from lengthgen.proofs_checks.papers.prism import SOURCE, noisy_gates
 from lengthgen.theory.encodings import prism, sinusoidal
 
 _TOKENS = 150
+_POSITIONS = 3
+_FARTHEST = 20
 
 
 def _joined(expression: sp.Expr) -> sp.Expr:
@@ -267,10 +269,6 @@ def thresholds(
         if slip is None:
             raise Refuted(f"p = {share}: gamma = {below} times {value} counts 150 tokens")
         yield f"p = {share}: {value}; at {below} times that the mode is off after {slip} tokens"
-
-
-_POSITIONS = 3
-_FARTHEST = 20
 
 
 @CLAIMS.claim(

@@ -18,8 +18,24 @@ from lengthgen.proofs_checks.trained import NONE, Arm, Runs, TrainedCell
 from lengthgen.theory.encodings import prism
 from lengthgen.theory.encodings.prism import Move
 
+_ABSTRACT = Source(
+    paper="Position as Probability (PRISM)",
+    arxiv="2506.00920",
+    place="a summary: copy and reverse at ten times the trained length; the bounds and the factor are ours",
+)
+
+Path = Callable[[Sequence[sp.Expr], sp.Expr], list[sp.Expr]]
+
 _MOST_POSITIONS = 5
 _GATES = {name: sp.Symbol(f"p_{name}", positive=True) for name in prism.MOVES}
+FACTOR = 5
+"""The exact match is that at this times the largest training scale."""
+REACHED, MISSED = 0.95, 0.2
+"""Exact match from which on a run reaches, and below which it misses, the larger scale ([F], fixed before any run)."""
+_PRISM, _SINUSOIDAL = (
+    Arm(protocol="prism", encodings=(name,), tasks=("copy", "reverse"))
+    for name in ("prism[positions=256]", "sinusoidal")
+)
 
 
 def _masses(count: int, letter: str = "h") -> list[sp.Symbol]:
@@ -268,9 +284,6 @@ def reset_first(
     yield "so they are equal for r = 0 or without increments; gates r = p_i = 1 lead to 1 there, a reset to 0 here"
 
 
-Path = Callable[[Sequence[sp.Expr], sp.Expr], list[sp.Expr]]
-
-
 def _entropy(masses: Sequence[sp.Expr]) -> sp.Expr:
     """Entropy of a histogram, as a number with 30 digits."""
     return sp.N(-sp.Add(*(mass * sp.log(mass) for mass in masses if mass != 0)), 30)
@@ -350,22 +363,6 @@ def entropy_falls(path: Path = _sharpened) -> Facts:
     yield "the slope is 0 only if all positive masses are equal; in the limit the largest masses are left, all equal"
 
 
-SOURCE = Source(
-    paper="Position as Probability (PRISM)",
-    arxiv="2506.00920",
-    place="a summary: copy and reverse at ten times the trained length; the bounds and the factor are ours",
-)
-FACTOR = 5
-"""The exact match is that at this times the largest training scale."""
-REACHED, MISSED = 0.95, 0.2
-"""Exact match from which on a run reaches, and below which it misses, the larger scale ([F], fixed before any run)."""
-
-_PRISM, _SINUSOIDAL = (
-    Arm(protocol="prism", encodings=(name,), tasks=("copy", "reverse"))
-    for name in ("prism[positions=256]", "sinusoidal")
-)
-
-
 def extrapolates(*, runs: Runs, arm: Arm, baseline: Arm) -> Evidence:
     """Decide if on each task, in most pairs of runs with the same seed, both fitting, one reaches and the other misses.
 
@@ -398,7 +395,7 @@ def _pairs_that_do(first: TrainedCell, second: TrainedCell) -> Count:
 CLAIMS.append(
     Claim(
         id="prism-9",
-        source=SOURCE,
+        source=_ABSTRACT,
         statement=f"Trained to copy and to reverse up to n symbols, models with PRISM (our reconstruction) have an "
         f"exact match of at least {REACHED:g} at {FACTOR}n symbols and models with sinusoidal codes less than "
         f"{MISSED:g}, in most pairs of the same seed; n is 10 in the profile paper and 5 in quick.",

@@ -25,21 +25,27 @@ from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.sequential.parity import Word, parity_of, word_task
 
 Function = tuple[int, ...]
-
 Order = Callable[[Any, Any], bool]
+Pair = tuple[int, int]
+"""(number of symbols, arity)."""
+Gate = Callable[[int, int], int]
 
 SCALES = (1, 2, 3)
 ARITIES = (1, 2, 3)
 CIRCUITS = (("parity", None, 2, 5), ("addition-carry", 2, 3, 2), ("permutation", 3, 1, 5), ("sort-trace", 2, 2, 3))
 """(task, base, arity, largest scale) of the circuits on which the two arguments are carried out."""
-
-Pair = tuple[int, int]
-"""(number of symbols, arity)."""
-
 FORCED: tuple[Pair, ...] = ((2, 1), (2, 2))
 """Pairs for which a task small enough for the search reaches the largest SRC."""
 PERMUTATIONS = ((2, 5), (3, 8), (4, 5))
 """(base, largest scale) of the permutation controls."""
+_LARGEST: Mapping[Pair, int] = {(2, 1): 4, (3, 1): 27, (4, 1): 256, (2, 2): 8, (2, 3): 68}
+SEARCHED = 4
+LONGEST = 5
+"""Largest prompt and output of the tasks that one operator serves."""
+FIXED = (1, 2, 3, 4, 5)
+"""Arities at which parity without chain of thought becomes infeasible."""
+ARGUMENTS: Mapping[int, tuple[int, ...]] = {2: (1, 2, 3), 3: (1, 2)}
+"""Number of symbols -> numbers of arguments for which all functions are composed."""
 
 
 def all_functions(symbols: int, arguments: int) -> list[Function]:
@@ -203,9 +209,6 @@ def _require_forced(symbols: int, arity: int, value: int, hit: Mapping[Function,
         raise Refuted(f"{task.name}: SRC up to scale {len(steps)} is {src_bounds[0]:g}, not {value}")
 
 
-_LARGEST: Mapping[Pair, int] = {(2, 1): 4, (3, 1): 27, (4, 1): 256, (2, 2): 8, (2, 3): 68}
-
-
 CLAIMS = PaperClaims(SOURCE)
 
 
@@ -316,18 +319,6 @@ def src_is_bounded(
         f"{', '.join(f'base {base}: min(n, {factorial(base)}) up to n = {n}' for base, n in PERMUTATIONS)}"
     )
     yield "SRC does not fall (src-monotone) and is bounded, so it is constant from some scale on, or infinite"
-
-
-SEARCHED = 4
-LONGEST = 5
-"""Largest prompt and output of the tasks that one operator serves."""
-FIXED = (1, 2, 3, 4, 5)
-"""Arities at which parity without chain of thought becomes infeasible."""
-
-Gate = Callable[[int, int], int]
-
-ARGUMENTS: Mapping[int, tuple[int, ...]] = {2: (1, 2, 3), 3: (1, 2)}
-"""Number of symbols -> numbers of arguments for which all functions are composed."""
 
 
 def filled_texts(largest: int, ends: str) -> dict[tuple[str, int], str]:

@@ -23,9 +23,13 @@ from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 
 Entry = tuple[int, int]
 """One entry of an operator table: (operator, key)."""
-
 TaskUpTo = tuple[TaskSpec, int]
 """Task, and its largest scale N."""
+Digits = tuple[int, int, int]
+Order = tuple[int, int, int]
+"""Index of the digit that each of the three slots reads."""
+Orders = tuple[Order, Order]
+"""Orders for the first and for the second token."""
 
 CASES: Mapping[str, TaskUpTo] = {
     "parity": (TaskSpec(name="parity"), 5),
@@ -34,6 +38,18 @@ CASES: Mapping[str, TaskUpTo] = {
     "addition-carry base 3": (TaskSpec(name="addition-carry", base=3), 3),
     "addition base 2": (TaskSpec(name="addition", base=2), 5),
 }
+_COVERAGE: Mapping[str, int] = {
+    "parity": 2,
+    "counter base 3": 2,
+    "addition-carry base 2": 2,
+    "addition-carry base 3": 2,
+    "addition base 2": 3,
+}
+BASES = range(2, 17)
+SEARCHED_BASES = (2, 3)
+LARGEST = 3
+"""Largest scale at which whole tasks are searched."""
+_AS_READ: Order = (0, 1, 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,15 +167,6 @@ def _all_operators_met(coverage: TrainingCoverage) -> bool:
     return met == used
 
 
-_COVERAGE: Mapping[str, int] = {
-    "parity": 2,
-    "counter base 3": 2,
-    "addition-carry base 2": 2,
-    "addition-carry base 3": 2,
-    "addition base 2": 3,
-}
-
-
 CLAIMS = PaperClaims(SOURCE)
 
 
@@ -231,20 +238,6 @@ def coverage_settles(
         "every learner that fits the training scales"
     )
     yield Reach(f"{len(coverage_scale)} tasks")
-
-
-Digits = tuple[int, int, int]
-Order = tuple[int, int, int]
-"""Index of the digit that each of the three slots reads."""
-Orders = tuple[Order, Order]
-"""Orders for the first and for the second token."""
-
-BASES = range(2, 17)
-SEARCHED_BASES = (2, 3)
-LARGEST = 3
-"""Largest scale at which whole tasks are searched."""
-
-_AS_READ: Order = (0, 1, 2)
 
 
 @dataclass(frozen=True, kw_only=True)

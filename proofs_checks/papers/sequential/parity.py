@@ -26,12 +26,29 @@ from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.theory import relation
 
 Word = tuple[int, ...]
-
 Slots = Callable[[Any, Any], tuple[Any, ...]]
 """(t, w), numbers or expressions -> the positions that step t reads."""
 Key = tuple[str, ...]
 Bits = frozenset[sp.Expr]
 """A token that is the sum modulo 2 of the prefix parities y_i with these indices i."""
+Operator = Callable[[Key], str]
+Count = Callable[[Any], Any]
+"""N -> number of operators induced up to scale N."""
+
+SEARCHED = 6
+COMPARED = 20
+LARGEST = 6
+SEARCHED_FROM = 3
+"""Smallest aligned scale for the search; up to scale 2 it may read the padding as y_0 in place of '='."""
+BLOCK, ALIGNED = "block", "aligned"
+SEARCHED_LAYOUTS = 7
+IDEAL, RELATIVE, ABSOLUTE = "ideal", "relative", "absolute"
+_ALIGNED_COUNTS: Mapping[str, Count] = {IDEAL: lambda N: 1, RELATIVE: lambda N: 1, ABSOLUTE: lambda N: N + 1}
+_BLOCK_COUNTS: Mapping[str, Count] = {
+    IDEAL: lambda N: 1,
+    RELATIVE: lambda N: N,
+    ABSOLUTE: lambda N: sp.Integer(1) * N * (N + 3) / 2,
+}
 
 
 def word_task(name: str, symbols: int, output: Callable[[Word], Sequence[int]], *, longer: int = 0) -> Task:
@@ -140,32 +157,6 @@ def _at_least(larger: sp.Expr, smaller: sp.Expr | int) -> bool:
     if difference.is_negative:
         return False
     raise ValueError(f"the symbols do not say whether {larger} >= {smaller}")
-
-
-Operator = Callable[[Key], str]
-
-SEARCHED = 6
-COMPARED = 20
-
-LARGEST = 6
-SEARCHED_FROM = 3
-"""Smallest aligned scale for the search; up to scale 2 it may read the padding as y_0 in place of '='."""
-
-BLOCK, ALIGNED = "block", "aligned"
-
-Count = Callable[[Any], Any]
-"""N -> number of operators induced up to scale N."""
-
-SEARCHED_LAYOUTS = 7
-
-IDEAL, RELATIVE, ABSOLUTE = "ideal", "relative", "absolute"
-
-_ALIGNED_COUNTS: Mapping[str, Count] = {IDEAL: lambda N: 1, RELATIVE: lambda N: 1, ABSOLUTE: lambda N: N + 1}
-_BLOCK_COUNTS: Mapping[str, Count] = {
-    IDEAL: lambda N: 1,
-    RELATIVE: lambda N: N,
-    ABSOLUTE: lambda N: sp.Integer(1) * N * (N + 3) / 2,
-}
 
 
 def _require_right_when_run(slots: Slots, operator: Operator) -> None:

@@ -31,6 +31,11 @@ from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.theory.relation import Relation
 
+Selected = Callable[[Induced, int], float]
+"""(induced operators, scale) -> SRC_phi with selection up to this scale."""
+Build = Callable[[Circuit, Sequence[Trace]], Relation]
+"""(circuit, traces) -> its relation without scale hint; raises ScaleHintNeeded if there is none."""
+
 LARGEST = 4
 """Largest scale."""
 ENCODINGS = ("ipe-sh", "rpe", "ape", "nope")
@@ -42,9 +47,38 @@ TASKS = (
     TaskSpec(name="permutation", base=3),
     TaskSpec(name="log-shift", base=2),
 )
-
-Selected = Callable[[Induced, int], float]
-"""(induced operators, scale) -> SRC_phi with selection up to this scale."""
+_ALL = frozenset(spec.words for spec in TASKS)
+_SELECTABLE = {"ipe-sh": _ALL, "rpe": frozenset({"parity", "copy base 2"}), "ape": _ALL, "nope": frozenset[str]()}
+LARGEST_UNHINTED, SETTLED = 8, 4
+"""Largest scale, and the scale from which on a task that is served needs no new labels or operators."""
+SERVED = frozenset({"select-first", "select-middle", "select-last"})
+BASES = dict.fromkeys((*SERVED, "copy", "reverse", "shift"), 2) | {"parity": None, "counter": 3}
+"""Task -> its base, small enough for all prompts to be tried."""
+SEARCHED = 4
+"""Largest scale at which SRC is searched; the induction goes beyond."""
+PAIRS = (
+    ("reverse", "copy"),
+    ("shift", "reverse"),
+    ("copy", "copy"),
+    ("copy", "parity"),
+    ("parity", "copy"),
+    ("parity", "shift"),
+    ("parity", "parity"),
+)
+"""Tasks over bits, the second task first."""
+_MACHINES = (parity(), *(counter(base) for base in (3, 4, 5)), copy(2), copy(5))
+_ARITIES = (2, 2, 2, 2, 1, 1)
+_LATE = Transducer(
+    name="parity until three ones",
+    inputs=("0", "1"),
+    start=0,
+    step={
+        (state, bit): (min(state + int(bit), 3), str((state + int(bit)) % 2) if state < 3 else "0")
+        for state in range(4)
+        for bit in "01"
+    },
+)
+"""Parity of the ones up to the third, and 0 after it: no bounded number of outputs tells if the third has come."""
 
 
 @cache
@@ -86,10 +120,6 @@ def _functions(circuit: Circuit, relation: Relation, traces: Sequence[Trace], ow
                 fails |= table.setdefault(view, tokens[query]) != tokens[query]
         numbers[trace.scale] = math.inf if fails else len(tables)
     return numbers
-
-
-_ALL = frozenset(spec.words for spec in TASKS)
-_SELECTABLE = {"ipe-sh": _ALL, "rpe": frozenset({"parity", "copy base 2"}), "ape": _ALL, "nope": frozenset[str]()}
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -156,16 +186,6 @@ def selection(
         "these labels serves them all, and there is no other; if one does, no function of views serves both steps"
     )
     yield f"rpe selects, aligned, only {', '.join(sorted(selected_tasks['rpe']))}; ipe-sh selects all"
-
-
-LARGEST_UNHINTED, SETTLED = 8, 4
-"""Largest scale, and the scale from which on a task that is served needs no new labels or operators."""
-SERVED = frozenset({"select-first", "select-middle", "select-last"})
-BASES = dict.fromkeys((*SERVED, "copy", "reverse", "shift"), 2) | {"parity": None, "counter": 3}
-"""Task -> its base, small enough for all prompts to be tried."""
-
-Build = Callable[[Circuit, Sequence[Trace]], Relation]
-"""(circuit, traces) -> its relation without scale hint; raises ScaleHintNeeded if there is none."""
 
 
 def _disagreeing(circuit: Circuit, traces: Sequence[Trace]) -> bool:
@@ -252,40 +272,11 @@ def token_hint(build: Build = ideal_relation_by_token, served: frozenset[str] = 
     )
 
 
-SEARCHED = 4
-"""Largest scale at which SRC is searched; the induction goes beyond."""
-PAIRS = (
-    ("reverse", "copy"),
-    ("shift", "reverse"),
-    ("copy", "copy"),
-    ("copy", "parity"),
-    ("parity", "copy"),
-    ("parity", "shift"),
-    ("parity", "parity"),
-)
-"""Tasks over bits, the second task first."""
-
-
 def _altered(machine: Transducer, changes: Mapping[tuple[State, str], tuple[State, str]]) -> Transducer:
     """Return a machine with some transitions changed or added."""
     return Transducer(
         name=f"{machine.name} altered", inputs=machine.inputs, start=machine.start, step={**machine.step, **changes}
     )
-
-
-_MACHINES = (parity(), *(counter(base) for base in (3, 4, 5)), copy(2), copy(5))
-_ARITIES = (2, 2, 2, 2, 1, 1)
-_LATE = Transducer(
-    name="parity until three ones",
-    inputs=("0", "1"),
-    start=0,
-    step={
-        (state, bit): (min(state + int(bit), 3), str((state + int(bit)) % 2) if state < 3 else "0")
-        for state in range(4)
-        for bit in "01"
-    },
-)
-"""Parity of the ones up to the third, and 0 after it: no bounded number of outputs tells if the third has come."""
 
 
 @CLAIMS.claim(
