@@ -1,5 +1,7 @@
 """Claims of a paper as generators: the defaults are the statement, the docstring says it, the yields are its facts.
 
+An example::
+
     CLAIMS = PaperClaims(Source(paper="Example", arxiv=""))
 
     @CLAIMS.claim("squares-1", "Section 2", r"(x + y)^2 = x^2 + 2xy + y^2", falsifiers={"one": {"mixed": 1}})
