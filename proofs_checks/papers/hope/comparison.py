@@ -40,12 +40,10 @@ _NUMBERS: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10
 _OFFSETS_SEEN = range(-2, 7)
 POSITION = sp.Symbol("m", integer=True, nonnegative=True)
 OFFSETS = (0, 1, 7)
-_LAW: dict[str, Any] = {"rate": sp.Integer(1), "damping": sp.Rational(11, 10)}
 _QUERY, _KEY = (sp.Rational(3, 4), sp.Rational(1, 4)), (sp.Rational(1, 2), sp.Rational(-3, 8))
 _ACTION_BITS = 128
 _QUOTED, _FARTHEST = 15, 2**12
 _ROUNDINGS = 6  # u of the query and of the key, their product, the decay, its product, the sum; the half is exact
-_HORIZON_BITS = 64
 
 
 def content_of_five(offset: sp.Expr) -> sp.Expr:
@@ -391,7 +389,7 @@ def relative(position: int, offset: int, dtype: type[np.floating[Any]]) -> float
     """Return the light-cone score computed from the distance alone, each step rounded to `dtype`."""
     del position
     (q1, q2), (k1, k2) = ([dtype(float(coordinate)) for coordinate in content] for content in (_QUERY, _KEY))
-    slow, fast = (dtype(np.exp(-offset * float(rate))) for rate in hope.decay_rates(**_LAW))
+    slow, fast = (dtype(np.exp(-offset * float(rate))) for rate in hope.decay_rates(**_NUMBERS))
     return float(((q1 + q2) * (k1 + k2) * slow + (q1 - q2) * (k1 - k2) * fast) / dtype(2))
 
 
@@ -404,8 +402,8 @@ def factorised(position: int, offset: int, dtype: type[np.floating[Any]]) -> flo
 
 def _products(position: int, offset: int, dtype: type[np.floating[Any]]) -> tuple[Any, Any]:
     """The two products of coordinates that the factorised score adds."""
-    query = _apply(hope.query_action(POSITION, **_LAW), position + offset, _QUERY, dtype)
-    key = _apply(hope.key_action(POSITION, **_LAW), position, _KEY, dtype)
+    query = _apply(hope.query_action(POSITION, **_NUMBERS), position + offset, _QUERY, dtype)
+    key = _apply(hope.key_action(POSITION, **_NUMBERS), position, _KEY, dtype)
     with np.errstate(all="ignore"):
         return query[0] * key[0], query[1] * key[1]
 
@@ -460,7 +458,7 @@ def _first(score: Callable[[int], float], condition: Callable[[float], bool]) ->
 def _remaining_share(rate: sp.Expr, damping: sp.Expr, distance: int) -> Any:
     """Enclosure of the share that the slow channel keeps at a distance."""
     slow, _ = hope.decay_rates(rate=rate, damping=damping)
-    return enclose(sp.exp(-distance * slow), bits=_HORIZON_BITS)
+    return enclose(sp.exp(-distance * slow), bits=_BITS)
 
 
 @CLAIMS.claim(
@@ -556,7 +554,7 @@ def accurate(
     for position in positions:
         for offset in OFFSETS:
             exact_score, size = (
-                float(sp.N(hope.light_cone_score((p + n, p - n), (1, 0), offset=sp.Integer(offset), **_LAW), 30))
+                float(sp.N(hope.light_cone_score((p + n, p - n), (1, 0), offset=sp.Integer(offset), **_NUMBERS), 30))
                 for p, n in ((in_slow / 2, in_fast / 2), (abs(in_slow) / 2, abs(in_fast) / 2))
             )
             computed = evaluate(position, offset, dtype)
