@@ -16,7 +16,7 @@ from lengthgen.proofs_checks.facts import derivative, require_equal
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import rational
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import alibi, grape_additive
+from lengthgen.theory.encodings import biases, grape
 from lengthgen.theory.encodings.encoding import LENGTH
 
 SOURCE = Source(paper="ALiBi", arxiv="2108.12409")
@@ -65,7 +65,7 @@ def _start(heads: int) -> sp.Expr:
 
 
 def _published(slope: sp.Expr, query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    return alibi.bias(slope, query_position=query, key_position=key)
+    return biases.alibi_bias(slope, query_position=query, key_position=key)
 
 
 def _softmax(logit: sp.Expr, other: sp.Expr) -> sp.Expr:
@@ -136,7 +136,7 @@ def _largest_mass(bias: BiasAtDistance, content: sp.Expr, window: int, length: i
 
 
 def _linear(slope: sp.Expr, distance: sp.Expr) -> sp.Expr:
-    return alibi.bias(slope, query_position=distance, key_position=sp.S.Zero)
+    return biases.alibi_bias(slope, query_position=distance, key_position=sp.S.Zero)
 
 
 def _sum(slope: sp.Expr, first: sp.Expr, last: sp.Expr) -> sp.Expr:
@@ -184,7 +184,7 @@ def slope_set(stated: Slopes = lambda heads: _between_neighbours(heads, _start))
     Decide that the stated slopes are those of `alibi.slopes`, in order, for every number of heads up to 64.
     """
     for heads in range(1, MOST_HEADS + 1):
-        slopes, expected = alibi.slopes(heads), stated(heads)
+        slopes, expected = biases.alibi_slopes(heads), stated(heads)
         if len(slopes) != len(expected):
             raise Refuted(f"{heads} heads have {len(slopes)} slopes, not {len(expected)}")
         for head, (value, wanted) in enumerate(zip(slopes, expected, strict=True), start=1):
@@ -192,10 +192,10 @@ def slope_set(stated: Slopes = lambda heads: _between_neighbours(heads, _start))
                 raise Refuted(
                     f"head {head} of {heads} has the slope {value} = {value.n(4)}, not {wanted} = {wanted.n(4)}"
                 )
-    eight = ", ".join(map(str, alibi.slopes(8)))
+    eight = ", ".join(map(str, biases.alibi_slopes(8)))
     yield f"equal as numbers, head by head, for 1 to {MOST_HEADS} heads"
     yield f"8 heads: {eight}"
-    yield f"12 heads: those of 8, then {', '.join(map(str, alibi.slopes(12)[8:]))}"
+    yield f"12 heads: those of 8, then {', '.join(map(str, biases.alibi_slopes(12)[8:]))}"
 
 
 @CLAIMS.claim(
@@ -214,7 +214,7 @@ def key_only(
     normaliser: Normaliser = _softmax,
 ) -> Facts:
     """Under softmax the bias m i of the key alone gives the attention weights that -m (j - i) gives."""
-    slope = alibi.SLOPE
+    slope = biases.ALIBI_SLOPE
     query, key, other, score, other_score = sp.symbols("j i i_ s s_", real=True)
     full_logits = [content + _published(slope, query, at) for content, at in ((score, key), (other_score, other))]
     short_logits = [content + key_bias(slope, at) for content, at in ((score, key), (other_score, other))]
@@ -241,11 +241,11 @@ def relative_law(bias: Bias = _published) -> Facts:
     """ALiBi's bias depends on positions through j - i alone, so a common shift of all positions changes no score,
     weight or output.
     """
-    slope = alibi.SLOPE
+    slope = biases.ALIBI_SLOPE
     i, shift = sp.symbols("i s", real=True)
     distance = sp.Symbol("D", nonnegative=True)
-    assert alibi.ENCODING.bias is not None
-    two_sided = alibi.ENCODING.bias
+    assert biases.ALIBI.bias is not None
+    two_sided = biases.ALIBI.bias
     stated = bias(slope, i + distance, i)
     yield "b(j + s, i + s) = b(j, i)", lambda: bias(slope, i + distance + shift, i + shift), stated
     yield "b(i + D, i) = -m D", stated, lambda: -slope * distance
@@ -342,7 +342,7 @@ def suffix_is_enough(
     },
 )
 def effective_windows(
-    slopes: Sequence[sp.Expr] = alibi.slopes(8),
+    slopes: Sequence[sp.Expr] = biases.alibi_slopes(8),
     windows: Sequence[str] = _WINDOWS_OF_8,
     ratio: sp.Rational = sp.Rational(1, 1000),
 ) -> Facts:
@@ -357,7 +357,7 @@ def effective_windows(
             raise Refuted(f"slope {slope}: the weight falls to {ratio} at distance {exact.n(6)}, not {stated}")
         last = int(sp.floor(exact))
         for distance, below in ((last, False), (last + 1, True)):
-            bias = alibi.bias(slope, query_position=sp.Integer(distance), key_position=sp.S.Zero)
+            bias = biases.alibi_bias(slope, query_position=sp.Integer(distance), key_position=sp.S.Zero)
             gap = sp.log(ratio) - bias
             if not _certainly_positive(gap if below else -gap):
                 side = "not below" if below else "below"
@@ -381,15 +381,15 @@ def _facts_for_three(size: int, weights: list[Fraction]) -> list[str]:
         require_equal(
             f"T = 3: e_1^T G(n) w = {reached} at n = -2 .. 2",
             lambda: sp.Matrix([reached.subs(n, offset) for offset in offsets]),
-            lambda: sp.Matrix([-_two_sided(sp.Integer(offset)) / alibi.SLOPE for offset in offsets]),
+            lambda: sp.Matrix([-_two_sided(sp.Integer(offset)) / biases.ALIBI_SLOPE for offset in offsets]),
         ),
     ]
 
 
 def _two_sided(offset: sp.Expr) -> sp.Expr:
     """Two-sided ALiBi at an offset."""
-    assert alibi.ENCODING.bias is not None
-    return alibi.ENCODING.bias(offset, sp.S.Zero, LENGTH)
+    assert biases.ALIBI.bias is not None
+    return biases.ALIBI.bias(offset, sp.S.Zero, LENGTH)
 
 
 def _matrix(bias: AtOffset, positions: int) -> list[list[int]]:
@@ -399,7 +399,7 @@ def _matrix(bias: AtOffset, positions: int) -> list[list[int]]:
 
 def _number(bias: sp.Expr) -> int:
     """The integer -b/m."""
-    return int(-bias / alibi.SLOPE)
+    return int(-bias / biases.ALIBI_SLOPE)
 
 
 def _second_difference(bias: AtOffset, middle: sp.Expr) -> sp.Expr:
@@ -415,7 +415,7 @@ def _second_difference(bias: AtOffset, middle: sp.Expr) -> sp.Expr:
         "two more dimensions are enough": {"rank": lambda positions: 2},
         "one more than the causal form needs": {"rank": lambda positions: min(positions, 3)},
         "full rank in the causal form": {
-            "bias": lambda offset: alibi.bias(alibi.SLOPE, query_position=offset, key_position=sp.S.Zero)
+            "bias": lambda offset: biases.alibi_bias(biases.ALIBI_SLOPE, query_position=offset, key_position=sp.S.Zero)
         },
     },
 )
@@ -440,14 +440,14 @@ def toeplitz_rank(bias: AtOffset = _two_sided, rank: Callable[[int], int] = lamb
     def second_differences(*middles: sp.Expr) -> sp.Matrix:
         return sp.Matrix([_second_difference(bias, middle) for middle in middles])
 
-    slope, last = alibi.SLOPE, LENGTH - 1
+    slope, last = biases.ALIBI_SLOPE, LENGTH - 1
     corner = sp.Matrix(
         [[bias(sp.S.Zero), bias(-last)], [bias(sp.S.One) - bias(sp.S.Zero), bias(1 - last) - bias(-last)]]
     )
     j, i = sp.symbols("j i", real=True)
-    one_sided = alibi.bias(slope, query_position=j, key_position=i)
-    assert grape_additive.ENCODING.bias is not None
-    of_group = grape_additive.ENCODING.bias(j, i, LENGTH).subs(grape_additive.SLOPE, slope)
+    one_sided = biases.alibi_bias(slope, query_position=j, key_position=i)
+    assert grape.ADDITIVE.bias is not None
+    of_group = grape.ADDITIVE.bias(j, i, LENGTH).subs(grape.GRAPE_SLOPE, slope)
     for query, key in ((1, 0), (0, 1)):
         added, causal = (form.subs({j: query, i: key}) for form in (of_group, one_sided))
         if added != causal:

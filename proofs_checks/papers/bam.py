@@ -13,7 +13,7 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import derivative, is_zero, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.theory.encodings import alibi, bam, rotary
+from lengthgen.theory.encodings import biases, rotary
 from lengthgen.theory.encodings.encoding import LENGTH
 from lengthgen.theory.relation import Relation
 
@@ -30,7 +30,7 @@ Score = Callable[[sp.Matrix, sp.Matrix, sp.Expr], sp.Expr]
 
 _SCALE, _EXPONENT, _TIME = sp.symbols("a b t", real=True)
 _DISTANCE, _EPS = sp.Symbol("D", nonnegative=True), sp.Symbol("eps", positive=True)
-_SLOPE = alibi.SLOPE
+_SLOPE = biases.ALIBI_SLOPE
 MOST_HEADS = 64
 _POSITION, _SHIFT = sp.symbols("i s", integer=True, nonnegative=True)
 _STEPS, _OTHER_STEPS = sp.symbols("D D_", integer=True, nonnegative=True)
@@ -41,12 +41,12 @@ SCALE = 16
 
 def _posterior(likelihood: sp.Expr, prior: sp.Expr, others: sp.Expr) -> sp.Expr:
     """Posterior of a key."""
-    return bam.posterior(likelihood, prior, others)
+    return biases.bam_posterior(likelihood, prior, others)
 
 
 def _plain(distance: sp.Expr, log_scale: sp.Expr, exponent: sp.Expr) -> sp.Expr:
     """Log prior without eps."""
-    return bam.power(distance, log_scale=log_scale, exponent=exponent)
+    return biases.bam_power(distance, log_scale=log_scale, exponent=exponent)
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -108,9 +108,9 @@ def alibi_case(exponent: int = 1, scale: sp.Expr = sp.log(_SLOPE), location: int
     so the weights are ALiBi's.
     """
     values = {"log_scale": scale, "exponent": sp.Integer(exponent), "smallest": _EPS, "location": sp.Integer(location)}
-    stated = alibi.bias(_SLOPE, query_position=_DISTANCE, key_position=sp.S.Zero) - _SLOPE * _EPS
+    stated = biases.alibi_bias(_SLOPE, query_position=_DISTANCE, key_position=sp.S.Zero) - _SLOPE * _EPS
     for side, offset in (("before", -_DISTANCE), ("after", _DISTANCE)):
-        yield f"key at distance D {side} the query", partial(bam.log_prior, offset, **values), stated
+        yield f"key at distance D {side} the query", partial(biases.bam_log_prior, offset, **values), stated
     yield "softmax cancels -m eps, which no key changes (claim bam-1)"
 
 
@@ -144,7 +144,7 @@ def geometric_law(
     """
     keys = sp.Symbol("T", integer=True, nonnegative=True)
     ratio = sp.exp(-_SLOPE)
-    weight = sp.exp(alibi.bias(_SLOPE, query_position=keys, key_position=sp.S.Zero))
+    weight = sp.exp(biases.alibi_bias(_SLOPE, query_position=keys, key_position=sp.S.Zero))
     x = sp.Symbol("x", positive=True)
     facts = [
         require_equal("base: the sum over 0 keys", lambda: total(sp.S.Zero), sp.S.Zero),
@@ -191,7 +191,7 @@ def initial_slopes(initial: Callable[[sp.Expr], sp.Expr] = sp.log) -> Facts:
     th_alpha = m_h, as the README has it, its slopes start at e^(m_h) instead.
     """
     for heads in range(1, MOST_HEADS + 1):
-        for head, slope in enumerate(alibi.slopes(heads), start=1):
+        for head, slope in enumerate(biases.alibi_slopes(heads), start=1):
             multiplier = sp.exp(initial(slope))
             if multiplier != slope:
                 raise Refuted(f"head {head} of {heads} starts with the slope {multiplier.n(4)}, not {slope.n(4)}")
@@ -217,13 +217,13 @@ def nope_case(exponent: sp.Expr = sp.S.Zero, edge: sp.Expr = -sp.oo) -> Facts:
     Decide that at th_beta = `exponent` all keys have one log prior, and that it goes to 0 as th_alpha -> `edge`.
     """
     offset, location = sp.symbols("x mu", real=True)
-    numbers = {"log_scale": sp.S.Zero, "smallest": bam.RELEASED_SMALLEST}
-    own, next_one = (bam.log_prior(sp.Integer(-distance), exponent=exponent, **numbers) for distance in (0, 1))
+    numbers = {"log_scale": sp.S.Zero, "smallest": biases.BAM_RELEASED_SMALLEST}
+    own, next_one = (biases.bam_log_prior(sp.Integer(-distance), exponent=exponent, **numbers) for distance in (0, 1))
     if own != next_one:
         raise Refuted(f"th_beta = {exponent}: the log prior is {own.n(4)} at distance 0 and {next_one.n(4)} at 1")
 
     def law(th_beta: sp.Expr) -> sp.Expr:
-        return bam.log_prior(offset, log_scale=_SCALE, exponent=th_beta, smallest=_EPS, location=location)
+        return biases.bam_log_prior(offset, log_scale=_SCALE, exponent=th_beta, smallest=_EPS, location=location)
 
     limit = sp.limit(law(_EXPONENT), _SCALE, edge)
     if limit != 0:
@@ -342,7 +342,7 @@ def _formula(law: Law, exponent: sp.Expr = _EXPONENT) -> str:
 def favours_far_keys(
     law: Law = _plain,
     exponent: sp.Symbol = sp.Symbol("b", negative=True),
-    smallest: sp.Rational = bam.RELEASED_SMALLEST,
+    smallest: sp.Rational = biases.BAM_RELEASED_SMALLEST,
     own: int = -(10**5),
 ) -> Facts:
     """With th_beta < 0 the log prior rises with the distance towards 0, so far keys are alike, and eps = 1e-5 puts the
@@ -439,7 +439,7 @@ def normalisable(
     },
 )
 def gradient(
-    law: Law = _plain, smallest: sp.Rational = bam.RELEASED_SMALLEST, stated: sp.Expr = 10**5 * sp.log(10**5)
+    law: Law = _plain, smallest: sp.Rational = biases.BAM_RELEASED_SMALLEST, stated: sp.Expr = 10**5 * sp.log(10**5)
 ) -> Facts:
     """The gradient of the log prior in th_beta is the log prior times log(D + eps). At distance 0 only eps keeps it
     finite; there it is 10^5 log 10^5 at th_alpha = 0, th_beta = -1, about 1.15 million.
@@ -479,7 +479,13 @@ def shifted(*, logit: Logit, multiplied: Callable[[sp.Expr, sp.Expr], sp.Expr]) 
     factor = multiplied(query, _SHIFT)
     before, after = difference(sp.S.Zero), difference(_SHIFT)
     values = {_POSITION: 1, _STEPS: 0, _OTHER_STEPS: 1, _SHIFT: 3, content: 0, other_content: 1}
-    plain = {bam.LOG_SCALE: 0, bam.EXPONENT: 1, bam.SMALLEST: bam.RELEASED_SMALLEST, bam.FACTOR: 1, bam.LOCATION: 0}
+    plain = {
+        biases.BAM_LOG_SCALE: 0,
+        biases.BAM_EXPONENT: 1,
+        biases.BAM_SMALLEST: biases.BAM_RELEASED_SMALLEST,
+        biases.BAM_FACTOR: 1,
+        biases.BAM_LOCATION: 0,
+    }
     numbers = [sp.N(side.subs(values | plain), 8) for side in (after, factor * before)]
     if abs(numbers[0] - numbers[1]) > sp.Rational(1, 10**6):
         raise Refuted(f"query 2, keys 2 and 1, shifted by 3: the logits differ by {numbers[0]}, not {numbers[1]}")
@@ -498,12 +504,12 @@ def shifted(*, logit: Logit, multiplied: Callable[[sp.Expr, sp.Expr], sp.Expr]) 
 
 def _bam(content: sp.Expr, query: sp.Expr, key: sp.Expr) -> sp.Expr:
     """Logit of BAM, with a location."""
-    return content + bam.log_prior(
+    return content + biases.bam_log_prior(
         key - query,
-        log_scale=bam.LOG_SCALE,
-        exponent=bam.EXPONENT,
-        smallest=bam.SMALLEST,
-        location=bam.location(bam.LOCATION),
+        log_scale=biases.BAM_LOG_SCALE,
+        exponent=biases.BAM_EXPONENT,
+        smallest=biases.BAM_SMALLEST,
+        location=biases.bam_location(biases.BAM_LOCATION),
     )
 
 
@@ -514,7 +520,7 @@ def _ssmax(content: sp.Expr, query: sp.Expr, key: sp.Expr) -> sp.Expr:
 
 def _temperature(query: sp.Expr) -> sp.Expr:
     """Factor of the logits of a query."""
-    return bam.temperature(query, factor=_FACTOR)
+    return biases.bam_temperature(query, factor=_FACTOR)
 
 
 def _rope(query: sp.Matrix, key: sp.Matrix, angle: sp.Expr) -> sp.Expr:
@@ -580,10 +586,10 @@ def slopes_by_row(factor: Callable[[sp.Expr], sp.Expr] = _temperature, tokens: i
     `factor` is query position -> factor of the row's logits.
     """
     row = sp.Symbol("j", integer=True, positive=True)
-    values = {"log_scale": sp.log(_SLOPE), "exponent": sp.S.One, "smallest": bam.RELEASED_SMALLEST}
+    values = {"log_scale": sp.log(_SLOPE), "exponent": sp.S.One, "smallest": biases.BAM_RELEASED_SMALLEST}
 
     def slope(query: sp.Expr) -> sp.Expr:
-        near, far = (factor(query) * bam.log_prior(-sp.Integer(distance), **values) for distance in (0, 1))
+        near, far = (factor(query) * biases.bam_log_prior(-sp.Integer(distance), **values) for distance in (0, 1))
         return near - far
 
     yield (
@@ -649,11 +655,11 @@ def rope_outside(score: Score = _rope, frequency: sp.Expr = sp.S.One) -> Facts:
     assumptions=("th_beta is not 0", "queries from position 1 on: at position 0 there is one key"),
     falsifiers={
         "one factor for all queries": {"factor": lambda query: _FACTOR},
-        "the relation of BAM": {"relation": bam.ENCODING.relation},
+        "the relation of BAM": {"relation": biases.BAM.relation},
     },
 )
 def pairs_told_apart(
-    factor: Callable[[sp.Expr], sp.Expr] = _temperature, relation: Relation | None = bam.SSMAX.relation
+    factor: Callable[[sp.Expr], sp.Expr] = _temperature, relation: Relation | None = biases.BAM_SSMAX.relation
 ) -> Facts:
     """With SSMax and th_beta not 0 no two pairs of positions have one score for all contents: log(j + 1) tells queries
     apart and the prior the distances of one query, so its relation is the absolute one.
@@ -664,10 +670,10 @@ def pairs_told_apart(
     rise = sp.diff(factor(row), row)
     if not rise.is_positive:
         raise Refuted(f"the factor of row j changes by {rise}: rows 1 and 2 have {factor(sp.S.One)} both")
-    time, scale, exponent = sp.Symbol("t", real=True), bam.LOG_SCALE, bam.EXPONENT
-    assert bam.SSMAX.bias is not None and relation is not None
-    written = bam.SSMAX.bias(_POSITION + _STEPS, _POSITION, LENGTH)
-    prior = bam.log_prior(-_STEPS, log_scale=scale, exponent=exponent, smallest=bam.SMALLEST)
+    time, scale, exponent = sp.Symbol("t", real=True), biases.BAM_LOG_SCALE, biases.BAM_EXPONENT
+    assert biases.BAM_SSMAX.bias is not None and relation is not None
+    written = biases.BAM_SSMAX.bias(_POSITION + _STEPS, _POSITION, LENGTH)
+    prior = biases.bam_log_prior(-_STEPS, log_scale=scale, exponent=exponent, smallest=biases.BAM_SMALLEST)
     labels = relation.labels(SCALE)
     seen = labels[labels >= 0]
     if len(set(seen.tolist())) < len(seen):
@@ -681,7 +687,7 @@ def pairs_told_apart(
     )
     yield (
         "in t = log(D + eps) the log prior has the derivative b times itself, of one sign for b not 0",
-        lambda: sp.Derivative(bam.power(sp.exp(time), log_scale=scale, exponent=exponent), time),
+        lambda: sp.Derivative(biases.bam_power(sp.exp(time), log_scale=scale, exponent=exponent), time),
         lambda: -exponent * sp.exp(scale + exponent * time),
     )
     yield f"so in a row each distance has its own bias; up to scale {SCALE} each of {len(seen)} pairs has its label"

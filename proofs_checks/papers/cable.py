@@ -13,7 +13,7 @@ from lengthgen.proofs_checks.facts import combine, derivative, empty_value, last
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.fox import RowTerm, Weight, sigmoid
 from lengthgen.theory import exact
-from lengthgen.theory.encodings import alibi, cable, fox
+from lengthgen.theory.encodings import biases, paths
 
 SOURCE = Source(paper="Cable", arxiv="2503.08067")
 
@@ -33,7 +33,7 @@ _POINTS = range(1, 6)
 
 def minus_gated(distance: sp.Expr, gate: sp.Expr) -> sp.Expr:
     """Cable's bias -g D."""
-    return cable.bias(distance, gate=gate)
+    return paths.cable_bias(distance, gate=gate)
 
 
 def printed(distance: sp.Expr, gate: sp.Expr) -> sp.Expr:
@@ -43,12 +43,12 @@ def printed(distance: sp.Expr, gate: sp.Expr) -> sp.Expr:
 
 def released_step(logit: sp.Expr) -> sp.Expr:
     """Step of the released code, softplus(z)."""
-    return -cable.log_gate(logit)
+    return -paths.cable_log_gate(logit)
 
 
 def text_step(logit: sp.Expr) -> sp.Expr:
     """Step of the text, ReLU(z)."""
-    return cable.rectified(logit)
+    return paths.cable_rectified(logit)
 
 
 def _require_sign(what: str, formula: Formula, *, strict: bool) -> None:
@@ -83,24 +83,24 @@ def as_forget_gates(cable_logit: Bias = lambda content, offset: -content - offse
     """
     content, offset, total, step = sp.symbols("W.x b D s", real=True)
     i, j = sp.symbols("i j", integer=True)
-    path, extended = (cable.distance(cable.STEPS, key=i, query=end) for end in (j, j + 1))
-    gates, more_gates = (fox.path_bias(key=i, query=end) for end in (j, j + 1))
+    path, extended = (paths.cable_distance(paths.CABLE_STEPS, key=i, query=end) for end in (j, j + 1))
+    gates, more_gates = (paths.fox_bias(key=i, query=end) for end in (j, j + 1))
     added, added_gate = last_term("D of Cable", path, extended), last_term("D of FoX", gates, more_gates)
-    gate, empty = sp.Integer(1), empty_value("D of Cable", cable.distance(cable.STEPS, key=i, query=i))
+    gate, empty = sp.Integer(1), empty_value("D of Cable", paths.cable_distance(paths.CABLE_STEPS, key=i, query=i))
     yield (
         "e^(log gate) of Cable = sigma(W.x + b) of FoX",
-        sp.exp(cable.log_gate(cable_logit(content, offset))),
-        lambda: fox.gate(content + offset),
+        sp.exp(paths.cable_log_gate(cable_logit(content, offset))),
+        lambda: paths.fox_gate(content + offset),
     )
     yield same_by_sympy(
-        "base: no token on the path", minus_gated(empty, gate), empty_value("D", fox.path_bias(key=i, query=i))
+        "base: no token on the path", minus_gated(empty, gate), empty_value("D", paths.fox_bias(key=i, query=i))
     )
     yield (
         "step: the sums change alike when -s = log f",
         lambda: minus_gated(combine(path, -total, added.subs(added, step)), gate),
         lambda: combine(gates, total, added_gate.subs(added_gate, -step)),
     )
-    yield same_by_sympy("trained numbers", cable.RELEASED.learned, fox.ENCODING.learned)
+    yield same_by_sympy("trained numbers", paths.CABLE.learned, paths.FOX.learned)
     yield "changing both signs twice changes nothing, so either contains the other"
 
 
@@ -122,7 +122,7 @@ def as_forget_gates(cable_logit: Bias = lambda content, offset: -content - offse
 def order(
     bias: Bias = minus_gated,
     steps: Step = {_RELEASED: released_step, _TEXT: text_step},
-    gate: Formula = lambda logit: cable.gate(logit=logit),
+    gate: Formula = lambda logit: paths.cable_gate(logit=logit),
     ties: frozenset[str] = frozenset({_TEXT}),
 ) -> Facts:
     """Cable's bias is 0 at the query itself, never positive, and does not fall as the key moves towards the query; it
@@ -139,9 +139,9 @@ def order(
     """
     i, j = sp.symbols("i j", integer=True)
     logit, size = sp.Symbol("z", real=True), sp.Symbol("r", nonnegative=True)
-    path = cable.distance(cable.RECTIFIED, key=i, query=j)
-    added = last_term("D", path, cable.distance(cable.RECTIFIED, key=i, query=j + 1))
-    one_step = empty_value("D_j,j+1", cable.distance(cable.RECTIFIED, key=j, query=j + 1))
+    path = paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=j)
+    added = last_term("D", path, paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=j + 1))
+    one_step = empty_value("D_j,j+1", paths.cable_distance(paths.CABLE_RECTIFIED, key=j, query=j + 1))
     _require_sign("the gate", gate, strict=True)
     facts, with_ties = [f"the gate {gate(logit)} is positive"], set()
     for version, step in steps.items():
@@ -153,14 +153,16 @@ def order(
             raise exact.Undecided(f"{step(logit)} is neither positive nor 0 at a tried point")
         facts.append(f"{version}: the step {step(logit)} is {'positive' if dead is None else f'0 at z = {dead}'}")
     positive = sp.Symbol("g", positive=True)
-    at_query = bias(empty_value("D", cable.distance(cable.RECTIFIED, key=i, query=i)), positive)
+    at_query = bias(empty_value("D", paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=i)), positive)
     change = sp.expand(bias(one_step.subs(one_step, size), positive) - at_query)
     if not change.is_nonpositive:
         value = change.subs({size: 1, positive: 1})
         raise Refuted(f"s = 1, g = 1: a key one token farther away has a bias that is greater by {value}")
     facts += [
         same_by_sympy("B_ii = 0", at_query, sp.Integer(0)),
-        same_by_sympy("each token on the path adds one step", added, sp.Symbol(str(cable.RECTIFIED[j + 1]), real=True)),
+        same_by_sympy(
+            "each token on the path adds one step", added, sp.Symbol(str(paths.CABLE_RECTIFIED[j + 1]), real=True)
+        ),
         f"B_i-1,j - B_i,j = {change} <= 0, with r a step: by induction B <= 0, and no nearer key has less",
     ]
     if with_ties != set(ties):
@@ -198,18 +200,18 @@ def constant_steps(
         offset: slope -> offset b of the released code, with W = 0.
     """
     i, n = sp.Symbol("i", integer=True), sp.Symbol("n", integer=True, nonnegative=True)
-    slope, distance = alibi.SLOPE, sp.Symbol("D", real=True)
+    slope, distance = biases.ALIBI_SLOPE, sp.Symbol("D", real=True)
     if not step.is_nonnegative:
         raise Refuted(f"no ReLU is {step}")
     if not gate(slope).is_positive:
         raise Refuted(f"no softplus is {gate(slope)} for every m > 0")
-    path, extended = (cable.distance(cable.RECTIFIED, key=i, query=i + end) for end in (n, n + 1))
+    path, extended = (paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=i + end) for end in (n, n + 1))
     added = last_term("D", path, extended)
-    empty = empty_value("D", cable.distance(cable.RECTIFIED, key=i, query=i))
+    empty = empty_value("D", paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=i))
     yield (
         "text: one token more, -g f = -m",
         lambda: bias(combine(path, distance, added.subs(added, step)), gate(slope)) - bias(distance, gate(slope)),
-        lambda: alibi.bias(slope, query_position=n + 1, key_position=n),
+        lambda: biases.alibi_bias(slope, query_position=n + 1, key_position=n),
     )
     yield same_by_sympy("B_ii = 0 = -m 0", bias(empty, gate(slope)), sp.Integer(0))
     yield same_by_sympy("released code: softplus(b) = m", released_step(offset(slope)), slope)
@@ -287,7 +289,7 @@ def gate_of_one(step: Formula = text_step, gate_of: Formula = lambda step: sp.ex
     i, j = sp.symbols("i j", integer=True)
     total, size = sp.symbols("D s", real=True)
     logit, down = sp.Symbol("z", negative=True), sp.Symbol("p", nonnegative=True)
-    path, extended = (cable.distance(cable.RECTIFIED, key=i, query=end) for end in (j, j + 1))
+    path, extended = (paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=end) for end in (j, j + 1))
     added = last_term("D", path, extended)
     if gate_of(step(-down)) != 1:
         raise Refuted(f"z = -1: the gate is {sp.N(gate_of(step(sp.Integer(-1))), 4)}, not 1")
@@ -308,9 +310,9 @@ def _written_out(kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], tokens: int) -> 
 
     pairs = [(a, b) for a in range(tokens + 1) for b in range(a + 1, tokens + 1)]
     distances = {
-        (a, b): cable.distance(cable.STEPS, key=sp.Integer(a), query=sp.Integer(b))
+        (a, b): paths.cable_distance(paths.CABLE_STEPS, key=sp.Integer(a), query=sp.Integer(b))
         .doit()
-        .xreplace({cable.STEPS[index]: step for index, step in enumerate(steps)})
+        .xreplace({paths.CABLE_STEPS[index]: step for index, step in enumerate(steps)})
         for a, b in pairs
     }
     return require_equal(
@@ -346,9 +348,9 @@ def gated_cocycle(
     """
     at_query, at_middle, near, far = _ROW
     i, middle, j = sp.symbols("i l j", integer=True)
-    path, tail = (cable.distance(cable.STEPS, key=key, query=j) for key in (i, middle))
+    path, tail = (paths.cable_distance(paths.CABLE_STEPS, key=key, query=j) for key in (i, middle))
     added, added_to_tail = (
-        last_term("D", part, cable.distance(cable.STEPS, key=key, query=j + 1))
+        last_term("D", part, paths.cable_distance(paths.CABLE_STEPS, key=key, query=j + 1))
         for part, key in ((path, i), (tail, middle))
     )
     first, second = gates(at_query, at_middle)
@@ -362,7 +364,9 @@ def gated_cocycle(
         ),
     )  # fmt: skip
     yield same_by_sympy(
-        "base j = l: D_ll = 0", empty_value("D_ll", cable.distance(cable.STEPS, key=j, query=j)), sp.Integer(0)
+        "base j = l: D_ll = 0",
+        empty_value("D_ll", paths.cable_distance(paths.CABLE_STEPS, key=j, query=j)),
+        sp.Integer(0),
     )
     yield from tests
     yield "the defect is 0 for all paths only if the gates of j and l are equal, as they are without gates"
@@ -399,9 +403,9 @@ def geometry(
         values = {gates[0]: 1, gates[1]: 2, distance: 1}
         raise Refuted(f"D = 1, gates 1 and 2: K_12 = {rows[0].subs(values)}, K_21 = {rows[1].subs(values)}")
     i, j = sp.symbols("i j", integer=True)
-    if not (cable.STEPS[i].is_positive and cable.RECTIFIED[i].is_nonnegative):
+    if not (paths.CABLE_STEPS[i].is_positive and paths.CABLE_RECTIFIED[i].is_nonnegative):
         raise exact.Undecided("the signs of the steps are not known")
-    _, first, last = cable.distance(cable.STEPS, key=i, query=j).limits[0]
+    _, first, last = paths.cable_distance(paths.CABLE_STEPS, key=i, query=j).limits[0]
     before, scale = sp.symbols("A s", real=True)
     form = 2 * before * (total - before) * kernel(scale, sp.Integer(1))
     if form.subs({before: 1, scale: 1}) < 0:
@@ -442,9 +446,9 @@ def after_a_prefix(weight: Weight = sigmoid, kept: RowTerm = lambda at_query, at
     """
     s, start, j = sp.symbols("s t j", integer=True)
     at_query, at_key, other, content, prefix, gate, total = sp.symbols("S_j S_i w q.k P g S", real=True)
-    long, short = (cable.distance(cable.STEPS, key=key, query=j) for key in (s, start))
+    long, short = (paths.cable_distance(paths.CABLE_STEPS, key=key, query=j) for key in (s, start))
     added, added_to_short = (
-        last_term("S", part, cable.distance(cable.STEPS, key=key, query=j + 1))
+        last_term("S", part, paths.cable_distance(paths.CABLE_STEPS, key=key, query=j + 1))
         for part, key in ((long, s), (short, start))
     )
 
@@ -473,7 +477,7 @@ def after_a_prefix(weight: Weight = sigmoid, kept: RowTerm = lambda at_query, at
     },
 )
 def tail(
-    law: Callable[[sp.Expr], sp.Expr] = lambda distance: cable.logarithm(distance_=distance),
+    law: Callable[[sp.Expr], sp.Expr] = lambda distance: paths.cable_logarithm(distance_=distance),
     power: sp.Expr = sp.Integer(2),
     finite: bool = True,
 ) -> Facts:
@@ -531,8 +535,8 @@ def streaming(
     """
     i, j = sp.symbols("i j", integer=True)
     running, cached, old_gate, new_gate, step = sp.symbols("S_j S_i g_j g_j+1 s_j+1", real=True)
-    path = cable.distance(cable.RECTIFIED, key=i, query=j)
-    added = last_term("D", path, cable.distance(cable.RECTIFIED, key=i, query=j + 1))
+    path = paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=j)
+    added = last_term("D", path, paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=j + 1))
     anew = combine(path, running - cached, added.subs(added, step))
     old = minus_gated(running - cached, old_gate)
     yield (
@@ -542,7 +546,7 @@ def streaming(
     )
     yield (
         "K-Cable: e^-B of the query j + 1",
-        lambda: sp.exp(-cable.logarithm(new_gate * anew)),
+        lambda: sp.exp(-paths.cable_logarithm(new_gate * anew)),
         lambda: 1 + recalled(running + step, cached, old, step, new_gate) ** 2,
     )
     yield "S_i is fixed once the key is read, so it may be stored with it"

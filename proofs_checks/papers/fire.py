@@ -14,7 +14,7 @@ from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import alibi, fire, kerple, t5
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import HEADS, LAYERS, LENGTH
 from lengthgen.theory.exact import Undecided
 
@@ -31,10 +31,16 @@ _RATES = (sp.Rational(1, 10), sp.Integer(1), sp.Integer(3))
 _THRESHOLDS = (sp.Rational(1, 2), sp.Integer(1), sp.Integer(4))
 _INTERPOLATION = "progressive interpolation with a threshold; positions counted from 1"
 _BIASES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
-    ("ALiBi", lambda distance: alibi.bias(alibi.SLOPE, query_position=distance, key_position=sp.S.Zero)),
-    ("Kerple, power", lambda distance: kerple.power(distance, scale=kerple.SCALE, exponent=kerple.EXPONENT)),
-    ("Kerple, log", lambda distance: kerple.logarithm(distance, scale=kerple.SCALE, rate=kerple.RATE)),
-    ("T5", lambda distance: t5.WEIGHTS[t5.bucket(distance)]),
+    ("ALiBi", lambda distance: biases.alibi_bias(biases.ALIBI_SLOPE, query_position=distance, key_position=sp.S.Zero)),
+    (
+        "Kerple, power",
+        lambda distance: biases.kerple_power(distance, scale=biases.KERPLE_SCALE, exponent=biases.KERPLE_EXPONENT),
+    ),
+    (
+        "Kerple, log",
+        lambda distance: biases.kerple_logarithm(distance, scale=biases.KERPLE_SCALE, rate=biases.KERPLE_RATE),
+    ),
+    ("T5", lambda distance: biases.T5_WEIGHTS[biases.t5_bucket(distance)]),
 )
 MOST_DISTANCES = 6
 
@@ -102,12 +108,12 @@ def _require_relation(threshold: int) -> None:
     """Require that pairs with the same label of `fire.relation` have the same input."""
     keys, queries = (index + 1 for index in np.triu_indices(FARTHEST))
     seen: dict[int, sp.Expr] = {}
-    for label, key, query in zip(fire.relation(threshold).label(keys, queries), keys, queries, strict=True):
-        part = fire.fraction(
+    for label, key, query in zip(biases.fire_relation(threshold).label(keys, queries), keys, queries, strict=True):
+        part = biases.fire_fraction(
             distance=sp.Integer(query - key),
             query_position=sp.Integer(query),
             threshold=sp.Integer(threshold),
-            rate=fire.RATE,
+            rate=biases.FIRE_RATE,
         )
         if seen.setdefault(int(label), part) != part:
             raise Refuted(f"L = {threshold}: label {label} has the inputs {seen[int(label)]} and {part} (i = {key})")
@@ -118,33 +124,33 @@ def _require_relation(threshold: int) -> None:
 def _positions_from_0() -> Facts:
     """Fact that this project's encoding, which counts positions from 0, is the paper's after a shift by one."""
     query, key = sp.symbols("j i", integer=True, positive=True)
-    assert fire.ENCODING.bias is not None
-    law = fire.LAW(
-        fire.fraction(distance=sp.Abs(query - key), query_position=query, threshold=fire.THRESHOLD, rate=fire.RATE)
+    assert biases.FIRE.bias is not None
+    law = biases.FIRE_LAW(
+        biases.fire_fraction(
+            distance=sp.Abs(query - key), query_position=query, threshold=biases.FIRE_THRESHOLD, rate=biases.FIRE_RATE
+        )
     )
-    yield require_same(
-        "the law counted from 0, at j - 1 and i - 1", fire.ENCODING.bias(query - 1, key - 1, LENGTH), law
-    )
+    yield require_same("the law counted from 0, at j - 1 and i - 1", biases.FIRE.bias(query - 1, key - 1, LENGTH), law)
 
 
 def _argument(position: sp.Expr) -> sp.Expr:
     """The number c x + 1, whose logarithm is psi(x)."""
-    return sp.exp(fire.psi(position, rate=fire.RATE))
+    return sp.exp(biases.fire_psi(position, rate=biases.FIRE_RATE))
 
 
 def _published(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     """Input of the network as the paper defines it."""
-    return fire.fraction(distance=distance, query_position=query, threshold=threshold, rate=rate)
+    return biases.fire_fraction(distance=distance, query_position=query, threshold=threshold, rate=rate)
 
 
 def _matched(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     """Distance in the row of query L that has the input of this distance in the row of the query."""
-    return fire.recovered_distance(_published(distance, query, threshold, rate), threshold=threshold, rate=rate)
+    return biases.fire_distance(_published(distance, query, threshold, rate), threshold=threshold, rate=rate)
 
 
 def _without_position(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     """Input divided by psi(L) alone, without the query position."""
-    return fire.psi(distance, rate=rate) / fire.psi(threshold, rate=rate)
+    return biases.fire_psi(distance, rate=rate) / biases.fire_psi(threshold, rate=rate)
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -175,12 +181,12 @@ def unit_range(fraction: Fraction = _published) -> Facts:
     query = key + distance
     yield (
         "e^psi(x) = c x + 1, so psi rises, from psi(0) = 0",
-        lambda: sp.exp(fire.psi(x, rate=rate)),
+        lambda: sp.exp(biases.fire_psi(x, rate=rate)),
         lambda: rate * x + 1,
     )
     for name, threshold, reach in (("L = j + s", query + more, query + more), ("L = j - s", query - more, query)):
         value = fraction(distance, query, threshold, rate)
-        stated = fire.psi(distance, rate=rate) / fire.psi(reach, rate=rate)
+        stated = biases.fire_psi(distance, rate=rate) / biases.fire_psi(reach, rate=rate)
         yield require_same(f"{name}: the input is psi(D) / psi({'L' if reach == threshold else 'j'})", value, stated)
         yield require_positive(f"{name}: the argument below exceeds D by", reach - distance)
     yield "so 0 <= psi(D) < psi(max(j, L)): the input is in [0, 1)"
@@ -205,11 +211,11 @@ def relative_up_to_threshold(last: Callable[[int], int] = lambda threshold: thre
     rate, key, distance, more = sp.symbols("c i D s", positive=True)
     later = sp.Symbol("j", positive=True)
     query = key + distance
-    within = fire.fraction(distance=distance, query_position=query, threshold=query + more, rate=rate)
+    within = biases.fire_fraction(distance=distance, query_position=query, threshold=query + more, rate=rate)
     yield require_same(
         "j <= L = j + s: the input is psi(D) / psi(L), in which j does not occur",
         within,
-        fire.psi(distance, rate=rate) / fire.psi(query + more, rate=rate),
+        biases.fire_psi(distance, rate=rate) / biases.fire_psi(query + more, rate=rate),
     )
     yield require_positive(
         "j > L: the argument of psi(j + 1) exceeds that of psi(j) by", _argument(later + 1) - _argument(later)
@@ -248,21 +254,23 @@ def rescaled_rows(matched: Fraction = _matched) -> Facts:
     yield require_same(
         "k = psi(L)/psi(j), below 1, so 0 < D' < D",
         sp.log(rate * other + 1),
-        fire.psi(distance, rate=rate) * fire.psi(threshold, rate=rate) / fire.psi(query, rate=rate),
+        biases.fire_psi(distance, rate=rate)
+        * biases.fire_psi(threshold, rate=rate)
+        / biases.fire_psi(query, rate=rate),
     )
     yield "so row j is row L with psi(D) scaled by psi(L)/psi(j), and stays in [0, 1) (claim fire-1)"
 
 
 def _beyond() -> sp.Expr:
     """Value of f for ALiBi at c = 1, L = 1, j = 3, D = 2, beyond the threshold."""
-    part = fire.fraction(distance=sp.Integer(2), query_position=sp.Integer(3), threshold=sp.S.One, rate=sp.S.One)
-    return _alibi_shape(part, sp.S.One, sp.S.One).subs(alibi.SLOPE, 1)
+    part = biases.fire_fraction(distance=sp.Integer(2), query_position=sp.Integer(3), threshold=sp.S.One, rate=sp.S.One)
+    return _alibi_shape(part, sp.S.One, sp.S.One).subs(biases.ALIBI_SLOPE, 1)
 
 
 def _alibi_shape(part: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     """The f that gives ALiBi's bias."""
-    distance = fire.recovered_distance(part, threshold=threshold, rate=rate)
-    return alibi.bias(alibi.SLOPE, query_position=distance, key_position=sp.S.Zero)
+    distance = biases.fire_distance(part, threshold=threshold, rate=rate)
+    return biases.alibi_bias(biases.ALIBI_SLOPE, query_position=distance, key_position=sp.S.Zero)
 
 
 def least_kinks(values: Sequence[int]) -> int:
@@ -293,7 +301,7 @@ def _interpolation(count: int, units: int) -> str:
     The inputs u_0 < u_1 < ... are those of the distances.
     """
     inputs = [
-        fire.fraction(
+        biases.fire_fraction(
             distance=sp.Integer(distance),
             query_position=sp.Integer(count),
             threshold=sp.Integer(count),
@@ -328,9 +336,9 @@ def _interpolation(count: int, units: int) -> str:
     assumptions=("f is any function of [0, 1), not only a network of 32 units", "c > 0, L > 0"),
     falsifiers={
         "exact at j = L + 1": {"beyond": 1},
-        "f linear": {"shape": lambda part, threshold, rate: -alibi.SLOPE * threshold * part},
+        "f linear": {"shape": lambda part, threshold, rate: -biases.ALIBI_SLOPE * threshold * part},
         "without the 1 taken off": {
-            "shape": lambda part, threshold, rate: _alibi_shape(part, threshold, rate) - alibi.SLOPE / rate
+            "shape": lambda part, threshold, rate: _alibi_shape(part, threshold, rate) - biases.ALIBI_SLOPE / rate
         },
     },
 )
@@ -344,21 +352,21 @@ def exact_up_to_threshold(shape: Shape = _alibi_shape, beyond: int = 0) -> Facts
     for threshold in range(1, 5):
         for query in range(1, threshold + beyond + 1):
             for distance in range(query):
-                part = fire.fraction(
+                part = biases.fire_fraction(
                     distance=sp.Integer(distance),
                     query_position=sp.Integer(query),
                     threshold=sp.Integer(threshold),
                     rate=unit,
                 )
-                value = shape(part, sp.Integer(threshold), unit).subs(alibi.SLOPE, unit)
+                value = shape(part, sp.Integer(threshold), unit).subs(biases.ALIBI_SLOPE, unit)
                 where = f"c = 1, L = {threshold}, j = {query}, D = {distance}, m = 1"
                 refute_if_apart(f"{where}: f of the input", value, sp.Integer(-distance))
     rate, key, more = sp.symbols("c i s", positive=True)
     distance = sp.Symbol("D", integer=True, nonnegative=True)
     part = sp.Symbol("u", nonnegative=True)
     query, threshold = key + distance, key + distance + more
-    recovered = fire.recovered_distance(
-        fire.fraction(distance=distance, query_position=query, threshold=threshold, rate=rate),
+    recovered = biases.fire_distance(
+        biases.fire_fraction(distance=distance, query_position=query, threshold=threshold, rate=rate),
         threshold=threshold,
         rate=rate,
     )
@@ -366,8 +374,8 @@ def exact_up_to_threshold(shape: Shape = _alibi_shape, beyond: int = 0) -> Facts
     for name, bias in _BIASES:
         yield require_same(f"{name}: f(u) = bias at (e^(u psi(L)) - 1)/c", bias(recovered), bias(distance))
     power = sp.Symbol("e^(u psi(L))", positive=True)
-    stated = -alibi.SLOPE / rate * (power - 1)
-    written = shape(part, threshold, rate).subs(sp.exp(part * fire.psi(threshold, rate=rate)), power)
+    stated = -biases.ALIBI_SLOPE / rate * (power - 1)
+    written = shape(part, threshold, rate).subs(sp.exp(part * biases.fire_psi(threshold, rate=rate)), power)
     yield same_by_sympy("ALiBi: f(u) = -(m/c) (e^(u log(c L + 1)) - 1)", written, stated)
     yield (
         "L = 1 .. 4 in numbers; beyond L distance D is taken for a smaller one (claim fire-4), as at c = 1, L = 1, "
@@ -386,13 +394,13 @@ def exact_up_to_threshold(shape: Shape = _alibi_shape, beyond: int = 0) -> Facts
     falsifiers={
         "n - 3 units, or 1": {"width": lambda count: max(count - 3, 1)},
         "n - 2 units": {"width": lambda count: count - 2},
-        "the rule of 16 buckets": {"bucket": lambda offset: t5.Bucket(offset, 16, t5.LONGEST)},
-        "buckets paired": {"bucket": lambda offset: t5.bucket(offset) // 2},
+        "the rule of 16 buckets": {"bucket": lambda offset: biases.Bucket(offset, 16, biases.T5_LONGEST)},
+        "buckets paired": {"bucket": lambda offset: biases.t5_bucket(offset) // 2},
     },
 )
 def interpolating_width(
     width: Callable[[int], int] = lambda count: count - 1,
-    bucket: Callable[[sp.Expr], sp.Expr] = t5.bucket,
+    bucket: Callable[[sp.Expr], sp.Expr] = biases.t5_bucket,
     forced_by_t5: int = 45,
     t5_width: int = 32,
 ) -> Facts:
@@ -412,15 +420,15 @@ def interpolating_width(
                 f"{count} distances: the table {alternating} forces {forced} kinks, {width(count)} units have less"
             )
     yield from (_interpolation(count, width(count)) for count in range(2, MOST_DISTANCES + 1))
-    values = [(-1) ** int(bucket(sp.Integer(distance))) for distance in range(t5.LONGEST)]
+    values = [(-1) ** int(bucket(sp.Integer(distance))) for distance in range(biases.T5_LONGEST)]
     forced = least_kinks(values)
     if forced != forced_by_t5 or forced <= t5_width:
         raise Refuted(
             f"the buckets, +1 and -1 in turn, force {forced} kinks on 128 distances: not {forced_by_t5}, of {t5_width}"
         )
-    if t5_width != fire.HIDDEN:
-        raise Refuted(f"the network has {fire.HIDDEN} units, not {t5_width}")
-    first_count = next(count for count in range(2, t5.LONGEST + 1) if least_kinks(values[:count]) > t5_width)
+    if t5_width != biases.FIRE_HIDDEN:
+        raise Refuted(f"the network has {biases.FIRE_HIDDEN} units, not {t5_width}")
+    first_count = next(count for count in range(2, biases.T5_LONGEST + 1) if least_kinks(values[:count]) > t5_width)
     yield (
         "between two jumps of opposite sign there is a kink, and two if three distances or more share the value; "
         "after the last jump there is one if two or more do"
@@ -432,6 +440,6 @@ def interpolating_width(
     )
     yield (
         "numbers trained: the network, c and L, in every layer",
-        lambda: fire.ENCODING.learned,
+        lambda: biases.FIRE.learned,
         lambda: LAYERS * (2 * t5_width + (t5_width + 1) * HEADS + 2),
     )

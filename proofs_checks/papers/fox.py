@@ -19,7 +19,7 @@ from lengthgen.proofs_checks.facts import combine, empty_value, last_term, requi
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims
 from lengthgen.theory import exact
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import alibi, fox, grape_additive
+from lengthgen.theory.encodings import biases, grape, paths
 
 SOURCE = Source(paper="Forgetting Transformer (FoX)", arxiv="2503.02130")
 
@@ -64,14 +64,16 @@ CLAIMS = PaperClaims(SOURCE)
     label="P",
     assumptions=("gates in (0, 1), written f = exp(log f)", "induction on j - i, so any path and row length"),
     falsifiers={
-        "gate of the key included": {"gate": lambda key, query: fox.path_gate(key=key - 1, query=query)},
-        "gates one step early": {"gate": lambda key, query: fox.path_gate(key=key - 1, query=query - 1)},
-        "gates added, not multiplied": {"gate": lambda key, query: sp.Sum(*fox.path_gate(key=key, query=query).args)},
+        "gate of the key included": {"gate": lambda key, query: paths.fox_path_gate(key=key - 1, query=query)},
+        "gates one step early": {"gate": lambda key, query: paths.fox_path_gate(key=key - 1, query=query - 1)},
+        "gates added, not multiplied": {
+            "gate": lambda key, query: sp.Sum(*paths.fox_path_gate(key=key, query=query).args)
+        },
     },
 )
 def path_product(
-    bias: PathFormula = lambda key, query: fox.path_bias(key=key, query=query),
-    gate: PathFormula = lambda key, query: fox.path_gate(key=key, query=query),
+    bias: PathFormula = lambda key, query: paths.fox_bias(key=key, query=query),
+    gate: PathFormula = lambda key, query: paths.fox_path_gate(key=key, query=query),
 ) -> Facts:
     """If the bias is the sum of log forget gates after the key, up to the query, attention is weighted by the product
     of these gates: softmax(S + D) is F exp(S), normalised.
@@ -114,13 +116,13 @@ def constant_gates(gate: Formula = lambda slope: sp.exp(-slope)) -> Facts:
     """With the gate e^-m at all tokens the bias is that of ALiBi with slope m."""
     i, j = sp.symbols("i j", integer=True)
     slope, total = sp.Symbol("m", positive=True), sp.Symbol("D", real=True)
-    path = fox.path_bias(key=i, query=j)
-    last = last_term("D", path, fox.path_bias(key=i, query=j + 1))
-    until, longer = (alibi.bias(slope, query_position=end, key_position=i) for end in (j, j + 1))
+    path = paths.fox_bias(key=i, query=j)
+    last = last_term("D", path, paths.fox_bias(key=i, query=j + 1))
+    until, longer = (biases.alibi_bias(slope, query_position=end, key_position=i) for end in (j, j + 1))
     yield (
         "base: exp(D_ii) = 1",
-        lambda: sp.exp(empty_value("D", fox.path_bias(key=i, query=i))),
-        lambda: sp.exp(alibi.bias(slope, query_position=i, key_position=i)),
+        lambda: sp.exp(empty_value("D", paths.fox_bias(key=i, query=i))),
+        lambda: sp.exp(biases.alibi_bias(slope, query_position=i, key_position=i)),
     )
     yield (
         "one more gate: exp(D_i,j+1) = exp(D_ij) f",
@@ -130,7 +132,7 @@ def constant_gates(gate: Formula = lambda slope: sp.exp(-slope)) -> Facts:
     yield "step: exp(-m (j - i)) f = exp(-m (j + 1 - i))", lambda: sp.exp(until) * gate(slope), lambda: sp.exp(longer)
     yield (
         "(j - i) log f with log f = -m",
-        lambda: fox.constant_bias(sp.Integer(-1) * slope, query_position=j, key_position=i),
+        lambda: paths.fox_constant_bias(sp.Integer(-1) * slope, query_position=j, key_position=i),
         until,
     )
 
@@ -151,17 +153,17 @@ def near_nope(bound: Formula = lambda x: x) -> Facts:
     (j - i) e^-z.
     """
     z, x = sp.Symbol("z", real=True), sp.Symbol("x", positive=True)
-    gate = sp.exp(fox.log_gate(z))
+    gate = sp.exp(paths.fox_log_gate(z))
     facts = [
         require_equal("1 - sigma(z) = 1/(1 + e^z), which is positive", lambda: 1 - gate, lambda: 1 / (1 + sp.exp(z)))
     ]
-    logarithm = fox.log_gate(z).subs(sp.exp(-z), x)
+    logarithm = paths.fox_log_gate(z).subs(sp.exp(-z), x)
     _refute_bound(bound(x) + logarithm, x)
     slope = sp.together((bound(x) + logarithm).diff(x))
     signs = [sp.Poly(part, x).coeffs() for part in sp.fraction(slope)]
     if (bound(x) + logarithm).subs(x, 0) != 0 or any(coefficient < 0 for part in signs for coefficient in part):
         raise exact.Undecided(f"the sign of {slope} for x > 0 is not read off its coefficients")
-    at_twenty: Any = enclose(-fox.log_gate(sp.Integer(20)), bits=_BITS)
+    at_twenty: Any = enclose(-paths.fox_log_gate(sp.Integer(20)), bits=_BITS)
     rounded = np.float32(1 / (1 + np.exp(-20.0)))
     facts += [
         f"x = e^-z: bound - log(1 + x) is 0 at x = 0 and its derivative {slope} >= 0",
@@ -184,7 +186,7 @@ def near_nope(bound: Formula = lambda x: x) -> Facts:
     },
 )
 def recurrence(
-    carried: Recurrence = lambda state, gate, written: fox.recurrent_state(state, gate=gate, written=written),
+    carried: Recurrence = lambda state, gate, written: paths.fox_state(state, gate=gate, written=written),
 ) -> Facts:
     """Linear attention whose state is multiplied by f_t before each write weights a value by the same F_ij: FoX is this
     with exp(q.k) as the kernel.
@@ -194,8 +196,8 @@ def recurrence(
     """
     i, j = sp.symbols("i j", integer=True)
     gate, product, written, state, other_state, other_write = sp.symbols("f F w S S_ w_", real=True)
-    path = fox.path_gate(key=i, query=j)
-    last = last_term("F", path, fox.path_gate(key=i, query=j + 1))
+    path = paths.fox_path_gate(key=i, query=j)
+    last = last_term("F", path, paths.fox_path_gate(key=i, query=j + 1))
     longer = combine(path, product, last)
     zero = sp.Integer(0)
     tests = (
@@ -207,7 +209,7 @@ def recurrence(
         (
             "base t = i: the write enters with F_ii",
             lambda: carried(zero, gate, written),
-            lambda: empty_value("F_ii", fox.path_gate(key=i, query=i)) * written,
+            lambda: empty_value("F_ii", paths.fox_path_gate(key=i, query=i)) * written,
         ),
         ("step: F_i,t+1 w", lambda: carried(product * written, sp.exp(last.args[0]), zero), lambda: longer * written),
     )
@@ -220,12 +222,12 @@ def recurrence(
 
 def along_path(key: sp.Expr, query: sp.Expr) -> sp.Sum:
     """Return the bias of FoX: the sum of the log gates after the key, up to the query."""
-    return fox.path_bias(key=key, query=query)
+    return paths.fox_bias(key=key, query=query)
 
 
 def _with_other_sign(key: sp.Expr, query: sp.Expr) -> sp.Sum:
     """The path with minus the log gates."""
-    path = fox.path_bias(key=key, query=query)
+    path = paths.fox_bias(key=key, query=query)
     return sp.Sum(-path.function, *path.limits)
 
 
@@ -266,8 +268,8 @@ def _difference(at_query: sp.Expr, at_key: sp.Expr) -> sp.Expr:
     answers=("in_query", "in_key"),
     falsifiers={
         "the other sign": {"bias": _with_other_sign},
-        "the gate of the query left out": {"bias": lambda key, query: fox.path_bias(key=key, query=query - 1)},
-        "gate of the key included": {"bias": lambda key, query: fox.path_bias(key=key - 1, query=query)},
+        "the gate of the query left out": {"bias": lambda key, query: paths.fox_bias(key=key, query=query - 1)},
+        "gate of the key included": {"bias": lambda key, query: paths.fox_bias(key=key - 1, query=query)},
     },
 )
 def cocycle(bias: PathFormula = along_path, in_query: int = -1, in_key: int = 1) -> Facts:
@@ -296,7 +298,7 @@ def cocycle(bias: PathFormula = along_path, in_query: int = -1, in_key: int = 1)
     )
     yield same_by_sympy("D_ii = 0", empty_value("D_ii", bias(i, i)), sp.Integer(0))
     yield from tests
-    if not fox.LOG_GATES[i].is_negative:
+    if not paths.LOG_GATES[i].is_negative:
         raise exact.Undecided("the logarithm of a gate is not known to be negative")
     gates = [one_gate("D_i,j+1 - D_ij", added), one_gate("D_i,i+1", one_step)]
     yield f"a step of the path is one log gate, {gates[1]} = -p < 0"
@@ -321,11 +323,11 @@ def cocycle(bias: PathFormula = along_path, in_query: int = -1, in_key: int = 1)
         "D_ij = c_j - c_i (fox-8); the path's product is grape-10",
     ),
     falsifiers={
-        "I - psi E for I + psi E": {"link": lambda total: fox.link(log_gate=-total)},
-        "links transposed": {"link": lambda total: fox.link(log_gate=total).T},
+        "I - psi E for I + psi E": {"link": lambda total: grape.fox_link(log_gate=-total)},
+        "links transposed": {"link": lambda total: grape.fox_link(log_gate=total).T},
     },
 )
-def endpoint_actions(link: Callable[[sp.Expr], sp.Matrix] = lambda total: fox.link(log_gate=total)) -> Facts:
+def endpoint_actions(link: Callable[[sp.Expr], sp.Matrix] = lambda total: grape.fox_link(log_gate=total)) -> Facts:
     """FoX is GRAPE-A with the query multiplied by I + c_j E and the key by the transpose of I - c_i E, c the running
     sum of log gates.  (That it is Cable too is claim cable-1.)
 
@@ -333,7 +335,7 @@ def endpoint_actions(link: Callable[[sp.Expr], sp.Matrix] = lambda total: fox.li
     """
     z, content, at_query, at_key, between = sp.symbols("z c c_j c_i D", real=True)
     inverse, inverse_between = link(at_key).inv(), link(between).inv().T
-    yield "exp(log f) = sigma(z)", sp.exp(fox.log_gate(z)), lambda: fox.gate(z)
+    yield "exp(log f) = sigma(z)", sp.exp(paths.fox_log_gate(z)), lambda: paths.fox_gate(z)
     yield (
         "action of j after the inverse of that of i = that of the path",
         lambda: link(at_query) * inverse,
@@ -341,12 +343,12 @@ def endpoint_actions(link: Callable[[sp.Expr], sp.Matrix] = lambda total: fox.li
     )
     yield (
         "L(-c_j) q^ . L(c_i)^T k^ = q.k + c_j - c_i",
-        lambda: grape_additive.score(content, query_action=link(-at_query), key_action=link(at_key).T),
+        lambda: grape.extended_score(content, query_action=link(-at_query), key_action=link(at_key).T),
         lambda: content + at_query - at_key,
     )
     yield (
         "path of D, on the key",
-        lambda: grape_additive.score(content, query_action=sp.eye(2), key_action=inverse_between),
+        lambda: grape.extended_score(content, query_action=sp.eye(2), key_action=inverse_between),
         lambda: content + between,
     )
 
@@ -409,9 +411,9 @@ def gauge(weight: Weight = softmax, kept: RowTerm = lambda at_query, at_key: -at
     """
     s, i, j = sp.symbols("s i j", integer=True)
     total, at_query, at_key, at_other, content, other, shift = sp.symbols("D c_j c_i c_k S_i S_k g", real=True)
-    path, from_base = fox.path_bias(key=i, query=j), fox.path_bias(key=s, query=j)
+    path, from_base = paths.fox_bias(key=i, query=j), paths.fox_bias(key=s, query=j)
     last, last_from_base = (
-        last_term("D", path_sum, fox.path_bias(key=key, query=j + 1)) for path_sum, key in ((path, i), (from_base, s))
+        last_term("D", path_sum, paths.fox_bias(key=key, query=j + 1)) for path_sum, key in ((path, i), (from_base, s))
     )
 
     def weight_under(law: RowTerm) -> sp.Expr:
@@ -430,7 +432,7 @@ def gauge(weight: Weight = softmax, kept: RowTerm = lambda at_query, at_key: -at
             lambda: weight_under(kept),
         ),
     )
-    yield same_by_sympy("base j = i: D_ii = 0", empty_value("D_ii", fox.path_bias(key=i, query=i)), sp.Integer(0))
+    yield same_by_sympy("base j = i: D_ii = 0", empty_value("D_ii", paths.fox_bias(key=i, query=i)), sp.Integer(0))
     yield from tests
 
 
@@ -445,7 +447,7 @@ def _adversarial_mass(threshold: Threshold) -> str:
     terms: list[Any] = []
     with flint.ctx.workprec(_BITS):
         for key in range(query):
-            _, first, last = fox.path_bias(key=sp.Integer(key), query=sp.Integer(query)).limits[0]
+            _, first, last = paths.fox_bias(key=sp.Integer(key), query=sp.Integer(query)).limits[0]
             bias = sp.Add(*log_gates[int(first) : int(last) + 1])
             terms.append(enclose(sp.exp(_BOUND + bias), bits=_BITS))
         own: Any = enclose(sp.exp(-_BOUND), bits=_BITS)
@@ -530,18 +532,22 @@ def same_block(words: Words, key: int, query: int) -> NDArray[np.bool_]:
     assumptions=("|q.k|/sqrt(d) <= U for all pairs of the row", "any T, U and eps"),
     falsifiers={
         "without 2U": {
-            "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=sp.Integer(0), keys=keys, mass=mass)
+            "threshold": lambda bound, keys, mass: paths.fox_pruning_threshold(
+                bound=sp.Integer(0), keys=keys, mass=mass
+            )
         },
         "U for 2U": {
-            "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=bound / 2, keys=keys, mass=mass)
+            "threshold": lambda bound, keys, mass: paths.fox_pruning_threshold(bound=bound / 2, keys=keys, mass=mass)
         },
         "without log T": {
-            "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=bound, keys=sp.Integer(1), mass=mass)
+            "threshold": lambda bound, keys, mass: paths.fox_pruning_threshold(
+                bound=bound, keys=sp.Integer(1), mass=mass
+            )
         },
     },
 )
 def pruned_mass(
-    threshold: Threshold = lambda bound, keys, mass: fox.pruning_threshold(bound=bound, keys=keys, mass=mass),
+    threshold: Threshold = lambda bound, keys, mass: paths.fox_pruning_threshold(bound=bound, keys=keys, mass=mass),
 ) -> Facts:
     """If |q.k|/sqrt(d) <= U, the keys of a row with D_ij < -(2U + log T) + log eps have at most the weight eps
     together.
@@ -574,20 +580,20 @@ def pruned_mass(
     falsifiers={
         "b = log T": {"logit": sp.log},
         "b = log T - 1/(2T)": {"logit": lambda timescale: sp.log(timescale) - 1 / (2 * timescale)},
-        "b = log(e^(1/T) - 1)": {"logit": lambda timescale: -fox.timescale_logit(timescale)},
+        "b = log(e^(1/T) - 1)": {"logit": lambda timescale: -paths.fox_timescale_logit(timescale)},
     },
 )
-def timescale(logit: Formula = lambda value: fox.timescale_logit(timescale=value)) -> Facts:
+def timescale(logit: Formula = lambda value: paths.fox_timescale_logit(timescale=value)) -> Facts:
     """The logit b = -log(e^(1/T) - 1) gives the gate e^(-1/T), that is -1/log f = T, exactly; b = log T only for large
     T.
     """
     rate = sp.Symbol("r", positive=True)
     facts = [
-        same_by_sympy("sigma(b) = e^(-1/T), with r = 1/T", sp.exp(fox.log_gate(logit(1 / rate))), sp.exp(-rate)),
+        same_by_sympy("sigma(b) = e^(-1/T), with r = 1/T", sp.exp(paths.fox_log_gate(logit(1 / rate))), sp.exp(-rate)),
         *_expansion(logit),
     ]
     shortest, longest = sp.Integer(2), sp.Integer(512)
-    spread = fox.timescales(5, shortest=shortest, longest=longest)
+    spread = paths.fox_timescales(5, shortest=shortest, longest=longest)
     tests = (
         ("ends", sp.Matrix([spread[0], spread[-1]]), sp.Matrix([shortest, longest])),
         (
@@ -597,7 +603,7 @@ def timescale(logit: Formula = lambda value: fox.timescale_logit(timescale=value
         ),
         (
             "one head: the shortest",
-            sp.Matrix(fox.timescales(1, shortest=shortest, longest=longest)),
+            sp.Matrix(paths.fox_timescales(1, shortest=shortest, longest=longest)),
             sp.Matrix([shortest]),
         ),
     )
@@ -632,7 +638,7 @@ def accurate(
     """
     log_gates = gates()
     query = len(log_gates) - 1
-    _, first, last = fox.path_bias(key=_KEY, query=_QUERY).limits[0]
+    _, first, last = paths.fox_bias(key=_KEY, query=_QUERY).limits[0]
     facts, lost = [], []
     for distance in DISTANCES:
         at = {_KEY: query - distance, _QUERY: query}
@@ -676,7 +682,7 @@ def after_the_query(next_key: Callable[[sp.Expr], sp.Expr] = lambda log_gate: -l
     total, size = sp.Symbol("D", real=True), sp.Symbol("p", positive=True)
     forward = empty_value("D_j,j+1", along_path(j, j + 1))
     gate = one_gate("D_j,j+1", forward)
-    continued = along_path(j + 1, j).doit().xreplace({fox.LOG_GATES[j + 1]: gate})
+    continued = along_path(j + 1, j).doit().xreplace({paths.LOG_GATES[j + 1]: gate})
     n = sp.Symbol("n", integer=True, nonnegative=True)
     added = last_term("D_j,j+n+1", along_path(j, j + n), along_path(j, j + n + 1))
     yield "D_j+1,j + D_j,j+1 = 0", lambda: continued + forward, sp.Integer(0)
@@ -714,11 +720,11 @@ def block_causal(visible: Visible = same_block, gates_of: Callable[[Words], Word
     """
     words: Words = np.array(np.meshgrid(*[[0, 1]] * _TOKENS, indexing="ij")).reshape(_TOKENS, -1).T
     symbols = sp.symbols(f"f:{_TOKENS}", positive=True)
-    logarithms = {fox.LOG_GATES[at]: sp.log(symbol) for at, symbol in enumerate(symbols)}
+    logarithms = {paths.LOG_GATES[at]: sp.log(symbol) for at, symbol in enumerate(symbols)}
     columns = gates_of(words).T
     for query in range(_TOKENS):
         for key in range(query + 1):
-            gate = fox.path_gate(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(logarithms)
+            gate = paths.fox_path_gate(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(logarithms)
             gate_values: Any = np.broadcast_to(sp.lambdify(symbols, gate, "numpy")(*columns), len(words))
             wrong = np.flatnonzero(gate_values != visible(words, key, query))
             if len(wrong):

@@ -15,7 +15,7 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.theory.encodings import interpolation, rotary
+from lengthgen.theory.encodings import rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 from lengthgen.theory.exact import Undecided
 
@@ -49,7 +49,7 @@ def _one_plane() -> Facts:
     falling = -(score + (_RIGHT - _T) * slope) / theta**2
     below = (_RIGHT - _X) * (rising.subs(_T, _X) - rising.subs(_T, _LEFT))
     above = (_X - _LEFT) * (falling.subs(_T, _RIGHT) - falling.subs(_T, _X))
-    line = interpolation.linear(_X, ends=ends, values=[score.subs(_T, end) for end in ends])
+    line = rotary.linear_interpolation(_X, ends=ends, values=[score.subs(_T, end) for end in ends])
     mass = ((_RIGHT - _X) * (_X - _LEFT) ** 2 + (_X - _LEFT) * (_RIGHT - _X) ** 2) / 2
     width = _RIGHT - _LEFT
     tests = (
@@ -102,7 +102,7 @@ def _aligned_error(at: sp.Expr, *, ends: tuple[sp.Expr, sp.Expr], centre: sp.Exp
     def score(distance: sp.Expr) -> sp.Expr:
         return rotary.score(query, key, query_position=distance, key_position=_ZERO, frequency=rotary.FREQUENCY)
 
-    return score(at) - interpolation.linear(at, ends=ends, values=[score(end) for end in ends])
+    return score(at) - rotary.linear_interpolation(at, ends=ends, values=[score(end) for end in ends])
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -122,12 +122,12 @@ CLAIMS = PaperClaims(SOURCE)
             ]
         },
         "frequencies times s": {
-            "frequencies": lambda head_dim, scale: interpolation.frequencies(head_dim, BASE, scale=1 / scale)
+            "frequencies": lambda head_dim, scale: rotary.interpolated_frequencies(head_dim, BASE, scale=1 / scale)
         },
     },
 )
 def frequency_scaling(
-    frequencies: Callable[[int, sp.Expr], Sequence[sp.Expr]] = lambda head_dim, scale: interpolation.frequencies(
+    frequencies: Callable[[int, sp.Expr], Sequence[sp.Expr]] = lambda head_dim, scale: rotary.interpolated_frequencies(
         head_dim, BASE, scale=scale
     ),
 ) -> Facts:
@@ -137,11 +137,11 @@ def frequency_scaling(
         slowed = sp.Matrix(rotary.frequencies(head_dim, BASE)) / scale
         what = f"d = {head_dim}: frequencies = theta_l / s"
         yield same_by_sympy(what, sp.Matrix(frequencies(head_dim, scale)), slowed)
-    shrunk = rotary.FREQUENCY * interpolation.SHRINK
+    shrunk = rotary.FREQUENCY * rotary.SHRINK
     slow = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=shrunk)
     yield (
         "score at j/s, i/s and theta = score at j, i and theta/s",
-        lambda: interpolation.ENCODING.score(query_position=j, key_position=i),
+        lambda: rotary.INTERPOLATION.score(query_position=j, key_position=i),
         slow,
     )
 
@@ -158,8 +158,10 @@ def frequency_scaling(
 )
 def neighbours(step: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda frequency, shrink: frequency * shrink) -> Facts:
     """Interpolated neighbours differ by the angle theta/s in each plane: s times less than in training."""
-    index, theta, shrink = sp.Symbol("i", real=True), rotary.FREQUENCY, interpolation.SHRINK
-    here, there = (rotary.rotation(interpolation.position(at, scale=1 / shrink) * theta) for at in (index, index + 1))
+    index, theta, shrink = sp.Symbol("i", real=True), rotary.FREQUENCY, rotary.SHRINK
+    here, there = (
+        rotary.rotation(rotary.interpolated_position(at, scale=1 / shrink) * theta) for at in (index, index + 1)
+    )
     turn = rotary.rotation(step(theta, shrink))
     yield "R(p(i + 1)) R(p(i))^T = R(step)", lambda: there * here.T, turn
 
@@ -171,18 +173,16 @@ def neighbours(step: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda frequency, s
     label="P",
     assumptions=(f"any frequencies; K is a sum over planes, which is read off at 1 to {_MOST_PLANES} of them",),
     printed={
-        "constant": lambda frequencies, base: interpolation.printed_error_constant(
-            head_dim=2 * len(frequencies), base=base
-        )
+        "constant": lambda frequencies, base: rotary.printed_error_constant(head_dim=2 * len(frequencies), base=base)
     },
     falsifiers={
-        "half of it": {"constant": lambda frequencies, base: interpolation.error_constant(frequencies) / 2},
+        "half of it": {"constant": lambda frequencies, base: rotary.error_constant(frequencies) / 2},
         "every plane as fast as the fastest": {
-            "constant": lambda frequencies, base: len(frequencies) * interpolation.error_constant(frequencies[:1])
+            "constant": lambda frequencies, base: len(frequencies) * rotary.error_constant(frequencies[:1])
         },
     },
 )
-def least_constant(constant: Constant = lambda frequencies, base: interpolation.error_constant(frequencies)) -> Facts:
+def least_constant(constant: Constant = lambda frequencies, base: rotary.error_constant(frequencies)) -> Facts:
     """Between two distances the score differs from its linear interpolation by at most K max|h| (x - x1)(x2 - x), with
     K half the sum of theta_l^2 and no smaller K (errata F1: the paper prints K = d/(8 ln c), which is exceeded at its
     own d = 128, c = 10^4).
@@ -209,7 +209,7 @@ def least_constant(constant: Constant = lambda frequencies, base: interpolation.
 
 def _ratio(head_dim: sp.Expr | int, base: sp.Expr | int, printed: OfHead) -> sp.Expr:
     """Printed constant divided by the least constant."""
-    return printed(head_dim, base) / (interpolation.square_sum(head_dim=head_dim, base=base) / 2)
+    return printed(head_dim, base) / (rotary.sum_of_squared_frequencies(head_dim=head_dim, base=base) / 2)
 
 
 def _enclosed_ratio(head_dim: int, printed: OfHead) -> Any:
@@ -218,7 +218,7 @@ def _enclosed_ratio(head_dim: int, printed: OfHead) -> Any:
 
 
 def _least_constant(frequencies: Sequence[sp.Expr]) -> sp.Expr:
-    return interpolation.error_constant(frequencies)
+    return rotary.error_constant(frequencies)
 
 
 def _turns(frequencies: Sequence[Any], distance: int) -> list[Any]:
@@ -258,26 +258,26 @@ def _is_decay_bound(distance: int) -> str:
     assumptions=("d = 2N, c = e^(2 N lambda), so theta_l = e^(-2 lambda l); induction on N for each lambda",),
     falsifiers={
         "the printed constant": {
-            "constant": lambda head_dim, base: interpolation.printed_error_constant(head_dim=head_dim, base=base)
+            "constant": lambda head_dim, base: rotary.printed_error_constant(head_dim=head_dim, base=base)
         },
         "planes without end": {
-            "square_sum": lambda head_dim, base: 2 * interpolation.closed_error_constant(head_dim=head_dim, base=base)
+            "square_sum": lambda head_dim, base: 2 * rotary.closed_error_constant(head_dim=head_dim, base=base)
         },
         "half the exponent": {
-            "square_sum": lambda head_dim, base: interpolation.square_sum(head_dim=2 * head_dim, base=base)
+            "square_sum": lambda head_dim, base: rotary.sum_of_squared_frequencies(head_dim=2 * head_dim, base=base)
         },
     },
 )
 def closed_forms(
-    square_sum: OfHead = lambda head_dim, base: interpolation.square_sum(head_dim=head_dim, base=base),
-    constant: OfHead = lambda head_dim, base: interpolation.closed_error_constant(head_dim=head_dim, base=base),
+    square_sum: OfHead = lambda head_dim, base: rotary.sum_of_squared_frequencies(head_dim=head_dim, base=base),
+    constant: OfHead = lambda head_dim, base: rotary.closed_error_constant(head_dim=head_dim, base=base),
 ) -> Facts:
     """The sum of theta_l^2 is (1 - c^(-2)) / (1 - c^(-4/d)), so K = 1 / (2 (1 - c^(-4/d))) bounds the interpolation
     error in closed form; d/(8 ln c) does not.
     """
     for head_dim in (128, 2):
         where = f"d = {head_dim}, c = {BASE}"
-        least = ball(interpolation.error_constant(rotary.frequencies(head_dim, BASE)))
+        least = ball(rotary.error_constant(rotary.frequencies(head_dim, BASE)))
         total, bound = ball(square_sum(head_dim, BASE)), ball(constant(head_dim, BASE))
         if not total.overlaps(2 * least):
             raise Refuted(f"{where}: the sum is {short(2 * least, 10)}, not {short(total, 10)}")
@@ -298,7 +298,7 @@ def closed_forms(
     ]
     sums = []
     for head_dim in (2, 4, 8):  # the frequencies are rational at these widths
-        square_sum_of_rope = 2 * interpolation.error_constant(rotary.frequencies(head_dim, BASE))
+        square_sum_of_rope = 2 * rotary.error_constant(rotary.frequencies(head_dim, BASE))
         sums.append(
             same_by_sympy(f"d = {head_dim}, c = {BASE}: RoPE's own sum", square_sum_of_rope, square_sum(head_dim, BASE))
         )
@@ -315,16 +315,16 @@ def closed_forms(
     falsifiers={
         "limit 1": {"limit": lambda base: sp.Integer(1)},
         "d / (4 ln c) for the printed constant": {
-            "printed": lambda head_dim, base: 2 * interpolation.printed_error_constant(head_dim=head_dim, base=base)
+            "printed": lambda head_dim, base: 2 * rotary.printed_error_constant(head_dim=head_dim, base=base)
         },
         "(d - 2) / (8 ln c) for the printed constant": {
-            "printed": lambda head_dim, base: interpolation.printed_error_constant(head_dim=head_dim - 2, base=base)
+            "printed": lambda head_dim, base: rotary.printed_error_constant(head_dim=head_dim - 2, base=base)
         },
     },
 )
 def ratio_to_printed(
     limit: Callable[[sp.Expr], sp.Expr] = lambda base: 1 / (1 - base**-2),
-    printed: OfHead = lambda head_dim, base: interpolation.printed_error_constant(head_dim=head_dim, base=base),
+    printed: OfHead = lambda head_dim, base: rotary.printed_error_constant(head_dim=head_dim, base=base),
     first_width: int = 1842068064,
     ratios: Mapping[int, sp.Rational] = {128: sp.Rational(869, 1000), 512: sp.Rational(965, 1000)},
 ) -> Facts:
@@ -372,9 +372,7 @@ def ratio_to_printed(
     falsifiers={
         "a head of 64": {"head_dim": 64},
         "the printed constant": {
-            "constant": lambda frequencies: interpolation.printed_error_constant(
-                head_dim=2 * len(frequencies), base=BASE
-            )
+            "constant": lambda frequencies: rotary.printed_error_constant(head_dim=2 * len(frequencies), base=BASE)
         },
     },
 )
@@ -391,7 +389,7 @@ def bounds_apart(
     """
     frequencies = [ball(frequency) for frequency in rotary.frequencies(head_dim, BASE)]
     interpolated = ball(constant(rotary.frequencies(head_dim, BASE))) / 4
-    printed = ball(interpolation.printed_error_constant(head_dim=head_dim, base=BASE)) / 4
+    printed = ball(rotary.printed_error_constant(head_dim=head_dim, base=BASE)) / 4
     sums = _sums(frequencies)
     worst = 1 + int(sums[1:].argmin())
     far = 2 * _partial_sizes(_turns(frequencies, worst))

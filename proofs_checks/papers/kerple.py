@@ -13,7 +13,7 @@ from lengthgen.proofs_checks.claim import Refuted, Source
 from lengthgen.proofs_checks.facts import ball, derivative, require_equal, same_by_sympy, sign
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import rational
-from lengthgen.theory.encodings import alibi, kerple
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding
 
 SOURCE = Source(paper="KERPLE", arxiv="2205.09921")
@@ -65,18 +65,20 @@ CLAIMS = PaperClaims(SOURCE)
     answers=("largest",),
     falsifiers={
         "of the squared distance": {
-            "kernel": lambda distance, exponent: kerple.power(distance**2, scale=sp.S.One, exponent=exponent)
+            "kernel": lambda distance, exponent: biases.kerple_power(distance**2, scale=sp.S.One, exponent=exponent)
         },
         "of the root of the distance": {
-            "kernel": lambda distance, exponent: kerple.power(sp.sqrt(distance), scale=sp.S.One, exponent=exponent)
+            "kernel": lambda distance, exponent: biases.kerple_power(
+                sp.sqrt(distance), scale=sp.S.One, exponent=exponent
+            )
         },
         "growing with the distance": {
-            "kernel": lambda distance, exponent: kerple.power(distance, scale=-sp.S.One, exponent=exponent)
+            "kernel": lambda distance, exponent: biases.kerple_power(distance, scale=-sp.S.One, exponent=exponent)
         },
     },
 )
 def power_kernel(
-    kernel: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda distance, exponent: kerple.power(
+    kernel: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda distance, exponent: biases.kerple_power(
         distance, scale=sp.S.One, exponent=exponent
     ),
     largest: sp.Rational = sp.Integer(2),
@@ -88,12 +90,16 @@ def power_kernel(
     exponent = sp.Symbol("p", positive=True)
     obstacle = form(lambda distance: kernel(distance, exponent), *_TRIPLE)
     _require_threshold(obstacle, exponent, largest)
-    if (kerple.EXPONENTS.start, kerple.EXPONENTS.end, kerple.EXPONENTS.left_open) != (0, largest, True):
-        raise Refuted(f"the encoding's exponents are {kerple.EXPONENTS}, not those above 0 up to {largest}")
+    if (biases.KERPLE_EXPONENTS.start, biases.KERPLE_EXPONENTS.end, biases.KERPLE_EXPONENTS.left_open) != (
+        0,
+        largest,
+        True,
+    ):
+        raise Refuted(f"the encoding's exponents are {biases.KERPLE_EXPONENTS}, not those above 0 up to {largest}")
     a, b, p, wave = sp.symbols("a b p g", real=True)
     x, y, u, v = sp.symbols("x y u v", real=True)
     yield f"x = (-1, 0, 1), c = (1, -2, 1): c^T K c = {obstacle}, negative for every p > 2"
-    yield f"the encoding's exponents are those above 0 up to {kerple.EXPONENTS.end}"
+    yield f"the encoding's exponents are those above 0 up to {biases.KERPLE_EXPONENTS.end}"
     yield "-K(t) = t^p, written with t = e^b", lambda: -kernel(sp.exp(b), p), lambda: sp.exp(p * b)
     yield (
         "with v = tu, e^a = v: (1 - cos tu) u^(-1-p) du = t^p (1 - cos v) v^(-1-p) dv, g for 1 - cos v",
@@ -138,14 +144,14 @@ def power_kernel(
     answers=("largest",),
     falsifiers={
         "+|x - y|^p": {"kernel": lambda distance, rate: distance},
-        "+log": {"kernel": lambda distance, rate: -kerple.logarithm(distance, scale=sp.S.One, rate=rate)},
+        "+log": {"kernel": lambda distance, rate: -biases.kerple_logarithm(distance, scale=sp.S.One, rate=rate)},
         "of the squared distance": {
-            "kernel": lambda distance, rate: kerple.logarithm(distance**2, scale=sp.S.One, rate=rate)
+            "kernel": lambda distance, rate: biases.kerple_logarithm(distance**2, scale=sp.S.One, rate=rate)
         },
     },
 )
 def log_kernel(
-    kernel: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda distance, rate: kerple.logarithm(
+    kernel: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda distance, rate: biases.kerple_logarithm(
         distance, scale=sp.S.One, rate=rate
     ),
     largest: sp.Rational = sp.Integer(2),
@@ -210,22 +216,22 @@ def alibi_case(exponent: int = 1, slopes: int = 1) -> Facts:
 
     Decide that the power kernel with this exponent and r1 = `slopes` * m is ALiBi's bias.
     """
-    slope = alibi.SLOPE
+    slope = biases.ALIBI_SLOPE
     distance = sp.Symbol("D", nonnegative=True)
-    values = {kerple.SCALE: slopes * slope, kerple.EXPONENT: sp.Integer(exponent)}
-    expected = alibi.bias(slope, query_position=distance, key_position=sp.S.Zero)
+    values = {biases.KERPLE_SCALE: slopes * slope, biases.KERPLE_EXPONENT: sp.Integer(exponent)}
+    expected = biases.alibi_bias(slope, query_position=distance, key_position=sp.S.Zero)
     yield (
         "-m D^p = -m (j - i), D = j - i",
-        lambda: kerple.power(distance, scale=slopes * slope, exponent=sp.Integer(exponent)),
+        lambda: biases.kerple_power(distance, scale=slopes * slope, exponent=sp.Integer(exponent)),
         expected,
     )
-    yield "the law, key before the query", lambda: _sides(kerple.POWER, distance)[0].xreplace(values), expected
+    yield "the law, key before the query", lambda: _sides(biases.KERPLE_POWER, distance)[0].xreplace(values), expected
     yield (
         "the law, key after the query, is that of the two-sided ALiBi",
-        lambda: _sides(kerple.POWER, distance)[1].xreplace(values),
+        lambda: _sides(biases.KERPLE_POWER, distance)[1].xreplace(values),
         expected,
     )
-    yield same_by_sympy("numbers trained", kerple.POWER.learned, 2 * HEADS)
+    yield same_by_sympy("numbers trained", biases.KERPLE_POWER.learned, 2 * HEADS)
 
 
 @CLAIMS.claim(
@@ -255,20 +261,20 @@ def polynomial_tail(
     distance, level = sp.Symbol("D", positive=True), sp.Symbol("k", integer=True, nonnegative=True)
     yield (
         "weight^(-1/r1) = 1 + r2 D",
-        lambda: sp.exp(-kerple.logarithm(distance, scale=sp.S.One, rate=rate)),
+        lambda: sp.exp(-biases.kerple_logarithm(distance, scale=sp.S.One, rate=rate)),
         lambda: 1 + rate * distance,
     )
     yield (
         "scale: r1 times the kernel of r1 = 1",
-        kerple.logarithm(distance, scale=scale, rate=rate),
-        lambda: scale * kerple.logarithm(distance, scale=sp.S.One, rate=rate),
+        biases.kerple_logarithm(distance, scale=scale, rate=rate),
+        lambda: scale * biases.kerple_logarithm(distance, scale=sp.S.One, rate=rate),
     )
     yield same_by_sympy(
         "the law, key before and key after the query",
-        sp.Matrix(_sides(kerple.LOGARITHM, distance)),
-        sp.Matrix([kerple.logarithm(distance, scale=kerple.SCALE, rate=kerple.RATE)] * 2),
+        sp.Matrix(_sides(biases.KERPLE_LOG, distance)),
+        sp.Matrix([biases.kerple_logarithm(distance, scale=biases.KERPLE_SCALE, rate=biases.KERPLE_RATE)] * 2),
     )
-    yield same_by_sympy("numbers trained", kerple.LOGARITHM.learned, 2 * HEADS)
+    yield same_by_sympy("numbers trained", biases.KERPLE_LOG.learned, 2 * HEADS)
     yield "1 + r2 D exceeds r2 D by 1", lambda: 1 + rate * distance - rate * distance, sp.S.One
     yield (
         "and falls short of (1 + r2) D by D - 1, not negative for D >= 1",
@@ -293,10 +299,10 @@ def polynomial_tail(
     yield (
         "ALiBi: sums (1 - e^(-mT))/(1 - e^(-m)) < 1/(1 - e^(-m)); the term that step T adds",
         lambda: (
-            (1 - sp.exp(-alibi.SLOPE * (level + 1))) / (1 - sp.exp(-alibi.SLOPE))
-            - (1 - sp.exp(-alibi.SLOPE * level)) / (1 - sp.exp(-alibi.SLOPE))
+            (1 - sp.exp(-biases.ALIBI_SLOPE * (level + 1))) / (1 - sp.exp(-biases.ALIBI_SLOPE))
+            - (1 - sp.exp(-biases.ALIBI_SLOPE * level)) / (1 - sp.exp(-biases.ALIBI_SLOPE))
         ),
-        lambda: sp.exp(alibi.bias(alibi.SLOPE, query_position=level, key_position=sp.S.Zero)),
+        lambda: sp.exp(biases.alibi_bias(biases.ALIBI_SLOPE, query_position=level, key_position=sp.S.Zero)),
     )
 
 
@@ -323,7 +329,7 @@ def _on_points(points: Sequence[int], constant: Constant, exponent: int) -> str:
 
 def _entry(x: int, y: int, exponent: int) -> int:
     """Entry of K for two positions, an integer."""
-    return int(kerple.power(sp.Integer(abs(x - y)), scale=sp.S.One, exponent=sp.Integer(exponent)))
+    return int(biases.kerple_power(sp.Integer(abs(x - y)), scale=sp.S.One, exponent=sp.Integer(exponent)))
 
 
 def _is_positive_definite(matrix: Sequence[Sequence[int | Fraction]]) -> bool:

@@ -98,7 +98,7 @@ def strictly_increasing(
             raise Refuted(f"n = {length}, M = {longest}: positions other than 0 .. {longest - 1}")
     first, last = sp.symbols("p0 p1", integer=True)
     substitution = {randomized.POSITIONS[token, LENGTH]: place for token, place in ((0, first), (1, last))}
-    base = rotary.ENCODING.score(query_position=last, key_position=first)
+    base = rotary.ROPE.score(query_position=last, key_position=first)
     yield (
         "score of tokens 1, 0 = RoPE's at the positions drawn for them",
         lambda: randomized.ROPE.score(query_position=sp.S.One, key_position=sp.S.Zero).xreplace(substitution),

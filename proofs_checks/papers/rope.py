@@ -20,7 +20,7 @@ from lengthgen.proofs_checks.facts import (
 )
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import exact
-from lengthgen.theory.encodings import rotary, xpos
+from lengthgen.theory.encodings import rotary
 
 SOURCE = Source(paper="RoFormer (RoPE)", arxiv="2104.09864")
 
@@ -68,7 +68,7 @@ def _stretched_after_turning(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix
 
 def _faded(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
     """xPos's action on queries."""
-    return xpos.actions(position, frequency=frequency, rate=sp.Rational(1, 512))[0]
+    return rotary.xpos_actions(position, frequency=frequency, rate=sp.Rational(1, 512))[0]
 
 
 def _rotation(head_dim: int, layout: rotary.Layout) -> sp.Matrix:
@@ -122,7 +122,7 @@ def relative_law(
     yield "R(i)^T R(i + D) = R(D)", lambda: key_action(i, w).T * query_action(j, w), lambda: law(offset, w)
     yield (
         "score of the encoding",
-        lambda: rotary.ENCODING.score(query, key, query_position=j, key_position=i).xreplace({rotary.FREQUENCY: w}),
+        lambda: rotary.ROPE.score(query, key, query_position=j, key_position=i).xreplace({rotary.FREQUENCY: w}),
         scored,
     )
     yield "score = k^T R(D) q", scored, lambda: (key.T * law(offset, w) * query)[0]

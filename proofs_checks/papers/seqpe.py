@@ -13,7 +13,7 @@ from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import ball, derivative, is_zero, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import laws
-from lengthgen.theory.encodings import alibi, seqpe
+from lengthgen.theory.encodings import biases, seqpe
 from lengthgen.theory.encodings.encoding import WIDTH, Law
 from lengthgen.theory.exact import Undecided
 
@@ -159,7 +159,7 @@ def trained_numbers(
     yield same_by_sympy(
         "for n = 1 with the map to query and key codes",
         sp.expand(count(seqpe.DIGITS, width=WIDTH, coordinates=1, axes=0) + 2 * WIDTH**2 + 2 * WIDTH),
-        sp.expand(seqpe.ENCODING.learned),
+        sp.expand(seqpe.SEQPE.learned),
     )
 
 
@@ -358,12 +358,12 @@ def _matrix(bias: Bias, queries: list[list[sp.Expr]], keys: list[list[sp.Expr]],
 
 def _alibi_query(position: sp.Expr, coordinate: int) -> sp.Expr:
     """Query code sqrt(d) (-m j, 1) of ALiBi."""
-    return _ROOT * (-alibi.SLOPE * position, sp.S.One)[coordinate]
+    return _ROOT * (-biases.ALIBI_SLOPE * position, sp.S.One)[coordinate]
 
 
 def _alibi_key(position: sp.Expr, coordinate: int) -> sp.Expr:
     """Key code (1, m i) of ALiBi."""
-    return (sp.S.One, alibi.SLOPE * position)[coordinate]
+    return (sp.S.One, biases.ALIBI_SLOPE * position)[coordinate]
 
 
 _FAMILIES: Mapping[str, tuple[CodeAt, CodeAt]] = {
@@ -443,9 +443,9 @@ def ranks(bias: Bias = seqpe.bias, positions: Callable[[int], int] = lambda widt
         "ALiBi on its 10^k positions at most",
     ),
     falsifiers={
-        "keys with the other sign": {"key_code": lambda p, c: (sp.S.One, -alibi.SLOPE * p)[c]},
+        "keys with the other sign": {"key_code": lambda p, c: (sp.S.One, -biases.ALIBI_SLOPE * p)[c]},
         "queries without sqrt(d)": {"query_code": lambda p, c: _alibi_query(p, c) / _ROOT},
-        "one coordinate": {"query_code": lambda p, c: _ROOT * (-alibi.SLOPE * p, sp.S.Zero)[c]},
+        "one coordinate": {"query_code": lambda p, c: _ROOT * (-biases.ALIBI_SLOPE * p, sp.S.Zero)[c]},
     },
 )
 def as_alibi(bias: Bias = seqpe.bias, query_code: CodeAt = _alibi_query, key_code: CodeAt = _alibi_key) -> Facts:
@@ -456,7 +456,7 @@ def as_alibi(bias: Bias = seqpe.bias, query_code: CodeAt = _alibi_query, key_cod
     yield (
         "(u_0 w_0 + u_1 w_1)/sqrt(d), r = sqrt(d)",
         sp.expand(two).xreplace(values),
-        lambda: alibi.bias(alibi.SLOPE, query_position=_QUERY, key_position=_KEY),
+        lambda: biases.alibi_bias(biases.ALIBI_SLOPE, query_position=_QUERY, key_position=_KEY),
     )
     yield "the coordinates from 2 on are 0 and add nothing"
     yield "for every slope, position and d >= 2; a factor of m in the query's code is a factor of the bias"
@@ -481,7 +481,7 @@ def relative_codes(
     """SeqPE keeps no relative law: for free codes a common shift changes scores. For some codes it does not, such as
     equal codes, codes on a circle, and those of ALiBi.
     """
-    encoding = replace(seqpe.ENCODING, bias=lambda j, i, _: _of_tables(formulas, j, i))
+    encoding = replace(seqpe.SEQPE, bias=lambda j, i, _: _of_tables(formulas, j, i))
     ruling = laws.decide_law(encoding, Law.RELATIVE)
     if ruling.holds is None:
         raise Undecided(ruling.reason)
@@ -526,10 +526,10 @@ def released_baseline(slope: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda slop
     first, second = sp.symbols("a b", integer=True, nonnegative=True)
 
     def released(key: sp.Expr) -> sp.Expr:
-        return seqpe.released_alibi(alibi.SLOPE, key_position=key, head_dim=_ROOT**2)
+        return seqpe.released_alibi(biases.ALIBI_SLOPE, key_position=key, head_dim=_ROOT**2)
 
     def press(key: sp.Expr) -> sp.Expr:
-        return alibi.bias(slope(alibi.SLOPE, _ROOT), query_position=_QUERY, key_position=key)
+        return biases.alibi_bias(slope(biases.ALIBI_SLOPE, _ROOT), query_position=_QUERY, key_position=key)
 
     yield (
         "difference of the biases of two keys a and b, r = sqrt(d)",

@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.claim import Refuted, Source
 from lengthgen.proofs_checks.facts import same_by_sympy, sign
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import exact
-from lengthgen.theory.encodings import rotary, sinusoidal
+from lengthgen.theory.encodings import absolute, rotary
 
 SOURCE = Source(
     paper="Attention Is All You Need", arxiv="1706.03762", place="Section 3.5, PE(pos, 2i) = sin, PE(pos, 2i+1) = cos"
@@ -42,16 +42,18 @@ CLAIMS = PaperClaims(SOURCE)
     label="P",
     assumptions=(_PLANES,),
     falsifiers={
-        "M_k transposed": {"shift": lambda offset, frequency: sinusoidal.shift(offset, frequency=frequency).T},
+        "M_k transposed": {"shift": lambda offset, frequency: absolute.sinusoidal_shift(offset, frequency=frequency).T},
         "cosine first with the same M_k": {
-            "code": lambda position, frequency: sp.Matrix(sinusoidal.code(position, frequency=frequency)[::-1])
+            "code": lambda position, frequency: sp.Matrix(absolute.sinusoidal_code(position, frequency=frequency)[::-1])
         },
-        "twice the shift": {"shift": lambda offset, frequency: sinusoidal.shift(2 * offset, frequency=frequency)},
+        "twice the shift": {
+            "shift": lambda offset, frequency: absolute.sinusoidal_shift(2 * offset, frequency=frequency)
+        },
     },
 )
 def linear_shift(
-    code: OfPlane = lambda position, frequency: sinusoidal.code(position, frequency=frequency),
-    shift: OfPlane = lambda offset, frequency: sinusoidal.shift(offset, frequency=frequency),
+    code: OfPlane = lambda position, frequency: absolute.sinusoidal_code(position, frequency=frequency),
+    shift: OfPlane = lambda offset, frequency: absolute.sinusoidal_shift(offset, frequency=frequency),
 ) -> Facts:
     """The code of position p + k is a fixed orthogonal matrix M_k times the code of p, for every p."""
     position, offset, w = sp.symbols("p k omega", real=True)
@@ -89,7 +91,9 @@ def similarity(
     position, offset, w = sp.symbols("p D omega", real=True)
     yield (
         "PE(p + D) . PE(p) = cos(D omega)",
-        lambda: sinusoidal.code(position + offset, frequency=w).dot(sinusoidal.code(position, frequency=w)),
+        lambda: absolute.sinusoidal_code(position + offset, frequency=w).dot(
+            absolute.sinusoidal_code(position, frequency=w)
+        ),
         lambda: law(offset, w),
     )
     yield "the same before and after: law(-D) = law(D)", lambda: law(-offset, w), lambda: law(offset, w)
@@ -110,12 +114,14 @@ def similarity(
     falsifiers={
         "squared norm D": {"total": lambda width: width},
         "sines alone, whose norm varies": {
-            "code": lambda position, frequency: sp.Matrix([sinusoidal.code(position, frequency=frequency)[0], 0])
+            "code": lambda position, frequency: sp.Matrix(
+                [absolute.sinusoidal_code(position, frequency=frequency)[0], 0]
+            )
         },
     },
 )
 def squared_norm(
-    code: OfPlane = lambda position, frequency: sinusoidal.code(position, frequency=frequency),
+    code: OfPlane = lambda position, frequency: absolute.sinusoidal_code(position, frequency=frequency),
     total: Callable[[sp.Expr], sp.Expr] = lambda width: width / 2,
 ) -> Facts:
     """All codes have the squared norm D/2.
@@ -153,7 +159,9 @@ def injective(
     `repeats` is the distance after which the codes of width 4 repeat.
     """
     position, offset, w = sp.symbols("p D omega", real=True)
-    difference = sinusoidal.code(position + offset, frequency=w) - sinusoidal.code(position, frequency=w)
+    difference = absolute.sinusoidal_code(position + offset, frequency=w) - absolute.sinusoidal_code(
+        position, frequency=w
+    )
     yield (
         "|PE(p + D) - PE(p)|^2 = (2 sin(D omega/2))^2",
         lambda: difference.dot(difference),
@@ -169,7 +177,8 @@ def injective(
         facts_on_reals.append(f"width {width}: real positions {repeat} apart share a code")
         shared = repeat * sp.denom(repeat) if domain is sp.S.Integers else repeat
         if domain.contains(shared) is sp.true and all(
-            sinusoidal.code(shared, frequency=w) == sinusoidal.code(sp.S.Zero, frequency=w) for w in turns
+            absolute.sinusoidal_code(shared, frequency=w) == absolute.sinusoidal_code(sp.S.Zero, frequency=w)
+            for w in turns
         ):
             raise Refuted(f"width {width}: positions 0 and {shared} share a code")
         if width == 4 and repeat != repeats:
@@ -205,22 +214,22 @@ def relative_logits(relative: Callable[[sp.Matrix], bool] = lambda weights: weig
 
     `relative` takes W and returns True if the logit should be unchanged.
     """
-    embed = sinusoidal.ENCODING.embed
+    embed = absolute.SINUSOIDAL.embed
     assert embed is not None
     i, offset, shift, w = sp.symbols("i D s theta", positive=True)
     weights = sp.Matrix(2, 2, sp.symbols("w11 w12 w21 w22", real=True))
     query, key = sp.Matrix(sp.symbols("x1 x2", real=True)), sp.Matrix(sp.symbols("y1 y2", real=True))
 
     def code(position: sp.Expr) -> sp.Matrix:
-        return embed(position).subs(sinusoidal.FREQUENCY, w)
+        return embed(position).subs(rotary.FREQUENCY, w)
 
     def logit(by: sp.Matrix, position: sp.Expr) -> sp.Expr:
         return (query + code(position + offset)).dot(by * (key + code(position)))
 
-    plain = sinusoidal.ENCODING.score(query, key, query_position=i + offset, key_position=i)
+    plain = absolute.SINUSOIDAL.score(query, key, query_position=i + offset, key_position=i)
     change = logit(weights, i + shift) - logit(weights, i)
     steps = [code(sp.Integer(to)) - code(sp.Integer(to - 1)) for to in (1, 2)]
-    yield "W = I is the score of the encoding", lambda: logit(sp.eye(2), i), lambda: plain.subs(sinusoidal.FREQUENCY, w)
+    yield "W = I is the score of the encoding", lambda: logit(sp.eye(2), i), lambda: plain.subs(rotary.FREQUENCY, w)
     yield (
         "the change by a shift s has the slope W (PE(i + s) - PE(i)) in x",
         change.diff(query),

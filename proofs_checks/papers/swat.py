@@ -16,7 +16,7 @@ from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import far, laws
-from lengthgen.theory.encodings import alibi, swat
+from lengthgen.theory.encodings import biases, rotary
 from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Law, Normaliser
 from lengthgen.theory.exact import Undecided
 from lengthgen.theory.far import FarCase, FarField
@@ -46,7 +46,7 @@ _LENGTHS = (10**3, 10**5)
 
 def sigmoid(logit: sp.Expr) -> sp.Expr:
     """Return SWAT's weight of a key with this logit."""
-    return swat.weight(logit)
+    return rotary.swat_weight(logit)
 
 
 def softmax(logits: Sequence[sp.Expr]) -> list[sp.Expr]:
@@ -137,12 +137,12 @@ def independence(alone: Weights = _each_alone, together: Weights = softmax) -> F
         "the key alone suffices for the sigmoid": {"kept_under": Normaliser.SIGMOID},
         "it does not for softmax": {"broken_under": Normaliser.SOFTMAX},
         "a slope that grows with the query": {
-            "encoding": replace(swat.ENCODING, bias=lambda query, key, _: swat.SLOPE * query * (query - key))
+            "encoding": replace(rotary.SWAT, bias=lambda query, key, _: rotary.SWAT_SLOPE * query * (query - key))
         },
     },
 )
 def bias_by_key_alone(
-    encoding: Encoding = swat.ENCODING,
+    encoding: Encoding = rotary.SWAT,
     kept_under: Normaliser = Normaliser.SOFTMAX,
     broken_under: Normaliser = Normaliser.SIGMOID,
 ) -> Facts:
@@ -158,7 +158,7 @@ def bias_by_key_alone(
     query, key = sp.symbols("j i", real=True)
     law_of_bias = encoding.bias
     assert law_of_bias is not None
-    by_key = replace(encoding, bias=lambda query, key, _: -swat.SLOPE * key)
+    by_key = replace(encoding, bias=lambda query, key, _: -rotary.SWAT_SLOPE * key)
     cases = [(encoding, Law.RELATIVE, normaliser, True) for normaliser in Normaliser]
     cases += [(by_key, Law.TRANSLATION, kept_under, True), (by_key, Law.TRANSLATION, broken_under, False)]
     rulings = []
@@ -172,8 +172,8 @@ def bias_by_key_alone(
         rulings.append(f"{bias} under {normaliser}: {law} {'holds' if holds else 'fails'}, {ruling.reason}")
     yield (
         "what is dropped is s j, the same for all keys",
-        lambda: law_of_bias(query, key, sp.S.One) - -swat.SLOPE * key,
-        lambda: swat.SLOPE * query,
+        lambda: law_of_bias(query, key, sp.S.One) - -rotary.SWAT_SLOPE * key,
+        lambda: rotary.SWAT_SLOPE * query,
     )
     yield from rulings
 
@@ -215,12 +215,13 @@ def constants_of_a_row(ignoring: Weights = softmax, changing: Number = sigmoid) 
     r"\sigma(sD)+\sigma(-sD)=1\Rightarrow\tfrac12\sum_{D<W}\big(\sigma(sD)+\sigma(-sD)\big)=\tfrac W2",
     assumptions=("content 0, as for small initial weights; the window is full",),
     falsifiers={
-        "negative slopes alone": {"slopes": lambda heads: swat.slopes(heads, "negative")},
+        "negative slopes alone": {"slopes": lambda heads: rotary.swat_slopes(heads, "negative")},
         "weights that sum to 1 for every window": {"alone": lambda logit: sp.exp(logit) / (sp.exp(logit) + 2)},
     },
 )
 def growth_with_window(
-    alone: Number = sigmoid, slopes: Callable[[int], Sequence[sp.Expr]] = lambda heads: swat.slopes(heads, "balanced")
+    alone: Number = sigmoid,
+    slopes: Callable[[int], Sequence[sp.Expr]] = lambda heads: rotary.swat_slopes(heads, "balanced"),
 ) -> Facts:
     """At zero content the weights of a full window of W keys sum to W/2 in the mean of two heads of opposite slopes, as
     balanced slopes are: outputs grow with the window, which softmax's do not.
@@ -235,7 +236,7 @@ def growth_with_window(
             raise Refuted(f"{heads} heads, D = 1: the mean weight is {short(ball(total))}, not 1/2")
     yield (
         "sigma(s D) + sigma(-s D) = 1",
-        lambda: alone(swat.SLOPE * distance) + alone(-swat.SLOPE * distance),
+        lambda: alone(rotary.SWAT_SLOPE * distance) + alone(-rotary.SWAT_SLOPE * distance),
         lambda: sp.Integer(1),
     )
     yield same_by_sympy("sigma(0)", alone(sp.S.Zero), sp.Rational(1, 2))
@@ -300,7 +301,7 @@ def output_bound(together: Weights = softmax, alone: Number = sigmoid, bound: Nu
     },
 )
 def reach_of_layers(
-    field: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda window, layers: swat.receptive_field(
+    field: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda window, layers: rotary.swat_receptive_field(
         window=window, layers=layers
     ),
     keys: Callable[[int], range] = range,
@@ -334,16 +335,16 @@ def reach_of_layers(
     assumptions=("the content part of the logit is at most c in size, and u = |s| D - c > 0",),
     answers=("cases",),
     falsifiers={
-        "weights of a quarter of the logit": {"alone": lambda logit: swat.weight(logit / 4)},
+        "weights of a quarter of the logit": {"alone": lambda logit: rotary.swat_weight(logit / 4)},
         "a gradient that falls twice as fast": {"gradient": lambda margin: sp.exp(-2 * margin)},
         "a weight that rises twice as fast": {"least": lambda margin: 1 - sp.exp(-2 * margin)},
         "a slope by the root of the distance": {
-            "encoding": replace(swat.ENCODING, bias=lambda query, key, _: swat.SLOPE * sp.sqrt(query - key))
+            "encoding": replace(rotary.SWAT, bias=lambda query, key, _: rotary.SWAT_SLOPE * sp.sqrt(query - key))
         },
     },
 )
 def slope_signs(
-    encoding: Encoding = swat.ENCODING,
+    encoding: Encoding = rotary.SWAT,
     alone: Number = sigmoid,
     least: Number = lambda margin: 1 - sp.exp(-margin),
     gradient: Number = lambda margin: sp.exp(-margin),
@@ -374,7 +375,7 @@ def slope_signs(
     assert encoding.bias is not None
     law = encoding.bias
     small = sp.exp(-margin)
-    yield "the bias at distance D", lambda: law(key + distance, key, LENGTH), lambda: swat.SLOPE * distance
+    yield "the bias at distance D", lambda: law(key + distance, key, LENGTH), lambda: rotary.SWAT_SLOPE * distance
     yield (
         "the weight rises with the logit: sigma'(l) = sigma(l) sigma(-l), above 0",
         lambda: derivative(alone(logit), logit),
@@ -407,16 +408,16 @@ def slope_signs(
     answers=("equal",),
     falsifiers={
         "ALiBi's slopes for H/2 heads": {
-            "slopes": lambda heads: tuple(sign * slope for sign in (-1, 1) for slope in alibi.slopes(heads // 2))
+            "slopes": lambda heads: tuple(sign * slope for sign in (-1, 1) for slope in biases.alibi_slopes(heads // 2))
         },
-        "all slopes negative": {"slopes": lambda heads: swat.slopes(heads, "negative")},
+        "all slopes negative": {"slopes": lambda heads: rotary.swat_slopes(heads, "negative")},
         "the horizons of 1/100": {"horizon": lambda power: 2**power * sp.log(100)},
         "compared with its own slopes": {"others": lambda heads: [2 ** -sp.Integer(k + 1) for k in range(heads)]},
     },
 )
 def horizons(
-    slopes: Callable[[int], Sequence[sp.Expr]] = lambda heads: swat.slopes(heads, "balanced"),
-    others: Callable[[int], Sequence[sp.Expr]] = alibi.slopes,
+    slopes: Callable[[int], Sequence[sp.Expr]] = lambda heads: rotary.swat_slopes(heads, "balanced"),
+    others: Callable[[int], Sequence[sp.Expr]] = biases.alibi_slopes,
     horizon: Number = lambda power: 2**power * sp.log(1000),
     equal: frozenset[int] = frozenset({16}),
 ) -> Facts:

@@ -9,7 +9,7 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.theory.encodings import alibi, t5
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding
 from lengthgen.theory.exact import Undecided
 
@@ -37,8 +37,11 @@ def _clash(bucket: Buckets, context: int) -> str:
     """Two keys of a row that share a bucket although ALiBi gives them different biases; empty if there are none."""
     buckets = [bucket(sp.Integer(distance)) for distance in range(context)]
     for near, far in combinations(range(context), 2):
-        biases = [alibi.bias(alibi.SLOPE, query_position=sp.Integer(at), key_position=sp.S.Zero) for at in (near, far)]
-        gap = sp.expand(biases[0] - biases[1])
+        both = [
+            biases.alibi_bias(biases.ALIBI_SLOPE, query_position=sp.Integer(at), key_position=sp.S.Zero)
+            for at in (near, far)
+        ]
+        gap = sp.expand(both[0] - both[1])
         if buckets[near] == buckets[far] and not gap.is_zero:
             return f"distances {near} and {far} share bucket {buckets[near]}, and ALiBi's biases there differ by {gap}"
     return ""
@@ -61,18 +64,18 @@ def _plain(weight: sp.Expr) -> sp.Symbol:
 
 def _bias_of_query_position(query: sp.Expr, key: sp.Expr) -> sp.Expr:
     """Bias that reads the bucket of the query's position, not of the distance."""
-    return t5.WEIGHTS[t5.bucket(query)]
+    return biases.T5_WEIGHTS[biases.t5_bucket(query)]
 
 
 def _causal_rule(buckets: int, longest: int) -> Buckets:
     """Causal rule with this number of buckets; the last one contains all distances from at most `longest` on."""
-    return lambda offset: t5.Bucket(sp.Max(offset, 0), buckets, longest)
+    return lambda offset: biases.Bucket(sp.Max(offset, 0), buckets, longest)
 
 
 def _own_offset_after(offset: sp.Expr) -> sp.Expr:
     """Bidirectional bucket, except that offset 0 counts as after the query."""
-    half = t5.BUCKETS // 2
-    return t5.Bucket(abs(offset), half, t5.LONGEST) + sp.Piecewise((0, offset > 0), (half, True))
+    half = biases.T5_BUCKETS // 2
+    return biases.Bucket(abs(offset), half, biases.T5_LONGEST) + sp.Piecewise((0, offset > 0), (half, True))
 
 
 def _bias_of(encoding: Encoding) -> Bias:
@@ -101,14 +104,16 @@ CLAIMS = PaperClaims(SOURCE)
     assumptions=("32 buckets, 128 the longest distance, as released",),
     answers=("exact", "count"),
     falsifiers={
-        "numbered from the far end": {"bucket": lambda offset: t5.BUCKETS - 1 - t5.bucket(offset)},
-        "half of the buckets": {"bucket": _causal_rule(t5.BUCKETS // 2, t5.LONGEST)},
-        "the last bucket never used": {"bucket": lambda offset: sp.Min(t5.bucket(offset), t5.BUCKETS - 2)},
+        "numbered from the far end": {"bucket": lambda offset: biases.T5_BUCKETS - 1 - biases.t5_bucket(offset)},
+        "half of the buckets": {"bucket": _causal_rule(biases.T5_BUCKETS // 2, biases.T5_LONGEST)},
+        "the last bucket never used": {
+            "bucket": lambda offset: sp.Min(biases.t5_bucket(offset), biases.T5_BUCKETS - 2)
+        },
         "buckets begin a distance early": {"rounding": sp.floor},
     },
 )
 def buckets_of_distances(
-    bucket: Buckets = t5.bucket, exact: int = 16, count: int = 32, rounding: type[sp.Function] = sp.ceiling
+    bucket: Buckets = biases.t5_bucket, exact: int = 16, count: int = 32, rounding: type[sp.Function] = sp.ceiling
 ) -> Facts:
     """The causal bucket never falls with the distance, is the distance itself up to 16, takes all of 0 to 31, and
     bucket b >= 16 begins at the distance ceil(16 * 8^((b - 16)/16)); a key after the query has bucket 0. Decided for
@@ -131,28 +136,30 @@ def buckets_of_distances(
         raise Refuted(
             f"distances up to {shared - 1} are their own buckets, distance {shared} has bucket {buckets[shared]}"
         )
-    for index in range(t5.BUCKETS // 2, t5.BUCKETS):
-        coarse = sp.Rational(index - t5.BUCKETS // 2, t5.BUCKETS // 2)
-        stated = rounding(t5.BUCKETS // 2 * sp.Integer(8) ** coarse)
+    for index in range(biases.T5_BUCKETS // 2, biases.T5_BUCKETS):
+        coarse = sp.Rational(index - biases.T5_BUCKETS // 2, biases.T5_BUCKETS // 2)
+        stated = rounding(biases.T5_BUCKETS // 2 * sp.Integer(8) ** coarse)
         if buckets.index(index) != stated:
             raise Refuted(f"bucket {index} begins at distance {buckets.index(index)}, not {stated}")
-    if bucket(t5.LONGEST + _BEYOND) != buckets[t5.LONGEST]:
-        raise Refuted(f"the bucket of 128 + k is {bucket(t5.LONGEST + _BEYOND)}, not {buckets[t5.LONGEST]}")
-    row = _row(t5.ENCODING)
+    if bucket(biases.T5_LONGEST + _BEYOND) != buckets[biases.T5_LONGEST]:
+        raise Refuted(
+            f"the bucket of 128 + k is {bucket(biases.T5_LONGEST + _BEYOND)}, not {buckets[biases.T5_LONGEST]}"
+        )
+    row = _row(biases.T5)
     for distance in range(1, FARTHEST + 1):
         if row(sp.Integer(-distance)) != 0:
             raise Refuted(f"a key {distance} after the query has bucket {row(sp.Integer(-distance))}, not 0")
-    _require_labels(t5.ENCODING, buckets)
+    _require_labels(biases.T5, buckets)
     trained = [
         same_by_sympy("trained numbers", encoding.learned, count * HEADS)
-        for encoding in (t5.ENCODING, t5.BIDIRECTIONAL)
+        for encoding in (biases.T5, biases.T5_BIDIRECTIONAL)
     ]
-    sizes = [buckets.count(index) for index in range(t5.BUCKETS - 1)]
+    sizes = [buckets.count(index) for index in range(biases.T5_BUCKETS - 1)]
     yield f"distances 0 to {FARTHEST} one by one: the bucket never falls and takes all {count} values"
     yield f"distances 0 to {exact} and no more are their own buckets"
     yield f"buckets 16 to 30 hold {sizes[16:]} distances each"
     yield "bucket b >= 16 begins at ceil(16 8^((b - 16)/16)), exactly"
-    yield f"every distance 128 + k has bucket {buckets[t5.LONGEST]}; keys after the query have bucket 0"
+    yield f"every distance 128 + k has bucket {buckets[biases.T5_LONGEST]}; keys after the query have bucket 0"
     yield f"{trained[0]}: one for each bucket and head, bidirectional or not"
 
 
@@ -166,27 +173,27 @@ def buckets_of_distances(
     answers=("first_row_unused",),
     falsifiers={
         "the offset 0 counts as after": {"bucket": _own_offset_after},
-        "the causal buckets": {"bucket": _row(t5.ENCODING)},
-        "sides exchanged": {"bucket": lambda offset: _row(t5.BIDIRECTIONAL)(-offset)},
+        "the causal buckets": {"bucket": _row(biases.T5)},
+        "sides exchanged": {"bucket": lambda offset: _row(biases.T5_BIDIRECTIONAL)(-offset)},
     },
 )
-def both_sides(first_row_unused: int | None = 16, bucket: Buckets = _row(t5.BIDIRECTIONAL)) -> Facts:
+def both_sides(first_row_unused: int | None = 16, bucket: Buckets = _row(biases.T5_BIDIRECTIONAL)) -> Facts:
     """In the bidirectional form a key after the query has the bucket of the key at the same distance before it, plus
     16; the offset 0 counts as before, so no pair of positions uses row 16 of the table. Decided for the released rule:
     32 buckets, up to distance 128.
     """
-    half = t5.BUCKETS // 2
+    half = biases.T5_BUCKETS // 2
     buckets = {offset: int(bucket(sp.Integer(offset))) for offset in range(-FARTHEST, FARTHEST + 1)}
     for distance in range(1, FARTHEST + 1):
         if buckets[-distance] != buckets[distance] + half:
             both = f"{buckets[distance]} and {buckets[-distance]}"
             raise Refuted(f"a key {distance} before the query and one {distance} after have buckets {both}")
-    unused = sorted(set(range(t5.BUCKETS)) - set(buckets.values()))
+    unused = sorted(set(range(biases.T5_BUCKETS)) - set(buckets.values()))
     if unused != ([] if first_row_unused is None else [first_row_unused]):
         raise Refuted(f"the buckets without an offset are {unused}")
-    _require_labels(t5.BIDIRECTIONAL, [buckets[distance] for distance in range(FARTHEST + 1)])
-    ends = [bucket(sign * (t5.LONGEST + _BEYOND)) for sign in (1, -1)]
-    if ends != [half - 1, t5.BUCKETS - 1]:
+    _require_labels(biases.T5_BIDIRECTIONAL, [buckets[distance] for distance in range(FARTHEST + 1)])
+    ends = [bucket(sign * (biases.T5_LONGEST + _BEYOND)) for sign in (1, -1)]
+    if ends != [half - 1, biases.T5_BUCKETS - 1]:
         raise Refuted(f"offsets of 128 + k and more have the buckets {ends}")
     yield f"offsets from -{FARTHEST} to {FARTHEST} one by one, and all beyond 128 by their common buckets"
     yield (
@@ -205,20 +212,20 @@ def both_sides(first_row_unused: int | None = 16, bucket: Buckets = _row(t5.BIDI
     assumptions=("32 buckets, 128 the longest distance, as released",),
     answers=("first",),
     falsifiers={
-        "the rule for distances up to 64": {"bucket": _causal_rule(t5.BUCKETS, 64)},
-        "the rule of 31 buckets": {"bucket": _causal_rule(t5.BUCKETS - 1, t5.LONGEST)},
+        "the rule for distances up to 64": {"bucket": _causal_rule(biases.T5_BUCKETS, 64)},
+        "the rule of 31 buckets": {"bucket": _causal_rule(biases.T5_BUCKETS - 1, biases.T5_LONGEST)},
     },
 )
-def saturation(bucket: Buckets = t5.bucket, first: int = 113) -> Facts:
+def saturation(bucket: Buckets = biases.t5_bucket, first: int = 113) -> Facts:
     """All distances from 113 on share bucket 31, and no nearer one has it. Decided for the released rule: 32 buckets,
     up to distance 128.
 
     Decide the distance `first` from which on all distances share the last bucket.
     """
-    last = t5.BUCKETS - 1
-    if bucket(t5.LONGEST + _BEYOND) != last:
-        raise Refuted(f"distance 128 + k has bucket {bucket(t5.LONGEST + _BEYOND)}, not {last}")
-    for distance in range(t5.LONGEST + 1):
+    last = biases.T5_BUCKETS - 1
+    if bucket(biases.T5_LONGEST + _BEYOND) != last:
+        raise Refuted(f"distance 128 + k has bucket {bucket(biases.T5_LONGEST + _BEYOND)}, not {last}")
+    for distance in range(biases.T5_LONGEST + 1):
         number = int(bucket(sp.Integer(distance)))
         if (number == last) != (distance >= first):
             raise Refuted(f"distance {distance} has bucket {number}, though saturation is said to begin at {first}")
@@ -232,11 +239,11 @@ def saturation(bucket: Buckets = t5.bucket, first: int = 113) -> Facts:
     r"w[\beta((j+s)-(i+s))]=w[\beta(j-i)]",
     label="P",
     falsifiers={
-        "the query's own position bucketed": {"biases": (_bias_of_query_position, _bias_of(t5.BIDIRECTIONAL))},
-        "so in the bidirectional form": {"biases": (_bias_of(t5.ENCODING), _bias_of_query_position)},
+        "the query's own position bucketed": {"biases": (_bias_of_query_position, _bias_of(biases.T5_BIDIRECTIONAL))},
+        "so in the bidirectional form": {"biases": (_bias_of(biases.T5), _bias_of_query_position)},
     },
 )
-def relative_law(biases: tuple[Bias, ...] = (_bias_of(t5.ENCODING), _bias_of(t5.BIDIRECTIONAL))) -> Facts:
+def relative_law(biases: tuple[Bias, ...] = (_bias_of(biases.T5), _bias_of(biases.T5_BIDIRECTIONAL))) -> Facts:
     """T5's bias, causal or bidirectional, depends on positions through j - i alone, whatever its weights."""
     i, distance, shift = sp.symbols("i D s", integer=True, nonnegative=True)
     for name, bias in zip(("causal", "bidirectional"), biases, strict=True):
@@ -256,18 +263,18 @@ def relative_law(biases: tuple[Bias, ...] = (_bias_of(t5.ENCODING), _bias_of(t5.
     assumptions=("32 buckets, 128 the longest distance, as released",),
     answers=("first",),
     falsifiers={
-        "the rule for distances up to 64": {"bucket": _causal_rule(t5.BUCKETS, 64)},
-        "the rule of 34 buckets": {"bucket": _causal_rule(t5.BUCKETS + 2, t5.LONGEST)},
+        "the rule for distances up to 64": {"bucket": _causal_rule(biases.T5_BUCKETS, 64)},
+        "the rule of 34 buckets": {"bucket": _causal_rule(biases.T5_BUCKETS + 2, biases.T5_LONGEST)},
     },
 )
-def far_keys(bucket: Buckets = t5.bucket, first: int = 113) -> Facts:
+def far_keys(bucket: Buckets = biases.t5_bucket, first: int = 113) -> Facts:
     """Among keys at distance 113 or more the attention weights depend on content alone: there T5 is NoPE. Decided for
     the released rule: 32 buckets, up to distance 128.
 
     Decide that for keys at distance `first` or more only the content matters to attention.
     """
-    last = bucket(t5.LONGEST + _BEYOND)
-    for distance in range(first, t5.LONGEST):
+    last = bucket(biases.T5_LONGEST + _BEYOND)
+    for distance in range(first, biases.T5_LONGEST):
         number = bucket(sp.Integer(distance))
         if number != last:
             raise Refuted(
@@ -277,7 +284,7 @@ def far_keys(bucket: Buckets = t5.bucket, first: int = 113) -> Facts:
     if bucket(sp.Integer(first - 1)) == last:
         raise Refuted(f"distance {first - 1} has bucket {last} too")
     content, other = sp.symbols("s s_", real=True)
-    with_bias = [sp.exp(logit + _plain(t5.WEIGHTS[last])) for logit in (content, other)]
+    with_bias = [sp.exp(logit + _plain(biases.T5_WEIGHTS[last])) for logit in (content, other)]
     yield f"distances {first} to 127 have bucket {last} one by one, and so has every 128 + k"
     yield (
         "ratio of the weights of two such keys, for any contents and any w",
@@ -295,11 +302,11 @@ def far_keys(bucket: Buckets = t5.bucket, first: int = 113) -> Facts:
     assumptions=("32 buckets, 128 the longest distance, as released", "any slope m > 0"),
     answers=("longest_context",),
     falsifiers={
-        "the rule of 64 buckets": {"bucket": _causal_rule(2 * t5.BUCKETS, t5.LONGEST)},
-        "the bidirectional form": {"bucket": _row(t5.BIDIRECTIONAL)},
+        "the rule of 64 buckets": {"bucket": _causal_rule(2 * biases.T5_BUCKETS, biases.T5_LONGEST)},
+        "the bidirectional form": {"bucket": _row(biases.T5_BIDIRECTIONAL)},
     },
 )
-def alibi_as_table(bucket: Buckets = _row(t5.ENCODING), longest_context: int = 17) -> Facts:
+def alibi_as_table(bucket: Buckets = _row(biases.T5), longest_context: int = 17) -> Facts:
     """For contexts of 17 positions some table of T5 gives any bias that depends on the distance; for longer contexts no
     table gives ALiBi's bias, not even up to a constant in each row. Decided for the released rule: 32 buckets, up to
     distance 128.

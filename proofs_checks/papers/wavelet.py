@@ -17,7 +17,7 @@ from lengthgen.proofs_checks.facts import ball, decided_cases, derivative, is_ze
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import far, laws
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import alibi, rotary, wavelet
+from lengthgen.theory.encodings import biases, relations, rotary
 from lengthgen.theory.encodings.encoding import Encoding, Law
 from lengthgen.theory.exact import Undecided
 from lengthgen.theory.far import FarField
@@ -54,17 +54,17 @@ _BITS = 2048
 
 def ricker(point: sp.Expr) -> sp.Expr:
     """Ricker's wavelet of the encoding."""
-    return wavelet.ricker(point, scale=sp.S.One)
+    return relations.ricker(point, scale=sp.S.One)
 
 
 def _with_vectors(vector: Vector) -> Encoding:
     """Record with other vectors, given as a function of the positions of query and key."""
-    return replace(wavelet.ENCODING, relative_key=lambda query, key, _: vector(query, key))
+    return replace(relations.WAVELET, relative_key=lambda query, key, _: vector(query, key))
 
 
 def _asymmetry(name: str, vector: Vector) -> str:
     """Fact that a key before the query and one behind it have other vectors. Raises `Refuted` if none is seen."""
-    here = dict(zip((*wavelet.SCALES, *wavelet.SHIFTS), map(sp.Integer, (1, 2, 1, 1)), strict=True))
+    here = dict(zip((*relations.WAVELET_SCALES, *relations.WAVELET_SHIFTS), map(sp.Integer, (1, 2, 1, 1)), strict=True))
     for distance in map(sp.Integer, range(1, 4)):
         before, behind = vector(distance, sp.S.Zero).subs(here), vector(sp.S.Zero, distance).subs(here)
         for entry, other in zip(before, behind, strict=True):
@@ -81,13 +81,13 @@ def _half_line(ratio: sp.Expr) -> sp.Expr:
     return ratio * sp.exp(-(ratio**2) / 2)
 
 
-def _vector(query: sp.Expr, key: sp.Expr, psi: wavelet.Wavelet) -> sp.Matrix:
-    return wavelet.key_vector(query, key, wavelet=psi)
+def _vector(query: sp.Expr, key: sp.Expr, psi: relations.Wavelet) -> sp.Matrix:
+    return relations.wavelet_vector(query, key, wavelet=psi)
 
 
-def _by_position(query: sp.Expr, key: sp.Expr, psi: wavelet.Wavelet) -> sp.Matrix:
+def _by_position(query: sp.Expr, key: sp.Expr, psi: relations.Wavelet) -> sp.Matrix:
     """Vectors of the query's position."""
-    return wavelet.key_vector(query, sp.S.Zero, wavelet=psi)
+    return relations.wavelet_vector(query, sp.S.Zero, wavelet=psi)
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -100,7 +100,7 @@ CLAIMS = PaperClaims(SOURCE)
     assumptions=("any scale a > 0 and shift b >= 0, r = b/a",),
     falsifiers={
         "mean 0 over the distances for every shift": {"half_line": lambda ratio: sp.S.Zero},
-        "the bell curve": {"psi": lambda point: wavelet.gaussian(point, scale=sp.S.One)},
+        "the bell curve": {"psi": lambda point: relations.gaussian(point, scale=sp.S.One)},
         "antiderivative t e^(-t^2)": {"antiderivative": lambda point: point * sp.exp(-(point**2))},
     },
 )
@@ -141,7 +141,7 @@ def integrals(
     falsifiers={
         "vectors of the query's position": {"vector": _by_position},
         "vectors of the absolute distance": {
-            "vector": lambda query, key, psi: wavelet.key_vector(sp.Abs(query - key), sp.S.Zero, wavelet=psi)
+            "vector": lambda query, key, psi: relations.wavelet_vector(sp.Abs(query - key), sp.S.Zero, wavelet=psi)
         },
     },
 )
@@ -149,7 +149,7 @@ def relative(vector: Vector = _vector) -> Facts:
     """What the vectors add to a score depends on the query's content and on the distance m - n alone, for each of the
     four wavelets; it is not symmetric in the distance.
     """
-    for name, psi in wavelet.WAVELETS.items():
+    for name, psi in relations.WAVELETS.items():
         encoding = _with_vectors(partial(vector, psi=psi))
         ruling = laws.decide_law(encoding, Law.RELATIVE)
         if ruling.holds is None:
@@ -184,10 +184,10 @@ def bounded(psi: Function = ricker) -> Facts:
     def at_scale(point: sp.Expr, *, scale: sp.Expr) -> sp.Expr:
         return psi(point)
 
-    encoding = _with_vectors(partial(wavelet.key_vector, wavelet=at_scale))
+    encoding = _with_vectors(partial(relations.wavelet_vector, wavelet=at_scale))
     behaviours = {
         "the vectors": (far.far_cases(encoding), FarField.CONSTANT),
-        "ALiBi's bias": (far.far_cases(alibi.ENCODING), FarField.EXPONENTIAL),
+        "ALiBi's bias": (far.far_cases(biases.ALIBI), FarField.EXPONENTIAL),
     }
     for what, (cases, expected) in behaviours.items():
         if [case.behaviour for case in cases] != [expected]:
@@ -240,15 +240,15 @@ def _as_printed(matrix: sp.Matrix) -> sp.Matrix:
 
 
 def _psi(point: sp.Expr, *, turns: sp.Expr) -> sp.Expr:
-    return wavelet.restricted(point, turns=turns)
+    return relations.restricted_wavelet(point, turns=turns)
 
 
 def _turns(position: sp.Expr) -> sp.Expr:
-    return wavelet.turns(position)
+    return relations.restricted_turns(position)
 
 
 def _shift(plane: sp.Expr, *, angle: sp.Expr, turns: sp.Expr) -> sp.Expr:
-    return wavelet.restricted_shift(plane, angle=angle, turns=turns)
+    return relations.restricted_shift(plane, angle=angle, turns=turns)
 
 
 def _frequency(plane: sp.Expr | int, *, head_dim: sp.Expr) -> sp.Expr:
@@ -257,7 +257,7 @@ def _frequency(plane: sp.Expr | int, *, head_dim: sp.Expr) -> sp.Expr:
 
 def _other_sign(point: sp.Expr, *, turns: sp.Expr) -> sp.Expr:
     """Wavelet with the sine's sign changed."""
-    return wavelet.restricted(point, turns=-turns)
+    return relations.restricted_wavelet(point, turns=-turns)
 
 
 @CLAIMS.claim(
@@ -363,7 +363,7 @@ def haar_matrix(
     """
     angle, turn = sp.Symbol("t", real=True), sp.Symbol("n", integer=True)
     head_dim = sp.Symbol("d", integer=True, positive=True)
-    rotation, arranged = rotary.rotation(sp.pi / 4), arrange(sp.Matrix(wavelet.HAAR_MATRIX))
+    rotation, arranged = rotary.rotation(sp.pi / 4), arrange(sp.Matrix(relations.HAAR_MATRIX))
     for entry, expected in zip(arranged, rotation, strict=True):
         if not is_zero(entry - expected):
             raise Refuted(f"{arranged.tolist()} is not the rotation {rotation.tolist()}; its det is {arranged.det()}")
@@ -374,7 +374,7 @@ def haar_matrix(
     odd = sp.expand(4 * position / sp.pi)
     if not odd.is_odd:
         raise Refuted(f"4m/pi = {odd} is not an odd number for every n")
-    yield same_by_sympy("det of the Haar matrix", wavelet.HAAR_MATRIX.det(), sp.Integer(-1))
+    yield same_by_sympy("det of the Haar matrix", relations.HAAR_MATRIX.det(), sp.Integer(-1))
     yield "det R(t) = 1, so the matrix is a reflection", lambda: rotary.rotation(angle).det(), sp.S.One
     yield "after its rows are swapped it is R(pi/4), entry by entry"
     yield f"theta_0 = {first} for every d, so m theta_0 = pi/4 + 2 pi n has m = {position}"
@@ -418,23 +418,23 @@ def _log_determinant(rows: Sequence[Sequence[sp.Expr]], where: str) -> float:
 
 
 def _grid(head_dim: int, scales: int) -> tuple[tuple[int, int], ...]:
-    return wavelet.grid(head_dim, scales)
+    return relations.wavelet_grid(head_dim, scales)
 
 
 def _without_shifts(head_dim: int, scales: int) -> tuple[tuple[int, int], ...]:
-    return tuple((a, 0) for a, _ in wavelet.grid(head_dim, scales))
+    return tuple((a, 0) for a, _ in relations.wavelet_grid(head_dim, scales))
 
 
 def _component(distance: sp.Expr, scale: sp.Expr, shift: sp.Expr) -> sp.Expr:
-    return wavelet.component(distance, scale=scale, shift=shift, wavelet=wavelet.ricker)
+    return relations.wavelet_component(distance, scale=scale, shift=shift, wavelet=relations.ricker)
 
 
 def _haar_component(distance: sp.Expr, scale: sp.Expr, shift: sp.Expr) -> sp.Expr:
-    return wavelet.component(distance, scale=scale, shift=shift, wavelet=wavelet.haar)
+    return relations.wavelet_component(distance, scale=scale, shift=shift, wavelet=relations.mirrored_haar)
 
 
 def _slopes(heads: int) -> Sequence[sp.Expr]:
-    return alibi.slopes(heads)
+    return biases.alibi_slopes(heads)
 
 
 @CLAIMS.claim(
@@ -461,7 +461,7 @@ def far_field(psi: Function = ricker, widths: int = 6) -> Facts:
         raise Refuted(f"psi still falls at t = {widths}")
     scale, shift = sp.symbols("a b", positive=True)
     slack, more = sp.symbols("e f", nonnegative=True)
-    reach = max(b + widths * a for a, b in wavelet.grid(_WIDTH, _SCALES))
+    reach = max(b + widths * a for a, b in relations.wavelet_grid(_WIDTH, _SCALES))
     yield (
         "psi rises for t > sqrt(3): its derivative is t (t^2 - 3) e^(-t^2/2)",
         lambda: derivative(psi(POINT), POINT),
@@ -489,7 +489,7 @@ def far_field(psi: Function = ricker, widths: int = 6) -> Facts:
     assumptions=("rounding to nearest",),
     falsifiers={
         "the distances 200 and 300": {"distances": (200, 300)},
-        "four scales more": {"grid": lambda head_dim, scales: wavelet.grid(head_dim, scales + 4)},
+        "four scales more": {"grid": lambda head_dim, scales: relations.wavelet_grid(head_dim, scales + 4)},
     },
 )
 def underflow(grid: Grid = _grid, distances: Sequence[int] = (2000, 3000)) -> Facts:
@@ -520,10 +520,10 @@ def fixed_scale(scales: int = 1, widths: int = 6, distances: Sequence[int] = (20
     """
     far_field(psi=ricker, widths=widths)
     for width in range(1, _WIDEST + 1):
-        reach = max(b + widths * a for a, b in wavelet.grid(width, scales))
+        reach = max(b + widths * a for a, b in relations.wavelet_grid(width, scales))
         if reach != width - 1 + widths:
             raise Refuted(f"d = {width}: b_max + {widths} a_max = {reach}, not {width - 1 + widths}")
-    largest = _require_underflow(wavelet.grid(_WIDTH, scales), distances)
+    largest = _require_underflow(relations.wavelet_grid(_WIDTH, scales), distances)
     yield f"the shifts are 0 .. d - 1 and every scale is 1, so b_max + {widths} a_max = d - 1 + {widths}"
     yield f"psi is below 10^-6 in size from t = {widths} on (claim wavelet-7)"
     yield f"d = {_WIDTH}: the largest component at the distances {distances} is {largest}, 0 in float32"
@@ -561,7 +561,7 @@ def independent(grid: Grid = _grid, component: Component = _component) -> Facts:
     assumptions=("equal contents, so that weights are e^(-m D)",),
     falsifiers={
         "slopes that begin at 1": {"slopes": lambda heads: [sp.Rational(1, 2**head) for head in range(heads)]},
-        "the slopes of 16 heads": {"slopes": lambda heads: alibi.slopes(2 * heads)[:heads]},
+        "the slopes of 16 heads": {"slopes": lambda heads: biases.alibi_slopes(2 * heads)[:heads]},
     },
 )
 def windows(slopes: Callable[[int], Sequence[sp.Expr]] = _slopes, first: sp.Expr = 2 * sp.log(1000)) -> Facts:
@@ -576,12 +576,12 @@ def windows(slopes: Callable[[int], Sequence[sp.Expr]] = _slopes, first: sp.Expr
             raise Refuted(f"head {head + 1} of 8: the window is {length.n(6)}, not {(first * 2**head).n(6)}")
     yield same_by_sympy(
         "the weight at D = log(1000)/m is 1/1000 of that at D = 0, for every slope m",
-        sp.exp(alibi.bias(slope, query_position=window, key_position=sp.S.Zero)),
+        sp.exp(biases.alibi_bias(slope, query_position=window, key_position=sp.S.Zero)),
         sp.Rational(1, 1000),
     )
     yield (
         "and it falls with D: the derivative of -m D is -m",
-        lambda: derivative(alibi.bias(slope, query_position=distance, key_position=sp.S.Zero), distance),
+        lambda: derivative(biases.alibi_bias(slope, query_position=distance, key_position=sp.S.Zero), distance),
         lambda: -slope,
     )
     yield f"8 heads: {', '.join(f'{float(length):.1f}' for length in lengths)}"

@@ -8,7 +8,7 @@ from lengthgen.proofs_checks.claim import Refuted, Source
 from lengthgen.proofs_checks.facts import derivative
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.rope import PLANES
-from lengthgen.theory.encodings import hope, rotary, xpos
+from lengthgen.theory.encodings import hope, rotary
 
 SOURCE = Source(paper="A Length-Extrapolatable Transformer (xPos)", arxiv="2212.10554")
 
@@ -31,13 +31,17 @@ CLAIMS = PaperClaims(SOURCE)
     assumptions=(PLANES, "exact arithmetic"),
     falsifiers={
         "the key scaled like the query": {
-            "key_action": lambda position, frequency, rate: xpos.actions(position, frequency=frequency, rate=rate)[0]
+            "key_action": lambda position, frequency, rate: rotary.xpos_actions(
+                position, frequency=frequency, rate=rate
+            )[0]
         },
         "the key not scaled": {"key_action": lambda position, frequency, rate: rotary.rotation(position * frequency)},
     },
 )
 def relative_law(
-    key_action: KeyAction = lambda position, frequency, rate: xpos.actions(position, frequency=frequency, rate=rate)[1],
+    key_action: KeyAction = lambda position, frequency, rate: rotary.xpos_actions(
+        position, frequency=frequency, rate=rate
+    )[1],
 ) -> Facts:
     """After xPos the score depends on positions through D = j - i alone: RoPE's kernel times zeta^(D/512) in each
     plane.
@@ -45,10 +49,10 @@ def relative_law(
     i, offset, w, rate = sp.symbols("i D omega lambda", real=True)
     j = i + offset
     query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
-    kernel = xpos.kernel(offset, frequency=w, rate=rate)
-    on_query = xpos.actions(j, frequency=w, rate=rate)[0]
-    law = {xpos.FREQUENCY: w, xpos.RATE: rate}
-    scored = xpos.ENCODING.score(query, key, query_position=j, key_position=i).subs(law)
+    kernel = rotary.xpos_kernel(offset, frequency=w, rate=rate)
+    on_query = rotary.xpos_actions(j, frequency=w, rate=rate)[0]
+    law = {rotary.FREQUENCY: w, rotary.XPOS_RATE: rate}
+    scored = rotary.XPOS.score(query, key, query_position=j, key_position=i).subs(law)
     zeta = sp.exp(-512 * rate)
     yield "actions at j = i + D and i = X(D)", lambda: key_action(i, w, rate).T * on_query, kernel
     yield "score = k^T X(D) q", scored, lambda: (key.T * kernel * query)[0]
@@ -62,12 +66,12 @@ def relative_law(
     assumptions=(PLANES,),
     falsifiers={
         "bounded in both directions": {"directions": (1, -1)},
-        "zeta inverted": {"zeta": lambda plane, head_dim: 1 / xpos.zeta(plane, head_dim=head_dim)},
-        "one plane more": {"zeta": lambda plane, head_dim: xpos.zeta(plane + 1, head_dim=head_dim)},
+        "zeta inverted": {"zeta": lambda plane, head_dim: 1 / rotary.xpos_zeta(plane, head_dim=head_dim)},
+        "one plane more": {"zeta": lambda plane, head_dim: rotary.xpos_zeta(plane + 1, head_dim=head_dim)},
     },
 )
 def one_sided(
-    zeta: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda plane, head_dim: xpos.zeta(plane, head_dim=head_dim),
+    zeta: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda plane, head_dim: rotary.xpos_zeta(plane, head_dim=head_dim),
     directions: tuple[int, ...] = (1,),
 ) -> Facts:
     """Every zeta is in [2/7, 1): a plane decays exponentially with the distance if the query is after the key, and
@@ -75,7 +79,7 @@ def one_sided(
     """
     plane, head_dim = sp.symbols("l d", positive=True)
     offset, w, rate = sp.symbols("D omega lambda", real=True)
-    kernel = xpos.kernel(offset, frequency=w, rate=rate)
+    kernel = rotary.xpos_kernel(offset, frequency=w, rate=rate)
     yield "X(D)^T X(D) = exp(-2 D rate) I", lambda: kernel.T * kernel, lambda: sp.exp(-2 * offset * rate) * sp.eye(2)
     for number in range(_HEAD_DIM // 2):
         for direction in directions:
@@ -87,7 +91,7 @@ def one_sided(
                     f"D = {_FAR * direction}"
                 )
     first, number = zeta(sp.S.Zero, head_dim), sp.Integer(_HEAD_DIM // 4)
-    in_512 = sp.exp(-512 * xpos.rate(number, head_dim=_HEAD_DIM))
+    in_512 = sp.exp(-512 * rotary.xpos_rate(number, head_dim=_HEAD_DIM))
     yield f"exp(-512 rate) = zeta, plane {number}", in_512, lambda: zeta(number, sp.Integer(_HEAD_DIM))
     yield "zeta of plane 0", lambda: zeta(sp.S.Zero, head_dim), sp.Rational(2, 7)
     yield "zeta at l = d/2, which no plane has", lambda: zeta(head_dim / 2, head_dim), sp.S.One
@@ -115,7 +119,7 @@ def one_sided(
     },
 )
 def overflow(
-    zeta: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda plane, head_dim: xpos.zeta(plane, head_dim=head_dim),
+    zeta: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda plane, head_dim: rotary.xpos_zeta(plane, head_dim=head_dim),
     scale_base: int = 512,
     first_infinite: int = 36261,
 ) -> Facts:
@@ -131,10 +135,10 @@ def overflow(
                 f"the key factor of plane 0 at position {position} is {power}; float32 ends at "
                 f"{sp.N(_FLOAT32_ENDS, 4)}, so it is {'finite' if infinite else 'infinite'} there"
             )
-    first = xpos.first_infinite_key(0, head_dim=head_dim, ends=_FLOAT32_ENDS)
+    first = rotary.xpos_first_infinite_key(0, head_dim=head_dim, ends=_FLOAT32_ENDS)
     if first != first_infinite:
         raise Refuted(f"the logarithm has the first infinite factor at {first}, not at {first_infinite}")
-    half = xpos.first_infinite_key(0, head_dim=head_dim, ends=_FLOAT16_ENDS)
+    half = rotary.xpos_first_infinite_key(0, head_dim=head_dim, ends=_FLOAT16_ENDS)
     yield (
         f"({step})^{first - 1} < (2^128 - 2^103)^512 <= ({step})^{first}, compared as whole numbers: from position "
         f"{first} on, in either direction, a factor is infinite in float32"
@@ -160,14 +164,16 @@ def real_hope(frequency: sp.Expr = sp.S.Zero) -> Facts:
     offset, theta, damping = sp.symbols("D theta theta'", real=True)
     cone = sp.Matrix([[1, 1], [1, -1]])
     boosted = cone * hope.kernel(offset, rate=theta, damping=damping) * cone / 2
-    channels = [xpos.kernel(offset, frequency=frequency, rate=rate) for rate in (damping - theta, damping + theta)]
+    channels = [
+        rotary.xpos_kernel(offset, frequency=frequency, rate=rate) for rate in (damping - theta, damping + theta)
+    ]
     paired = sp.diag(channels[0][0, 0], channels[1][0, 0])
     slow, fast = sp.symbols("a b", real=True)
     rates = {theta: (fast - slow) / 2, damping: (fast + slow) / 2}
     step, boost = (
         matrix.trace() ** 2 - 4 * matrix.det()
         for matrix in (
-            xpos.kernel(sp.S.One, frequency=theta, rate=damping),
+            rotary.xpos_kernel(sp.S.One, frequency=theta, rate=damping),
             hope.kernel(sp.S.One, rate=theta, damping=damping),
         )
     )

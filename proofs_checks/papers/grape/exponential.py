@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.facts import is_zero, product, require_equal
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.theory import algebraic, exact
-from lengthgen.theory.encodings import grape, grape_commuting, householder, rotary
+from lengthgen.theory.encodings import grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 Group = Callable[[sp.Expr], grape.PlaneOperator]
@@ -23,7 +23,7 @@ GRAM = grape.Gram(alpha=ALPHA, beta=BETA, gamma=GAMMA)
 """General scalar products of independent a and b; b.b is written in terms of s."""
 INDEPENDENT = "a, b real and independent, of any dimension (if parallel, s = 0, L = 0 and exp(tL) = I)"
 LARGEST_PERIOD = 8
-TILTED = grape.Frame.of(*grape_commuting.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
+TILTED = grape.Frame.of(*grape.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
 """The planes of a_1 = e_1 and a_2 = e_2 + e_3: they do not commute."""
 DIMENSIONS = (2, 3, 4)
 FIRST, SECOND = sp.symbols("c_1 c_2", real=True)
@@ -101,8 +101,8 @@ def _violation_text() -> str:
 
     def product(position: int) -> sp.Matrix:
         half = sp.Rational(position, 2)
-        operator = grape_commuting.action(TILTED, (half, half / 2))  # a_2 has length sqrt 2, so s = 2
-        return operator.matrix(*grape_commuting.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
+        operator = grape.commuting_action(TILTED, (half, half / 2))  # a_2 has length sqrt 2, so s = 2
+        return operator.matrix(*grape.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
 
     off = max(abs(entry) for entry in sp.N(product(3).T * product(5) - product(2), 20))
     return f"a_1 = e_1, a_2 = (e_2 + e_3)/sqrt 2, theta = 1/2 each: an entry of G(3)^T G(5) - G(2) is {float(off):.2f}"
@@ -212,7 +212,7 @@ def fast_application(
     assumptions=(INDEPENDENT,),
     falsifiers={
         "a product of exponentials that do not commute": {
-            "group": lambda time: grape_commuting.action(TILTED, (time, time))
+            "group": lambda time: grape.commuting_action(TILTED, (time, time))
         },
         "I + tL in place of the exponential": {
             "group": lambda time: grape.identity(GRAM) + grape.rank2_generator(GRAM).scaled(time)
@@ -242,7 +242,7 @@ def rotations(group: Group = lambda time: grape.rank2_exponential(GRAM, time=tim
         lambda: group(j - i).coordinates(),
     )
     yield "det G = 1", at_i.determinant, sp.Integer(1)
-    yield "on its plane, from b to a, it scores as RoPE at s", lambda: grape.ENCODING.score(**at), rope
+    yield "on its plane, from b to a, it scores as RoPE at s", lambda: grape.GRAPE.score(**at), rope
     yield f"planes that do not commute: {_violation_text()}"
 
 
@@ -458,7 +458,7 @@ def partial_reflections(
     <= 2, and a product of them shrinks a vector at most by prod |1 - beta_l|.
     """
     beta = sp.Symbol("beta", real=True)
-    step = householder.partial_reflection(factor(beta))
+    step = grape.partial_reflection(factor(beta))
     identity = grape.identity(step.gram)
     defect = sp.Poly((step.transpose() @ step).coefficients[0] - identity.coefficients[0], beta)
     roots = frozenset(int(root) for root in defect.real_roots())
@@ -467,7 +467,7 @@ def partial_reflections(
         raise Refuted(
             f"beta = {value}: H^T H - I = {defect.eval(value)} w w^T, and it is orthogonal at {sorted(roots)}"
         )
-    across, along = householder.singular_values(beta)
+    across, along = grape.reflection_singular_values(beta)
     gram = step.transpose() @ step
     yield "H^T H - I has w w^T times", defect.as_expr, lambda: beta**2 - 2 * beta
     yield "det H", step.determinant, lambda: determinant.subs(sp.Symbol("beta"), beta)

@@ -23,7 +23,7 @@ from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.proofs_checks.papers.grape.unipotent import inverse_transpose
 from lengthgen.theory.domain import in_domain
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import alibi, fox, grape_additive, grape_gated, grape_path, links, rotary
+from lengthgen.theory.encodings import biases, grape, paths, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 from lengthgen.theory.exact import Undecided
 
@@ -49,7 +49,7 @@ def _rising_edge(row: RowBias) -> str:
     for query in range(1, _ROWS + 1):
         values = [sp.sympify(row(sp.Integer(query), sp.Integer(key))).subs(tokens) for key in range(query + 1)]
         for token in range(1, query + 1):
-            edge = grape_path.edge(values.__getitem__, token)
+            edge = grape.edge_potential(values.__getitem__, token)
             if edge > 0:
                 row_values = [float(value) for value in values[: token + 1]]
                 gates = tuple(map(float, GATES[: query + 1]))
@@ -66,7 +66,7 @@ def _ends(path: sp.Sum, other: sp.Sum) -> tuple[tuple[str, sp.Expr, sp.Expr], ..
 def _gated(query: sp.Expr, key: sp.Expr, *, by_query: sp.Expr, by_key: sp.Expr) -> sp.Expr:
     """Bias of gated GRAPE-A with slope 1."""
     at = {"query_position": query, "key_position": key}
-    return grape_gated.bias(sp.Integer(1), query_gate=by_query, key_gate=by_key, **at)
+    return grape.gated_bias(sp.Integer(1), query_gate=by_query, key_gate=by_key, **at)
 
 
 def _by_query(query: sp.Expr, key: sp.Expr) -> sp.Expr:
@@ -86,7 +86,7 @@ def _without_endpoint(query: sp.Expr, key: sp.Expr) -> sp.Expr:
 
 def _one_sided(query_probe: sp.Matrix, token_probe: sp.Matrix, **at: sp.Expr) -> sp.Expr:
     """Affinity with only the token's probe rotated."""
-    return grape_path.affinity(query_probe, token_probe, **at | {"query_position": sp.Integer(0)})
+    return grape.affinity(query_probe, token_probe, **at | {"query_position": sp.Integer(0)})
 
 
 def _change(affinity: Callable[..., sp.Expr]) -> float:
@@ -98,7 +98,7 @@ def _change(affinity: Callable[..., sp.Expr]) -> float:
             affinity(probe, probe, query_position=sp.Integer(8 + shift), token_position=sp.Integer(token + shift))
             for token in range(1, 9)
         )
-        return sp.Add(*(grape_path.potential(edge, slope=sp.Integer(1), probe_dim=sp.Integer(2)) for edge in edges))
+        return sp.Add(*(grape.affinity_potential(edge, slope=sp.Integer(1), probe_dim=sp.Integer(2)) for edge in edges))
 
     return abs(float((bias(3) - bias(0)).evalf(20)))
 
@@ -113,15 +113,15 @@ CLAIMS = PaperClaims(SOURCE)
     r"\hat q^\top P^{-\top}\hat k = q\cdot k+\sum_l\psi_l",
     label="P",
     assumptions=("induction on the number of links, so any path length; any d, as the content enters by q.k",),
-    printed={"link": lambda log_gate: fox.link(log_gate=-log_gate)},
+    printed={"link": lambda log_gate: grape.fox_link(log_gate=-log_gate)},
     falsifiers={
-        "link transposed": {"link": lambda log_gate: fox.link(log_gate=log_gate).T},
+        "link transposed": {"link": lambda log_gate: grape.fox_link(log_gate=log_gate).T},
         "key moved by the path itself": {"key_action": lambda matrix: matrix.T},
         "key moved by the inverse": {"key_action": lambda matrix: matrix.inv()},
     },
 )
 def fox_unipotent(
-    link: Callable[[sp.Expr], sp.Matrix] = lambda log_gate: fox.link(log_gate=log_gate),
+    link: Callable[[sp.Expr], sp.Matrix] = lambda log_gate: grape.fox_link(log_gate=log_gate),
     key_action: Callable[[sp.Matrix], sp.Matrix] = inverse_transpose,
 ) -> Facts:
     """The product of the links I - psi_l E along a path is I - (sum psi_l) E, and with the key multiplied by the
@@ -130,17 +130,17 @@ def fox_unipotent(
     """
     i, j = sp.symbols("i j", integer=True)
     total, gate, slope, content = sp.symbols("D psi m c", real=True)
-    path, extended = fox.path_bias(key=i, query=j), fox.path_bias(key=i, query=j + 1)
-    empty = empty_value("sum of log gates", fox.path_bias(key=i, query=i))
+    path, extended = paths.fox_bias(key=i, query=j), paths.fox_bias(key=i, query=j + 1)
+    empty = empty_value("sum of log gates", paths.fox_bias(key=i, query=i))
     last = last_term("sum of log gates", path, extended)
     longer = combine(path, total, last).subs(last, gate)
-    scored = grape_additive.score(content, query_action=sp.eye(2), key_action=key_action(link(total)))
+    scored = grape.extended_score(content, query_action=sp.eye(2), key_action=key_action(link(total)))
     constant_gates = -slope * (j - i)
-    alibi_action = grape_additive.unipotent(alibi.generator(slope=slope), i - j)
+    alibi_action = grape.unipotent(grape.alibi_generator(slope=slope), i - j)
     tests = (
         ("step: one more link adds its log gate", lambda: link(gate) * link(total), lambda: link(longer)),
         ("score of the path = q.k + sum of log gates", scored, lambda: content + total),
-        ("link = I - psi E", lambda: link(gate), lambda: sp.eye(2) - gate * grape_additive.nilpotent()),
+        ("link = I - psi E", lambda: link(gate), lambda: sp.eye(2) - gate * grape.nilpotent()),
         ("all gates exp(-m): the ALiBi action", lambda: link(constant_gates), alibi_action),
     )
     yield same_by_sympy("base: the empty path gives I", link(empty), sp.eye(2))
@@ -155,16 +155,16 @@ def fox_unipotent(
     assumptions=("i <= m <= j", "induction on m - i and on u - m, so any length"),
     falsifiers={
         "the rest as the key m sees it": {
-            "rest": lambda query, key, until: grape_path.path(query=until, key=key, until=until)
+            "rest": lambda query, key, until: grape.edge_sum(query=until, key=key, until=until)
         },
         "the key's own edge counts": {
-            "path": lambda query, key, until: grape_path.path(query=query, key=key - 1, until=until)
+            "path": lambda query, key, until: grape.edge_sum(query=query, key=key - 1, until=until)
         },
     },
 )
 def row_semigroup(
-    path: Path = lambda query, key, until: grape_path.path(query=query, key=key, until=until),
-    rest: Path = lambda query, key, until: grape_path.path(query=query, key=key, until=until),
+    path: Path = lambda query, key, until: grape.edge_sum(query=query, key=key, until=until),
+    rest: Path = lambda query, key, until: grape.edge_sum(query=query, key=key, until=until),
 ) -> Facts:
     """For one query the biases of GRAPE-AP compose along the row, b(j, i) = b(j, m) + the path from i to m as the query
     j sees it, and b(j, j) = 0.
@@ -176,15 +176,15 @@ def row_semigroup(
     gained = last_term("from i", long, path(query, key, until + 1))
     step = last_term("rest", part, rest(query, key, middle + 1))
     own = last_term("i to m", path(query, key, middle), path(query, key, middle + 1))
-    encoding_bias = grape_path.ENCODING.score(query_position=query, key_position=key) - QUERY.dot(KEY)
+    encoding_bias = grape.PATH.score(query_position=query, key_position=key) - QUERY.dot(KEY)
     plain_tests = (
         ("u = m = i: no rest", empty_value("rest", rest(query, key, key)), empty_value("i", path(query, key, key))),
         ("m -> m + 1: the rest grows by the path's edge", step, own),
-        ("b(j, j) = 0", empty_value("own", grape_path.bias(query=query, key=query)), sp.Integer(0)),
+        ("b(j, j) = 0", empty_value("own", grape.path_bias(query=query, key=query)), sp.Integer(0)),
         (
             "the encoding sums up to the query's own edge",
             last_term("bias", path(query, key, query - 1), encoding_bias),
-            sp.Symbol(str(grape_path.EDGES[query, query]), real=True),
+            sp.Symbol(str(grape.EDGES[query, query]), real=True),
         ),
     )
     tests = (
@@ -201,31 +201,31 @@ def row_semigroup(
     "equations 5.1 and 5.2: b sums the edges up to the query's own, potentials are defined for l < t (our "
     "reading: the converted copy of version 1 at hand drops what stands after the inequality's sign)",
     r"b(j,i)=\sum_{l=i+1}^{j}\psi(j,l):\ \psi\equiv-m\Rightarrow b=-m(j-i)",
-    printed={"path": lambda query, key: grape_path.path(query=query, key=key, until=query - 1)},
+    printed={"path": lambda query, key: grape.edge_sum(query=query, key=key, until=query - 1)},
     falsifiers={
-        "the key's own edge too": {"path": lambda query, key: grape_path.path(query=query, key=key - 1, until=query)},
-        "one step early": {"path": lambda query, key: grape_path.path(query=query, key=key - 1, until=query - 1)},
+        "the key's own edge too": {"path": lambda query, key: grape.edge_sum(query=query, key=key - 1, until=query)},
+        "one step early": {"path": lambda query, key: grape.edge_sum(query=query, key=key - 1, until=query - 1)},
     },
 )
 def last_edge(
-    path: Callable[[sp.Expr, sp.Expr], sp.Sum] = lambda query, key: grape_path.path(query=query, key=key, until=query),
+    path: Callable[[sp.Expr, sp.Expr], sp.Sum] = lambda query, key: grape.edge_sum(query=query, key=key, until=query),
 ) -> Facts:
     """The edge into the query itself is part of the path: with the sum over i < l <= j constant edges give ALiBi and
     shared edges FoX; with potentials for l < j alone (our reading) the nearest key has no bias.
     """
     j, i = sp.symbols("j i", integer=True, nonnegative=True)
-    slope = alibi.SLOPE
-    constant = path(j, i).replace(grape_path.EDGES[j, path(j, i).limits[0][0]], -slope).doit()
+    slope = biases.ALIBI_SLOPE
+    constant = path(j, i).replace(grape.EDGES[j, path(j, i).limits[0][0]], -slope).doit()
     for distance in (1, 2, 0):
         bias = constant.subs(j, i + distance)
         if sp.expand(bias + slope * distance) != 0:
             raise Refuted(f"constant edges -m: b(i + {distance}, i) = {sp.expand(bias)}, ALiBi has {-slope * distance}")
-    shared = fox.path_bias(key=i, query=j)
+    shared = paths.fox_bias(key=i, query=j)
     limits = [
         same_by_sympy(f"{end} of the path as in FoX", bound, bound_of_fox)
         for end, bound, bound_of_fox in _ends(path(j, i), shared)
     ]
-    yield "constant edges -m", constant, lambda: alibi.bias(slope, query_position=j, key_position=i)
+    yield "constant edges -m", constant, lambda: biases.alibi_bias(slope, query_position=j, key_position=i)
     yield from limits
     yield "b(i + 1, i) is the one edge psi(i + 1, i + 1), into the query: without it the nearest key has no bias"
 
@@ -256,7 +256,7 @@ def monotone_rows(
         above = _rising_edge(row)
         if above:
             raise Refuted(f"{name}: {above}")
-        edge, own = sp.expand(grape_path.edge(partial(row, query), key)), sp.expand(row(query, query))
+        edge, own = sp.expand(grape.edge_potential(partial(row, query), key)), sp.expand(row(query, query))
         if not (edge.is_nonpositive and own == 0):
             raise Undecided(f"{name}: the edge {edge}, b(j, j) = {own}")
         yield f"{name}: b(j, j) = {own}, every edge is {edge}"
@@ -265,7 +265,7 @@ def monotone_rows(
         if not above:
             raise Refuted(f"{name}: no edge of the rows up to {_ROWS} is above 0")
         yield f"{name}: {above}"
-    edge = sp.expand(grape_path.path(query=query, key=key, until=key + 1).doit())
+    edge = sp.expand(grape.edge_sum(query=query, key=key, until=key + 1).doit())
     if not edge.is_nonpositive:
         raise Refuted(f"the encoding's edge {edge} may be above 0")
     yield f"b(j, i) - b(j, i + 1) = {edge} <= 0: a path integral with edges <= 0 does not fall with the key"
@@ -283,14 +283,14 @@ def monotone_rows(
     falsifiers={
         "the token's probe alone is turned": {"affinity": _one_sided},
         "the query's probe is turned back": {
-            "affinity": lambda query, token, query_position, token_position: grape_path.affinity(
+            "affinity": lambda query, token, query_position, token_position: grape.affinity(
                 query, token, query_position=-query_position, token_position=token_position
             )
         },
     },
 )
 def origin(
-    affinity: Callable[..., sp.Expr] = lambda query, token, **at: grape_path.affinity(
+    affinity: Callable[..., sp.Expr] = lambda query, token, **at: grape.affinity(
         query_probe=query, token_probe=token, **at
     ),
 ) -> Facts:
@@ -309,7 +309,7 @@ def origin(
     yield "affinity at j + s, l + s = affinity at j, l", lambda: moved_by(shift), here
     yield (
         f"one-sided, all probes (4, 0), d_p = 2, slope 1: b(8, 0) changes by {_change(_one_sided):.2f} under a shift "
-        f"of 3; turned on both sides by {_change(grape_path.affinity):.2f}"
+        f"of 3; turned on both sides by {_change(grape.affinity):.2f}"
     )
 
 
@@ -318,44 +318,42 @@ def origin(
     "Section 5: a path sum as a difference of prefix sums",
     r"\sum_{l=i+1}^{j}a_l=A_j-A_i,\quad A_u=\sum_{l\le u}a_l",
     assumptions=("induction on j - i, so any path length",),
-    printed={"prefix": lambda position: grape_path.prefix(position - 1)},
+    printed={"prefix": lambda position: grape.prefix(position - 1)},
     falsifiers={
-        "without the last": {"prefix": lambda position: grape_path.prefix(position - 1)},
-        "with the next": {"prefix": lambda position: grape_path.prefix(position + 1)},
+        "without the last": {"prefix": lambda position: grape.prefix(position - 1)},
+        "with the next": {"prefix": lambda position: grape.prefix(position + 1)},
     },
 )
 def prefix_identity(
-    prefix: Callable[[sp.Expr], sp.Sum] = lambda position: grape_path.prefix(position=position),
+    prefix: Callable[[sp.Expr], sp.Sum] = lambda position: grape.prefix(position=position),
 ) -> Facts:
     """The sum of a_l over i < l <= j is A_j - A_i with A_u the sum up to and including a_u (errata F10: the paper
     prints A_u without a_u).
     """
     i, j = sp.symbols("i j", integer=True)
     summed, before = sp.symbols("S A_i", real=True)
-    path, extended = grape_path.increments(key=i, query=j), grape_path.increments(key=i, query=j + 1)
+    path, extended = grape.increments(key=i, query=j), grape.increments(key=i, query=j + 1)
     added = last_term("path", path, extended)
     grown = last_term("prefix", prefix(j), prefix(j + 1))
     # Induction hypothesis: A_j = S + A_i.
-    yield same_by_sympy(
-        "base: the empty path", empty_value("path", grape_path.increments(key=i, query=i)), sp.Integer(0)
-    )
+    yield same_by_sympy("base: the empty path", empty_value("path", grape.increments(key=i, query=i)), sp.Integer(0))
     yield (
         "step: A_(j+1) - A_i",
         lambda: combine(prefix(j), summed + before, grown) - before,
         lambda: combine(path, summed, added),
     )
     yield same_by_sympy(
-        "A_0 = a_0", empty_value("A_0", prefix(sp.Integer(0))), sp.Symbol(str(grape_path.INCREMENTS[0]), real=True)
+        "A_0 = a_0", empty_value("A_0", prefix(sp.Integer(0))), sp.Symbol(str(grape.INCREMENTS[0]), real=True)
     )
 
 
 def _encoded() -> str:
     """Fact that the encoding in `theory` adds this bias."""
     position, key = sp.symbols("j i", integer=True)
-    gates = grape_gated.QUERY_GATES[position], grape_gated.KEY_GATES[key]
+    gates = grape.QUERY_GATES[position], grape.KEY_GATES[key]
     names = sp.symbols("lambda_q lambda_k", positive=True)
-    score = grape_gated.ENCODING.score(query_position=position, key_position=key)
-    stated = -grape_gated.SLOPE * (position - key) * (names[0] + names[1])
+    score = grape.GATED.score(query_position=position, key_position=key)
+    stated = -grape.GRAPE_SLOPE * (position - key) * (names[0] + names[1])
     return require_equal(
         "the encoding adds this bias",
         score.xreplace(dict(zip(gates, names, strict=True))),
@@ -368,7 +366,7 @@ def _rank_of_example(by_query: int, by_key: int) -> int:
     matrix = sp.Matrix(
         EXAMPLE_SIZE,
         EXAMPLE_SIZE,
-        lambda j, i: grape_gated.bias(
+        lambda j, i: grape.gated_bias(
             sp.Integer(1),
             query_gate=sp.Integer(by_query * (j + 1) ** 2),
             key_gate=sp.Integer(by_key * (i + 1) ** 3),
@@ -385,9 +383,9 @@ def _beside_content() -> str:
 
     def score(row: int, column: int) -> sp.Expr:
         query, key = sp.Integer((-1) ** row * (row + 1)), sp.Integer(column**2 - 3)
-        gates = {"query_gate": links.softplus(query), "key_gate": links.softplus(key)}
+        gates = {"query_gate": paths.softplus(query), "key_gate": paths.softplus(key)}
         at = {"query_position": sp.Integer(5 + row**2), "key_position": sp.Integer(column)}
-        return query * key + grape_gated.bias(sp.Integer(1), **gates, **at)
+        return query * key + grape.gated_bias(sp.Integer(1), **gates, **at)
 
     balls: list[list[Any]] = [[enclose(score(row, column), bits=_BITS) for column in places] for row in places]
     determinant = flint.arb_mat(balls).det()
@@ -401,7 +399,7 @@ def _beside_content() -> str:
 
 def _own_gates_in_two(position: sp.Expr, gate: sp.Expr, *, of_query: bool) -> sp.Matrix:
     """The two extra coordinates of GL(d+2) after the group of -E, with the token's own gate as slope."""
-    moved = grape_additive.unipotent(-gate * grape_additive.nilpotent(), position)
+    moved = grape.unipotent(-gate * grape.nilpotent(), position)
     return moved * sp.Matrix([1, 0]) if of_query else moved.inv().T * sp.Matrix([0, 1])
 
 
@@ -449,19 +447,19 @@ def _positive(what: str, polynomial: sp.Poly, variable: sp.Symbol) -> str:
     },
     falsifiers={
         "five features": {
-            "query": _last_twice(grape_gated.query_features, sp.Integer(1)),
-            "key": _last_twice(grape_gated.key_features, sp.Rational(1, 2)),
+            "query": _last_twice(grape.query_features, sp.Integer(1)),
+            "key": _last_twice(grape.key_features, sp.Rational(1, 2)),
         },
         "three features, without the key's gate at its position": {
-            "query": lambda position, gate: sp.Matrix(grape_gated.query_features(position, gate)[:3]),
-            "key": lambda position, gate: sp.Matrix(grape_gated.key_features(position, gate)[:3]),
+            "query": lambda position, gate: sp.Matrix(grape.query_features(position, gate)[:3]),
+            "key": lambda position, gate: sp.Matrix(grape.key_features(position, gate)[:3]),
         },
-        "the gates exchanged": {"query": grape_gated.key_features},
+        "the gates exchanged": {"query": grape.key_features},
     },
 )
 def streaming_features(
-    query: Features = lambda position, gate: grape_gated.query_features(position=position, gate=gate),
-    key: Features = lambda position, gate: grape_gated.key_features(position=position, gate=gate),
+    query: Features = lambda position, gate: grape.query_features(position=position, gate=gate),
+    key: Features = lambda position, gate: grape.key_features(position=position, gate=gate),
     ranks: Mapping[str, int] = {"query and key": 4, "query": 2, "key": 2},
 ) -> Facts:
     """The bias of GRAPE-A gated by query and key is a scalar product of 4 features, and of 2 features if gated by one
@@ -472,7 +470,7 @@ def streaming_features(
     """
     j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
     at = {"query_position": j, "key_position": i}
-    bias = grape_gated.bias(sp.Integer(1), query_gate=query_gate, key_gate=key_gate, **at)
+    bias = grape.gated_bias(sp.Integer(1), query_gate=query_gate, key_gate=key_gate, **at)
     of_query, of_key = query(j, query_gate), key(i, key_gate)
     yield "bias = (query features).(key features)", lambda: of_query.dot(of_key), bias
     yield _encoded()
@@ -493,7 +491,7 @@ def streaming_features(
     "(our reading: of the remark only a report was at hand; version 1, in a converted copy, has the slope u.k)",
     r"(G(j)\hat q)\cdot(G(i)^{-\top}\hat k)=q\cdot k+1+(j-i)\,\omega\,u\cdot k",
     assumptions=("d = 2 for the group's score, plane by plane; the generator does not depend on content",),
-    printed={"slope": links.softplus},
+    printed={"slope": paths.softplus},
     falsifiers={
         "the slope is |u.k|": {"slope": sp.Abs},
         "the slope is twice u.k": {"slope": lambda along: 2 * along},
@@ -509,8 +507,8 @@ def homogeneous_slope(slope: Callable[[sp.Expr], sp.Expr] = lambda along: along)
     query, key, u = (sp.Matrix(sp.symbols(f"{name}1 {name}2", real=True)) for name in "qku")
     generator = sp.zeros(3, 3)
     generator[:2, 2] = u
-    query_lift = grape_additive.unipotent(rate * generator, j) * sp.Matrix([*query, 1])
-    key_lift = grape_additive.unipotent(rate * generator, i).inv().T * sp.Matrix([*key, 1])
+    query_lift = grape.unipotent(rate * generator, j) * sp.Matrix([*query, 1])
+    key_lift = grape.unipotent(rate * generator, i).inv().T * sp.Matrix([*key, 1])
     added = sp.expand(query_lift.dot(key_lift) - query.dot(key) - 1)
     for number in (-1, 0, 2):
         value = slope(sp.Integer(number))
@@ -519,7 +517,7 @@ def homogeneous_slope(slope: Callable[[sp.Expr], sp.Expr] = lambda along: along)
     bilinear = sp.Matrix(3, 3, sp.symbols("M1:10", real=True))
     step = sp.Matrix([*sp.symbols("h1 h2", real=True), 0])
     at_key = [(bilinear * (sp.Matrix([*key, 1]) + sign * step)).dot(sp.Matrix([*query, 1])) for sign in (-1, 0, 1)]
-    bend = sp.exp(links.softplus(z) + links.softplus(-z)) / 4
+    bend = sp.exp(paths.softplus(z) + paths.softplus(-z)) / 4
     yield "A^2 = 0", product(generator, generator), sp.zeros(3, 3)
     yield "added to q.k + 1: (j - i) omega u.k", added, lambda: (j - i) * rate * slope(u.dot(key))
     yield (
@@ -542,14 +540,14 @@ def homogeneous_slope(slope: Callable[[sp.Expr], sp.Expr] = lambda along: along)
     assumptions=("every real z is -log x for one x > 0",),
     answers=("constant",),
     falsifiers={
-        "twice the logarithm": {"link": lambda z: 2 * links.log_sigmoid(z)},
-        "half the logarithm": {"link": lambda z: links.log_sigmoid(z) / 2},
-        "softplus, which is positive": {"link": links.softplus},
-        "log sigma(-z), which falls": {"link": lambda z: links.log_sigmoid(-z)},
+        "twice the logarithm": {"link": lambda z: 2 * paths.log_sigmoid(z)},
+        "half the logarithm": {"link": lambda z: paths.log_sigmoid(z) / 2},
+        "softplus, which is positive": {"link": paths.softplus},
+        "log sigma(-z), which falls": {"link": lambda z: paths.log_sigmoid(-z)},
     },
 )
 def lipschitz_links(
-    link: Callable[[sp.Expr], sp.Expr] = links.log_sigmoid, constant: sp.Rational = sp.Integer(1)
+    link: Callable[[sp.Expr], sp.Expr] = paths.log_sigmoid, constant: sp.Rational = sp.Integer(1)
 ) -> Facts:
     """log sigma is negative, increasing, and Lipschitz with constant 1, and with no constant below 1.  softplus(z) =
     -log sigma(-z) is positive, increasing and Lipschitz with the same constant.
@@ -565,9 +563,9 @@ def lipschitz_links(
     yield _positive("exp(log sigma) < 1, so log sigma < 0", _numerator(1 - value, x), x)
     yield _positive(f"(log sigma)' < {constant}", excess, x)
     yield "(log sigma)' = 1/(1 + e^z)", lambda: derivative(link(z), z), lambda: 1 / (1 + sp.exp(z))
-    yield "softplus' = 1 - (log sigma)'", lambda: derivative(links.softplus(z), z), lambda: 1 - derivative(link(z), z)
-    yield same_by_sympy("exp(softplus) = 1 + e^z > 1", sp.exp(links.softplus(z)), 1 + sp.exp(z))
-    potential = grape_path.potential(z, slope=slope, probe_dim=sp.Integer(2))
+    yield "softplus' = 1 - (log sigma)'", lambda: derivative(paths.softplus(z), z), lambda: 1 - derivative(link(z), z)
+    yield same_by_sympy("exp(softplus) = 1 + e^z > 1", sp.exp(paths.softplus(z)), 1 + sp.exp(z))
+    potential = grape.affinity_potential(z, slope=slope, probe_dim=sp.Integer(2))
     yield "an edge's derivative", lambda: derivative(potential, z), lambda: slope * derivative(link(z / 2), z)
     yield "the derivative tends to 1 as z falls, so no smaller constant does"
 
@@ -578,11 +576,11 @@ def lipschitz_links(
     r"\lambda(x)=\log(1+e^{w\cdot x/\sqrt d}),\ |w|=1:\quad\lambda\ \text{is not constant}",
     assumptions=("|w| = 1, as in the released code; queries and keys take all values",),
     falsifiers={
-        "w = 0": {"gate": lambda along: grape_gated.gate(0 * along)},
-        "a gate of the length of w": {"gate": lambda along: grape_gated.gate(sp.Integer(1))},
+        "w = 0": {"gate": lambda along: grape.content_gate(0 * along)},
+        "a gate of the length of w": {"gate": lambda along: grape.content_gate(sp.Integer(1))},
     },
 )
-def rising_gates(gate: Callable[[sp.Expr], sp.Expr] = lambda along: grape_gated.gate(along=along)) -> Facts:
+def rising_gates(gate: Callable[[sp.Expr], sp.Expr] = lambda along: grape.content_gate(along=along)) -> Facts:
     """Gated GRAPE-A is ALiBi for no values of its parameters: a gate is softplus of the content along a vector of
     length 1 and rises with it, so no slope is the same for all content.
 
@@ -594,7 +592,7 @@ def rising_gates(gate: Callable[[sp.Expr], sp.Expr] = lambda along: grape_gated.
         raise Refuted(f"the slope is omega times {2 * gate(z)} for all content: ALiBi of that slope")
     if not rate.is_positive:
         raise Undecided(f"the sign of {rate}")
-    gate_parameter = grape_gated.ENCODING.parameters[1]
+    gate_parameter = grape.GATED.parameters[1]
     constants = [constant for constant in (sp.Rational(1, 2), sp.log(2)) if in_domain(gate_parameter, constant)]
     if constants:
         raise Refuted(f"the encoding's domain has the gate {constants[0]} for all content")

@@ -8,7 +8,7 @@ from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.facts import derivative, product, require_equal
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.grape import SOURCE
-from lengthgen.theory.encodings import alibi, grape_additive, rotary
+from lengthgen.theory.encodings import biases, grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 Condition = Callable[[sp.Expr, sp.Expr], sp.Expr]
@@ -45,10 +45,10 @@ def _facts_with_two_extra(
     """Facts that two extra coordinates suffice with this generator."""
     beta, position, key = sp.symbols("beta j i", real=True)
     generator = generator_of(slope(beta))
-    scored = grape_additive.score(
+    scored = grape.extended_score(
         sp.Integer(0),
-        query_action=grape_additive.unipotent(generator, position),
-        key_action=inverse_transpose(grape_additive.unipotent(generator, key)),
+        query_action=grape.unipotent(generator, position),
+        key_action=inverse_transpose(grape.unipotent(generator, key)),
     )
     return (
         require_equal("A^2 = 0", product(generator, generator), sp.zeros(2, 2)),
@@ -76,13 +76,13 @@ CLAIMS = PaperClaims(SOURCE)
     label="P",
     assumptions=("the group fixes the d content coordinates, which enter by q.k alone, so every d follows",),
     falsifiers={
-        "generator transposed": {"generator": lambda slope: alibi.generator(slope=slope).T},
+        "generator transposed": {"generator": lambda slope: grape.alibi_generator(slope=slope).T},
         "key moved by G": {"key_action": lambda matrix: matrix},
-        "growing with distance": {"generator": lambda slope: alibi.generator(slope=-slope)},
+        "growing with distance": {"generator": lambda slope: grape.alibi_generator(slope=-slope)},
     },
 )
 def alibi_unipotent(
-    generator: Callable[[sp.Expr], sp.Matrix] = lambda slope: alibi.generator(slope=slope),
+    generator: Callable[[sp.Expr], sp.Matrix] = lambda slope: grape.alibi_generator(slope=slope),
     key_action: Callable[[sp.Matrix], sp.Matrix] = inverse_transpose,
 ) -> Facts:
     """A unipotent one-parameter group on two extra coordinates, with keys multiplied by the inverse transpose, gives
@@ -91,16 +91,16 @@ def alibi_unipotent(
     i, offset, t, slope, content = sp.symbols("i D t m c", real=True)
     j = i + offset
     nilpotent = generator(slope)
-    group = grape_additive.unipotent(nilpotent, t)
-    key_matrix = key_action(grape_additive.unipotent(nilpotent, i))
-    expected = content + alibi.bias(slope, query_position=j, key_position=i)
+    group = grape.unipotent(nilpotent, t)
+    key_matrix = key_action(grape.unipotent(nilpotent, i))
+    expected = content + biases.alibi_bias(slope, query_position=j, key_position=i)
 
     def scored() -> sp.Expr:
-        on_query = grape_additive.unipotent(nilpotent, j)
-        return grape_additive.score(content, query_action=on_query, key_action=key_matrix)
+        on_query = grape.unipotent(nilpotent, j)
+        return grape.extended_score(content, query_action=on_query, key_action=key_matrix)
 
     def score_of_encoding() -> sp.Expr:
-        return grape_additive.ENCODING.score(query_position=j, key_position=i).xreplace({grape_additive.SLOPE: slope})
+        return grape.ADDITIVE.score(query_position=j, key_position=i).xreplace({grape.GRAPE_SLOPE: slope})
 
     tests = (
         ("A^2 = 0", product(nilpotent, nilpotent), sp.zeros(2, 2)),
@@ -124,13 +124,13 @@ def alibi_unipotent(
     answers=("enough",),
     falsifiers={
         "beta = 0": {"slope": lambda beta: sp.S.Zero},
-        "the generator transposed": {"generator": lambda slope: alibi.generator(slope=-slope).T},
-        "the generator of ALiBi's sign": {"generator": lambda slope: alibi.generator(slope=slope)},
+        "the generator transposed": {"generator": lambda slope: grape.alibi_generator(slope=-slope).T},
+        "the generator of ALiBi's sign": {"generator": lambda slope: grape.alibi_generator(slope=slope)},
     },
 )
 def extra_coordinates(
     slope: Callable[[sp.Expr], sp.Expr] = lambda beta: beta,
-    generator: Callable[[sp.Expr], sp.Matrix] = lambda slope: alibi.generator(slope=-slope),
+    generator: Callable[[sp.Expr], sp.Matrix] = lambda slope: grape.alibi_generator(slope=-slope),
     enough: int = 2,
 ) -> Facts:
     """Two coordinates beside the content are enough for a unipotent group to give the score q.k + beta (j - i) for all
@@ -161,15 +161,15 @@ def extra_coordinates(
         "the content's other planes add their own scores, so every even d follows",
         "omega > 0 takes in Lambda",
     ),
-    printed={"shear": lambda slope: slope * grape_additive.nilpotent().T},
+    printed={"shear": lambda slope: slope * grape.nilpotent().T},
     falsifiers={
-        "the printed entry, in the upper right": {"shear": lambda slope: slope * grape_additive.nilpotent().T},
-        "growing with distance": {"shear": lambda slope: slope * grape_additive.nilpotent()},
+        "the printed entry, in the upper right": {"shear": lambda slope: slope * grape.nilpotent().T},
+        "growing with distance": {"shear": lambda slope: slope * grape.nilpotent()},
         "the key turned back": {"rotated": False},
     },
 )
 def joint_lift(
-    shear: Callable[[sp.Expr], sp.Matrix] = lambda slope: -slope * grape_additive.nilpotent(), rotated: bool = True
+    shear: Callable[[sp.Expr], sp.Matrix] = lambda slope: -slope * grape.nilpotent(), rotated: bool = True
 ) -> Facts:
     """The block matrices of exp(mL) and [[1, 0], [-m omega, 1]] give the score of the rotated content plus -omega (j -
     i) (errata F10: the paper prints the entry +m omega in the upper right, which gives no bias).
@@ -178,8 +178,8 @@ def joint_lift(
     j = i + offset
     query, key = sp.symbols("q1 q2", real=True), sp.symbols("k1 k2", real=True)
     turns = [rotary.rotation(position * theta) for position in (j, i)]
-    shears = [grape_additive.unipotent(shear(slope), position) for position in (j, i)]
-    scored = grape_additive.joint_score(
+    shears = [grape.unipotent(shear(slope), position) for position in (j, i)]
+    scored = grape.joint_score(
         query,
         key,
         query_action=sp.diag(turns[0], shears[0]),
@@ -209,17 +209,15 @@ def joint_lift(
     },
 )
 def stretches(
-    values: Callable[..., tuple[sp.Expr, sp.Expr]] = lambda shear, root: grape_additive.singular_values(
-        shear, root=root
-    ),
-    condition: Condition = lambda shear, root: grape_additive.condition_number(shear, root=root),
+    values: Callable[..., tuple[sp.Expr, sp.Expr]] = lambda shear, root: grape.shear_singular_values(shear, root=root),
+    condition: Condition = lambda shear, root: grape.shear_condition_number(shear, root=root),
 ) -> Facts:
     """I + sE has the one eigenvalue 1, the singular values sqrt(1 + s^2/2 +- s sqrt(1 + s^2/4)) with product 1, the
     condition number sigma_+^2, all within 1 - s and 1 + s; for any A with A^2 = 0 the same holds with s |A|.
     """
     s, root, x = sp.symbols("s rho x", positive=True)
     squares = {root: 1 + s**2 / 4}
-    matrix = grape_additive.unipotent(grape_additive.nilpotent(), s)
+    matrix = grape.unipotent(grape.nilpotent(), s)
     largest, smallest = values(s, root=root)
     gram = matrix.T * matrix
     tests = (
@@ -263,14 +261,14 @@ def dictionary(
     square = sp.expand((weights[0] * generators[0] + weights[1] * generators[1]) ** 2)
     zero = vanishing(*generators)
     remaining = sp.expand(square.subs(dict.fromkeys(zero, 0)))
-    lower = grape_additive.nilpotent()
+    lower = grape.nilpotent()
     if remaining != 0:
         raise Refuted(
             f"{remaining} is left: A_1 = E and A_2 = E^T have the squares {(lower**2).tolist()} and "
             f"{(lower.T**2).tolist()}, and (A_1 + A_2)^2 = {((lower + lower.T) ** 2).tolist()}"
         )
     time, later = sp.symbols("t u", real=True)
-    steps = [grape_additive.unipotent(lower, when) for when in (time, later)]
+    steps = [grape.unipotent(lower, when) for when in (time, later)]
     yield f"(theta_1 A_1 + theta_2 A_2)^2 = {square} is 0 where {', '.join(map(str, zero))} are"
     yield "A^2 = 0: (I + tA)(I + uA) = I + (t + u)A", lambda: steps[0] * steps[1], lambda: steps[0] + later * lower
 
@@ -280,15 +278,15 @@ def dictionary(
     "Appendix G: offsets of pixels and points in space (read in a converted copy of version 1)",
     r"m=\alpha\cdot(r_t-r_j):\ G(m_{tl})G(m_{lj})=G(m_{tj});\qquad |r_t-r_l|+|r_l-r_j|\ne|r_t-r_j|",
     assumptions=("two coordinates stand for three",),
-    printed={"offset": lambda there, here: grape_additive.length_offset(there=there, here=here)},
+    printed={"offset": lambda there, here: grape.length_offset(there=there, here=here)},
     falsifiers={
-        "the squared length": {"offset": lambda there, here: grape_additive.length_offset(there, here) ** 2},
+        "the squared length": {"offset": lambda there, here: grape.length_offset(there, here) ** 2},
         "the difference of the city-block lengths": {"offset": lambda there, here: _city_block(here, -there)},
         "the product of the coordinates": {"offset": lambda there, here: (there[0] - here[0]) * (there[1] - here[1])},
     },
 )
 def composition(
-    offset: Offset = lambda there, here: grape_additive.linear_offset(there, here, weights=WEIGHTS),
+    offset: Offset = lambda there, here: grape.linear_offset(there, here, weights=WEIGHTS),
 ) -> Facts:
     """The composition law of the unipotent actions holds for offsets linear in the coordinates, alpha . (r_t - r_j); it
     fails for m = |r_t - r_j|, of which the paper says that it still holds: lengths do not add.
@@ -303,7 +301,7 @@ def composition(
     far, middle, near = places
 
     def action(there: sp.Matrix, here: sp.Matrix) -> sp.Matrix:
-        return grape_additive.unipotent(rate * grape_additive.nilpotent(), offset(there, here))
+        return grape.unipotent(rate * grape.nilpotent(), offset(there, here))
 
     shift = sp.Matrix(sp.symbols("s_x s_y", real=True))
     yield (

@@ -16,7 +16,7 @@ from lengthgen.proofs_checks.claim import Refuted, Source, Strength, Unsettled
 from lengthgen.proofs_checks.facts import same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import laws
-from lengthgen.theory.encodings import alibi, graph_alibi
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import LENGTH, Law, Recovery
 from lengthgen.theory.graph_distances import shortest_distances
 
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
 
 def _places() -> tuple[sp.Expr, ...]:
     """Arguments of a formula of distances."""
-    return tuple(graph_alibi.PATH.variables)
+    return tuple(biases.PATH_HOPS.variables)
 
 
 def _compare(kind: str, form: Form) -> None:
@@ -110,11 +110,11 @@ def _compare(kind: str, form: Form) -> None:
 
 
 def _index_difference(query: sp.Expr, key: sp.Expr, length: sp.Expr) -> sp.Expr:
-    return graph_alibi.bias(alibi.SLOPE, hops=abs(query - key))
+    return biases.graph_alibi_bias(biases.ALIBI_SLOPE, hops=abs(query - key))
 
 
 def _next_query(query: sp.Expr, key: sp.Expr, length: sp.Expr) -> sp.Expr:
-    return graph_alibi.bias(alibi.SLOPE, hops=graph_alibi.HOPS[query + 1, key, length])
+    return biases.graph_alibi_bias(biases.ALIBI_SLOPE, hops=biases.HOPS[query + 1, key, length])
 
 
 def _around(u: sp.Expr, v: sp.Expr, nodes: sp.Expr) -> sp.Expr:
@@ -134,11 +134,11 @@ CLAIMS = PaperClaims(SOURCE)
         "the hops of the node after the query": {"bias": _next_query},
     },
 )
-def equivariant(bias: Bias | None = graph_alibi.ENCODING.bias) -> Facts:
+def equivariant(bias: Bias | None = biases.GRAPH_ALIBI.bias) -> Facts:
     """A permutation of the nodes of any graph permutes the scores of graph ALiBi, and an automorphism leaves them as
     they are.
     """
-    ruling = laws.decide_law(replace(graph_alibi.ENCODING, bias=bias), Law.RELABELLING)
+    ruling = laws.decide_law(replace(biases.GRAPH_ALIBI, bias=bias), Law.RELABELLING)
     if ruling.holds is False:
         raise Refuted(ruling.reason)
     if ruling.holds is None:
@@ -191,12 +191,12 @@ def equivariant_graphs(distances: DistancesOf = shortest_distances) -> Facts:
         "the way around, as in a cycle": {"form": _around},
     },
 )
-def on_path(form: Form = graph_alibi.PATH) -> Facts:
+def on_path(form: Form = biases.PATH_HOPS) -> Facts:
     """In a path the distance of nodes u and v is |u - v|, so graph ALiBi is ALiBi with keys on both sides."""
     _compare("path", form)
     ahead, behind = _NODE + _STEPS, _NODE + _STEPS + 1
-    recovered = graph_alibi.ENCODING.bias
-    assert recovered is not None and alibi.ENCODING.bias is not None
+    recovered = biases.GRAPH_ALIBI.bias
+    assert recovered is not None and biases.ALIBI.bias is not None
     yield _SAMENESS
     yield same_by_sympy("f(u)", form(_NODE, _NODE, LENGTH), sp.S.Zero)
     for side, far, near in (
@@ -204,14 +204,12 @@ def on_path(form: Form = graph_alibi.PATH) -> Facts:
         ("before u: f(v - 1) - f(v)", form(behind, _NODE, LENGTH), form(ahead, _NODE, LENGTH)),
     ):
         yield same_by_sympy(side, far - near, sp.S.One)
-    values = Recovery(
-        of="alibi", assignment={graph_alibi.HOPS: sp.Lambda(graph_alibi.PATH.signature, form(*_places()))}
-    )
+    values = Recovery(of="alibi", assignment={biases.HOPS: sp.Lambda(biases.PATH_HOPS.signature, form(*_places()))})
     for side, query, key in (("before", ahead, _NODE), ("after", _NODE, ahead)):
         yield same_by_sympy(
             f"bias, key {side} the query",
             laws.assigned(recovered(query, key, LENGTH), values),
-            alibi.ENCODING.bias(query, key, LENGTH),
+            biases.ALIBI.bias(query, key, LENGTH),
         )
 
 
@@ -221,7 +219,7 @@ def on_path(form: Form = graph_alibi.PATH) -> Facts:
     r"d_{C_n}(u,v)=\min(|u-v|,\,n-|u-v|)",
     assumptions=("nodes numbered along the cycle, n >= 3",),
     falsifiers={
-        "|u - v|": {"form": graph_alibi.PATH},
+        "|u - v|": {"form": biases.PATH_HOPS},
         "one node more on the way around": {"form": lambda u, v, nodes: _around(u, v, nodes + 1)},
     },
 )

@@ -22,7 +22,7 @@ from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims
 from lengthgen.proofs_checks.papers.hope import SOURCE
 from lengthgen.theory import exact
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import alibi, hope, rotary
+from lengthgen.theory.encodings import biases, hope, rotary
 
 Range = tuple[Fraction, Fraction]
 Query = tuple[sp.Expr, ...]
@@ -54,7 +54,7 @@ def content_of_five(offset: sp.Expr) -> sp.Expr:
 
 def alibi_of_five(offset: sp.Expr) -> sp.Expr:
     """ALiBi's logit for the same content, with the slope 0.05."""
-    return 5 + alibi.bias(sp.Rational(1, 20), query_position=offset, key_position=sp.Integer(0))
+    return 5 + biases.alibi_bias(sp.Rational(1, 20), query_position=offset, key_position=sp.Integer(0))
 
 
 @cache

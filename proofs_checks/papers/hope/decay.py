@@ -124,7 +124,7 @@ def relative_law(
     yield "score = e^(-D theta') (S cosh D theta + A sinh D theta)", lambda: (query.T * kernel() * key)[0], stated
     yield (
         "the encoding scores so, with theta' = theta + g above theta",
-        lambda: hope.ENCODING.score(query, key, query_position=j, key_position=i),
+        lambda: hope.HOPE.score(query, key, query_position=j, key_position=i),
         lambda: hope.score(query, key, offset=distance, **own),
     )
     yield (

@@ -11,14 +11,14 @@ from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
 from lengthgen.theory import properties
-from lengthgen.theory.encodings import alibi, fire, learned, orthogonal, sinusoidal, t5
+from lengthgen.theory.encodings import absolute, biases
 from lengthgen.theory.encodings.encoding import Encoding
 from lengthgen.theory.exact import Undecided
 
 Number = Callable[[sp.Expr], sp.Expr]
 
 _COUNTS = (2, 3, 4)
-_CLIPPED = mutations.with_bias_replaced(lambda query, key: -alibi.SLOPE * sp.Min(query - key, 8))
+_CLIPPED = mutations.with_bias_replaced(lambda query, key: -biases.ALIBI_SLOPE * sp.Min(query - key, 8))
 _FALLING_T5 = mutations.with_bias(lambda query, key, length: -(query - key))
 
 
@@ -100,16 +100,16 @@ def gram_determinant(
             "bound": lambda radius, content, code, count: radius * content / sp.sqrt(count)
         },
         "falling like 1/n": {"bound": lambda radius, content, code, count: radius * (content + code) / count},
-        "a learned code has no trained numbers": {"fixed": (learned.ENCODING,)},
-        "Haar codes do not change the input": {"keeps": (orthogonal.HAAR,)},
+        "a learned code has no trained numbers": {"fixed": (absolute.LEARNED,)},
+        "Haar codes do not change the input": {"keeps": (absolute.HAAR,)},
     },
 )
 def rademacher(
     bound: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr] = lambda radius, content, code, count: (
         radius * (content + code) / sp.sqrt(count)
     ),
-    fixed: Sequence[Encoding] = (sinusoidal.ENCODING, *orthogonal.ENCODINGS),
-    keeps: Sequence[Encoding] = (alibi.ENCODING, t5.ENCODING, fire.ENCODING),
+    fixed: Sequence[Encoding] = (absolute.SINUSOIDAL, *absolute.ORTHOGONAL),
+    keeps: Sequence[Encoding] = (biases.ALIBI, biases.T5, biases.FIRE),
 ) -> Facts:
     """The empirical Rademacher complexity of z -> w.z on n inputs x + PE is at most B (R_x + R_PE)/sqrt(n), which
     orthogonal inputs reach: a fixed code enters through its norm alone, and ALiBi, T5 and FIRE do not change the input
@@ -241,15 +241,15 @@ def softmax_change(
     r"\sum_{D\ge W}a_D\ge\frac{(T-W)e^{-C}}{(T-W)e^{-C}+We^{C}}\to1\quad(T\to\infty)",
     assumptions=("bounded content; T keys, of which W are near", "Legendre codes with rescaling, its default"),
     falsifiers={
-        "ALiBi clipped at distance 8 has a tail bound": {"falling": (_CLIPPED(alibi.ENCODING),)},
-        "T5's tail bound holds: it is among those that fall": {"falling": (alibi.ENCODING, t5.ENCODING)},
-        "T5 with -D more is bounded": {"bounded": (_FALLING_T5(t5.ENCODING),)},
+        "ALiBi clipped at distance 8 has a tail bound": {"falling": (_CLIPPED(biases.ALIBI),)},
+        "T5's tail bound holds: it is among those that fall": {"falling": (biases.ALIBI, biases.T5)},
+        "T5 with -D more is bounded": {"bounded": (_FALLING_T5(biases.T5),)},
         "contents do not matter": {"least": lambda window, length, size: (length - window) / length},
     },
 )
 def tail_mass(
-    bounded: Sequence[Encoding] = (t5.ENCODING, fire.ENCODING, sinusoidal.ENCODING, *orthogonal.ENCODINGS),
-    falling: Sequence[Encoding] = (alibi.ENCODING,),
+    bounded: Sequence[Encoding] = (biases.T5, biases.FIRE, absolute.SINUSOIDAL, *absolute.ORTHOGONAL),
+    falling: Sequence[Encoding] = (biases.ALIBI,),
     least: Callable[..., sp.Expr] = _least_mass,
 ) -> Facts:
     """Encodings with bounded logits (T5, FIRE, sinusoidal, Haar, DCT, rescaled Legendre) have no window that holds a

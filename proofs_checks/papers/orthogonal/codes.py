@@ -15,7 +15,7 @@ from lengthgen.proofs_checks.facts import decided_cases, derivative, is_zero, re
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
 from lengthgen.theory import laws
-from lengthgen.theory.encodings import nope, orthogonal
+from lengthgen.theory.encodings import absolute, encoding
 from lengthgen.theory.encodings.encoding import LENGTH, Law
 from lengthgen.theory.exact import Undecided
 
@@ -99,26 +99,26 @@ def _norms(function: Function) -> Facts:
 
 def _formula(degree: sp.Expr, point: sp.Expr) -> sp.Expr:
     """Legendre function of the encoding."""
-    return orthogonal.legendre(degree, point)
+    return absolute.legendre_function(degree, point)
 
 
 def _positions(beyond: str) -> Callable[[sp.Expr, sp.Expr], sp.Expr]:
     """Hook `positions` of a Legendre record with one policy."""
 
     def positions(index: sp.Expr, length: sp.Expr) -> sp.Expr:
-        return orthogonal.coordinate(index, length=length, trained_length=orthogonal.TRAINED_LENGTH, beyond=beyond)
+        return absolute.legendre_coordinate(index, length=length, trained_length=absolute.TRAINED_LENGTH, beyond=beyond)
 
     return positions
 
 
 def _with(beyond: str) -> Callable[..., sp.Expr]:
     """Point of a position under one policy."""
-    return lambda position, **sizes: orthogonal.coordinate(position, beyond=beyond, **sizes)
+    return lambda position, **sizes: absolute.legendre_coordinate(position, beyond=beyond, **sizes)
 
 
 def _raw(position: sp.Expr, count: sp.Expr) -> sp.Expr:
     """Point of a position of a grid with both ends."""
-    return orthogonal.coordinate(position, length=count, trained_length=count, beyond="raw")
+    return absolute.legendre_coordinate(position, length=count, trained_length=count, beyond="raw")
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -180,7 +180,7 @@ def uniform_grid(
     N - 1, whose points are `point(p, N)`, for every N >= 2.
     """
     count, position = sp.symbols("N p", integer=True, positive=True)
-    function = orthogonal.legendre(sp.S.Zero, _X) * orthogonal.legendre(sp.Integer(2), _X)
+    function = absolute.legendre_function(sp.S.Zero, _X) * absolute.legendre_function(sp.Integer(2), _X)
     for number in range(2, 8):
         values = [function.subs(_X, point(sp.Integer(at), sp.Integer(number))) for at in range(number)]
         mean, stated = sp.nsimplify(sp.Add(*values) / number), entry(sp.Integer(number))
@@ -311,7 +311,7 @@ def rescaled(
         change: point at T minus point at T', divided by p, a function of T and T'.
         keep: policy -> True if a longer sequence changes no score.
     """
-    trained = orthogonal.TRAINED_LENGTH
+    trained = absolute.TRAINED_LENGTH
     position, more, most = sp.symbols("p a b", integer=True, positive=True)
     ends = (trained + more, trained + more + most)
     points = [coordinate(position, length=end, trained_length=trained) for end in ends]
@@ -322,14 +322,14 @@ def rescaled(
         raise Refuted("the change is 0 or not positive at L = 2")
     yield "positive for p > 0: f_1 = sqrt(3) x changes at every position but 0, whose point is always -1"
     for policy, streams in keep.items():
-        record = replace(orthogonal.LEGENDRE, positions=_positions(policy))
+        record = replace(absolute.LEGENDRE, positions=_positions(policy))
         ruling = laws.decide_law(record, Law.STREAMING)
         if ruling.holds is None:
             raise Undecided(f"{policy}: {ruling.reason}")
         if ruling.holds != streams:
             raise Refuted(f"{policy}: {'no score changes' if ruling.holds else 'scores change'}, {ruling.reason}")
         yield f"{policy}: streaming {'holds' if streams else 'fails'}: {ruling.reason}"
-    same = orthogonal.LEGENDRE.positions
+    same = absolute.LEGENDRE.positions
     assert same is not None
     yield same_by_sympy(
         "the record has this point", same(position, LENGTH), coordinate(position, length=LENGTH, trained_length=trained)
@@ -352,18 +352,18 @@ def _turned(cosine: sp.Expr) -> sp.Expr:
 
 def _wavelet(level: sp.Expr, shift: sp.Expr, point: sp.Expr) -> sp.Expr:
     """Haar function of the encoding."""
-    return orthogonal.wavelet(level, shift, point)
+    return absolute.haar_function(level, shift, point)
 
 
 def _column(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr) -> sp.Expr:
     """Cosine of the encoding."""
-    return orthogonal.cosine(index, position, trained_length=trained_length)
+    return absolute.dct_cosine(index, position, trained_length=trained_length)
 
 
 def _legendre(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr) -> sp.Expr:
     """Legendre column in place of a cosine."""
-    point = orthogonal.coordinate(position, length=trained_length, trained_length=trained_length, beyond="raw")
-    return orthogonal.legendre(index, point)
+    point = absolute.legendre_coordinate(position, length=trained_length, trained_length=trained_length, beyond="raw")
+    return absolute.legendre_function(index, point)
 
 
 def _without_half(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr) -> sp.Expr:
@@ -379,9 +379,9 @@ def _without_half(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr)
     falsifiers={
         "every position has a code of its own": {"codes": lambda positions, width: positions},
         "without the change of sign": {
-            "wavelet": lambda level, shift, point: sp.Abs(orthogonal.wavelet(level, shift, point))
+            "wavelet": lambda level, shift, point: sp.Abs(absolute.haar_function(level, shift, point))
         },
-        "wavelets of twice the length": {"wavelet": lambda j, k, u: orthogonal.wavelet(j, k, u / 2)},
+        "wavelets of twice the length": {"wavelet": lambda j, k, u: absolute.haar_function(j, k, u / 2)},
     },
 )
 def cells(
@@ -519,15 +519,15 @@ def repetition(
 
 def _rescaled(position: sp.Expr, count: sp.Expr) -> sp.Expr:
     """Legendre coordinate 1 of a sequence of N tokens, in units of sqrt(3)."""
-    return orthogonal.coordinate(position, length=count, trained_length=sp.Integer(2), beyond="rescale")
+    return absolute.legendre_coordinate(position, length=count, trained_length=sp.Integer(2), beyond="rescale")
 
 
 def _clamped(position: sp.Expr, count: sp.Expr) -> sp.Expr:
-    return orthogonal.coordinate(position, length=count, trained_length=sp.Integer(2), beyond="clamp")
+    return absolute.legendre_coordinate(position, length=count, trained_length=sp.Integer(2), beyond="clamp")
 
 
 def _cosine(position: sp.Expr, count: sp.Expr) -> sp.Expr:
-    return orthogonal.cosine(sp.S.One, position, trained_length=count)
+    return absolute.dct_cosine(sp.S.One, position, trained_length=count)
 
 
 @CLAIMS.claim(
@@ -542,7 +542,7 @@ def _cosine(position: sp.Expr, count: sp.Expr) -> sp.Expr:
     falsifiers={
         "a constant code suffices": {"coordinates": {"constant": lambda p, count: sp.S.One}, "steps": {}},
         "two Haar functions suffice": {
-            "coordinates": {"Haar": lambda p, count: orthogonal.Haar(sp.S.One, p / count)},
+            "coordinates": {"Haar": lambda p, count: absolute.Haar(sp.S.One, p / count)},
             "steps": {},
         },
         "clamped codes suffice": {"coordinates": {"clamped": _clamped}, "steps": {}},
@@ -588,7 +588,7 @@ def order_is_seen(
         return (rest_value + sp.Add(*weighted)) / (rest + sp.Add(*weights))
 
     positions = {"query_position": sp.Symbol("j"), "key_position": sp.Symbol("i")}
-    if nope.ENCODING.score(**positions).free_symbols & set(positions.values()):
+    if encoding.NOPE.score(**positions).free_symbols & set(positions.values()):
         raise Refuted("the score without encoding has a position in it: 1 position at least")
     yield "without encoding no score has a position in it, so a permutation of the keys permutes the terms of each sum"
     yield (

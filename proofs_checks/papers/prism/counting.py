@@ -11,7 +11,7 @@ from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.facts import is_zero, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.prism import SOURCE, noisy_gates
-from lengthgen.theory.encodings import prism, sinusoidal
+from lengthgen.theory.encodings import absolute, prism
 
 _TOKENS = 150
 _POSITIONS = 3
@@ -280,7 +280,9 @@ def thresholds(
     falsifiers={
         "the norm of a spread histogram is 1": {"gap": lambda angle: 0 * angle},
         "a frequency of 2 pi/3": {"first": 2 * sp.pi / 3},
-        "turned the other way": {"shift": lambda offset, frequency: sinusoidal.shift(-offset, frequency=frequency)},
+        "turned the other way": {
+            "shift": lambda offset, frequency: absolute.sinusoidal_shift(-offset, frequency=frequency)
+        },
         "codes of squared masses": {
             "superposition": lambda mass, **sizes: prism.superposition(lambda place: mass(place) ** 2, **sizes)
         },
@@ -292,7 +294,7 @@ def characteristic(
     ),
     gap: Callable[[sp.Expr], sp.Expr] = lambda angle: 1 - sp.cos(angle),
     first: sp.Expr = sp.S.One,
-    shift: Callable[..., sp.Matrix] = sinusoidal.shift,
+    shift: Callable[..., sp.Matrix] = absolute.sinusoidal_shift,
 ) -> Facts:
     """Plane i of the superposition holds imaginary and real part of the characteristic function phi of the histogram at
     theta_i: |phi| <= 1, and |phi| = 1 at theta_0 = 1 only for a point mass; an increment that does not meet the end
@@ -323,7 +325,7 @@ def characteristic(
     pairs = [(k, m) for k in range(_POSITIONS) for m in range(_POSITIONS)]
     within = [*symbols[:-1], sp.S.Zero]
     place, other = sp.symbols("k l", real=True)
-    apart = [sinusoidal.code(at, frequency=angle) for at in (place, other)]
+    apart = [absolute.sinusoidal_code(at, frequency=angle) for at in (place, other)]
     yield "the plane, P = 3", code, sp.Matrix([(wave - mirrored) / (2 * sp.I), (wave + mirrored) / 2])
     yield (
         "(sum of h)^2 - |phi|^2, P = 3",
@@ -342,7 +344,7 @@ def characteristic(
     )
     yield (
         "for every P, by positions k",
-        sinusoidal.code(place + 1, frequency=angle),
+        absolute.sinusoidal_code(place + 1, frequency=angle),
         shift(sp.S.One, frequency=angle) * apart[0],
     )
     yield (
