@@ -98,7 +98,7 @@ from lengthgen.proofs_checks.claim import (
     Strength as Strength,
     Unsettled as Unsettled,
 )
-from lengthgen.proofs_checks.identity import require_equal as require_equal
+from lengthgen.proofs_checks.facts import require_equal as require_equal
 from lengthgen.proofs_checks.registry import select as select_claims
 from lengthgen.proofs_checks.runner import run as run_claims
 
