@@ -8,12 +8,20 @@ import numpy as np
 
 from lengthgen.scales import ScalesError
 from lengthgen.theory.formula.structure import Structure, structure
-from lengthgen.theory.generalization import JudgedRelation, Judgement, judge, judge_standard_encodings
+from lengthgen.theory.generalization import (
+    JudgedRelation,
+    Judgement,
+    LearnedPattern,
+    Levels,
+    judge,
+    judge_standard_encodings,
+    learn,
+    levels_of,
+)
 from lengthgen.theory.growth import Growth, growth
 from lengthgen.theory.growth_within import growth_within
 from lengthgen.theory.lrc import level_sets, profile
 from lengthgen.theory.lrc_within import array_of_floats, bounds_within
-from lengthgen.theory.outcome import LearnedPattern, Levels, learn, levels_of
 from lengthgen.theory.pattern import Pattern, Value
 
 MAX_SCALE = 1_000_000

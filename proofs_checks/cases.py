@@ -2,7 +2,7 @@
 
 import sympy as sp
 
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 
 def decided(value: sp.Expr) -> sp.Expr:

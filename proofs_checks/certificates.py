@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from lengthgen.theory.certificate import NotCertified, certificate
-from lengthgen.theory.twice import Identity
+from lengthgen.theory.zero.certificate import NotCertified, certificate
+from lengthgen.theory.zero.two_engines import Identity
 
 Certificates: TypeAlias = tuple[Mapping[str, Any], ...]
 """Certificates as plain data; one without a proof has the key "missing", with the reason, and no trees."""

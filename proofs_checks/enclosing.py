@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.zero.enclosure import enclose
 
 _BITS = 128
 

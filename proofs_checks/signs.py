@@ -2,8 +2,8 @@
 
 import sympy as sp
 
-from lengthgen.theory import equality
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero import equality
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 
 def is_zero(value: sp.Expr) -> bool:

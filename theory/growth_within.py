@@ -14,16 +14,14 @@ from math import ceil, isinf
 
 import sympy as sp
 
-from lengthgen.theory.definedness import definedness
 from lengthgen.theory.formula import Formula, FormulaError
+from lengthgen.theory.formula.asymptotics import Expression, S, direction, limit
 from lengthgen.theory.formula.exact import plain
-from lengthgen.theory.formula.leading_terms import limit
-from lengthgen.theory.formula.monotone import Expression, S, direction
 from lengthgen.theory.formula.progressions import PATHS, Course, Piece, follow_path
 from lengthgen.theory.formula.ranges import bounds
 from lengthgen.theory.formula.structure import structure
 from lengthgen.theory.formula.syntax import names
-from lengthgen.theory.growth import RAYS, Growth, GrowthKind, growth
+from lengthgen.theory.growth import RAYS, Growth, GrowthKind, definedness, growth
 from lengthgen.theory.lrc import entries_by_first_scale
 from lengthgen.theory.lrc_within import Enclosure, bounds_within, enclosed, fewest_intervals, require_numbers
 from lengthgen.theory.pattern import Pattern, PatternError

@@ -3,30 +3,333 @@
 A law that holds is proved in one of two ways. Either the form of the formulas implies it, because they lack the
 quantity in question. Or both engines prove that the scores that the law compares are identical; each engine evaluates
 the unevaluated scores itself. A law that fails comes with a counterexample: positions and parameter values at which the
-scores clearly differ. The sides that each law compares are in theory/law_sides.py.
+scores clearly differ. The sides that each law compares are in theory/laws.py.
 """
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
+from random import Random
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 
-from lengthgen.theory import exact, points, second_engine, twice
-from lengthgen.theory.encodings.encoding import KEY, LENGTH, Encoding, Law, Normaliser, Recovery
-from lengthgen.theory.law_sides import (
-    DISTANCE,
-    KEY_POSITION,
-    OTHER_DISTANCE,
-    OTHER_KEY,
-    SHIFT,
-    Pair,
-    Side,
-    compared,
-    kept_by_form,
-    relative_sides,
-    score_at,
+from lengthgen.theory.encodings.encoding import (
+    KEY,
+    LENGTH,
+    QUERY,
+    Encoding,
+    Family,
+    Law,
+    Normaliser,
+    Parameter,
+    Recovery,
 )
-from lengthgen.theory.written import written
+from lengthgen.theory.zero import flint_engine, sympy_engine, two_engines
+from lengthgen.theory.zero.two_engines import written
+
+_FARTHEST = 40
+"""Largest position of a sample point."""
+
+
+def sample_points(expression: sp.Expr, *, count: int) -> Iterator[dict[sp.Symbol, sp.Expr]]:
+    """Yield points for the symbols of an expression: small integers first, then up to 40; others in their domain."""
+    generator = Random(0)
+    symbols = parameters(expression)
+    small = product((1, 2), repeat=2)
+    for trial in range(count):
+        first, second = next(small, (generator.randint(0, _FARTHEST), generator.randint(0, _FARTHEST)))
+        yield {symbol: _random_value(symbol, generator, first if trial % 2 else second) for symbol in symbols}
+
+
+def value_at(expression: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+    """Value at a point, with values for families and functions."""
+    return with_members(expression.xreplace(point).doit())
+
+
+def example(expression: sp.Expr) -> dict[sp.Symbol, sp.Expr]:
+    """Example value for each symbol of an expression, in its domain, and between 0 and 1 if it is not an integer."""
+    return {symbol: _example(symbol) for symbol in parameters(expression)}
+
+
+def parameters(expression: sp.Expr) -> list[sp.Symbol]:
+    """Symbols of an expression that stand for numbers, in order, without the families."""
+    families = {base.label for base in expression.atoms(sp.IndexedBase)}
+    return sorted(expression.free_symbols - families - expression.atoms(sp.Indexed), key=str)
+
+
+def constant_content(expression: sp.Expr) -> sp.Expr:
+    """Expression with every indexed family replaced by one symbol: the same value at every position."""
+    families = {
+        entry: sp.Symbol(str(entry.base.label), **entry.base.label.assumptions0)
+        for entry in expression.atoms(sp.Indexed)
+    }
+    return expression.xreplace(families).doit()
+
+
+def with_members(expression: sp.Expr) -> sp.Expr:
+    """Expression with a value for each function and each entry of a family in it.
+
+    The value of an entry follows from its name. A function of arguments that are not integers is smooth.
+    """
+    functions = {application: _function_value(application) for application in expression.atoms(AppliedUndef)}
+    without_functions = expression.xreplace(functions)
+    return without_functions.xreplace({entry: _value_from_name(entry) for entry in without_functions.atoms(sp.Indexed)})
+
+
+def _value_from_name(symbol: sp.Basic) -> sp.Expr:
+    """Rational value that follows from the name of a symbol."""
+    generator = Random(str(symbol))
+    value = sp.Rational(generator.randint(1, 9), generator.randint(2, 7))
+    return -value if symbol.is_negative else value
+
+
+def _function_value(application: AppliedUndef) -> sp.Expr:
+    """Value of an undefined function: smooth in its arguments unless all are integers."""
+    if all(argument.is_integer for argument in application.args):
+        return _value_from_name(application)
+    return sp.cos(sp.Add(*application.args) + _value_from_name(application.func(0)))
+
+
+def _random_value(symbol: sp.Symbol, generator: Random, position: int) -> sp.Expr:
+    """Random value of a symbol; an integer symbol is near `position`."""
+    if symbol.is_integer:
+        return sp.Integer(position + generator.randint(0, 2) + (1 if symbol.is_positive else 0))
+    value = sp.Rational(generator.randint(1, 7), generator.randint(2, 5))
+    return -value if symbol.is_negative or (not symbol.is_nonnegative and generator.random() < 0.5) else value
+
+
+def _example(symbol: sp.Symbol) -> sp.Expr:
+    """Example value of one symbol."""
+    if symbol.is_integer:
+        return sp.Integer(64)
+    value = sp.Rational(Random(str(symbol)).randint(2, 9), 11)
+    return -value if symbol.is_negative else value
+
+
+Side = Callable[[], sp.Expr]
+"""Builder of one side of an identity, called with sympy's evaluation on or off."""
+Pair = tuple[Side, Side]
+"""Two sides of an identity."""
+
+KEY_POSITION, DISTANCE, OTHER_DISTANCE, SHIFT = sp.symbols("i D D_ s", integer=True, nonnegative=True)
+MORE_LENGTH = sp.Symbol("n_", integer=True, positive=True)
+_MOVING = {Family.TOKENS, Family.PREFIX, Family.CONTENT, Family.STRUCTURE}
+"""Families whose members move with the tokens."""
+_POSITIONS = (KEY_POSITION, DISTANCE, OTHER_DISTANCE)
+OTHER_KEY = sp.ImmutableMatrix(sp.symbols("k1_ k2_", real=True))
+
+
+def compared(encoding: Encoding, law: Law) -> tuple[tuple[Pair, ...], str]:
+    """Return the pairs of sides that a law compares, and what differs where they do, for a counterexample."""
+    sides_of, change = _SIDES[law]
+    if law is Law.TRANSLATION and encoding.normaliser == Normaliser.SIGMOID:
+        sides_of, change = _shifted_score_sides, "a shift by s changes the score of the key at distance D"
+    pairs = sides_of(encoding)
+    if law in _LAST_POSITION and any(LENGTH in side().free_symbols for pair in pairs for side in pair):
+        length = _LAST_POSITION[law] + MORE_LENGTH
+        pairs = tuple((_at_length(left, length), _at_length(right, length)) for left, right in pairs)
+        change = f"in a sequence of length {length}, {change}"
+    return pairs, change
+
+
+def kept_by_form(encoding: Encoding, law: Law) -> str | None:
+    """Reason that the law holds because the formulas lack the quantity in question; None if that is not so."""
+    return _BY_FORM[law](encoding) if law in _BY_FORM else None
+
+
+def _at_length(side: Side, length: sp.Expr) -> Side:
+    """Side of an identity for a sequence of this length, which holds all positions of the law."""
+    return lambda: side().xreplace({LENGTH: length})
+
+
+def relative_sides(encoding: Encoding) -> tuple[Pair, ...]:
+    """Score before and after a shift: the query and the key are the same, the other tokens are different."""
+    return (
+        (
+            lambda: _shifted_entries(score_at(encoding, SHIFT, DISTANCE), encoding, {Family.CONTENT}),
+            lambda: score_at(encoding, sp.Integer(0), DISTANCE),
+        ),
+    )
+
+
+def _translation_sides(encoding: Encoding) -> tuple[Pair, ...]:
+    """Scores of two keys of one query, crosswise before and after a shift of all tokens."""
+    query = KEY_POSITION + DISTANCE + OTHER_DISTANCE
+    keys = ((DISTANCE, KEY), (OTHER_DISTANCE, OTHER_KEY))
+
+    def shifted(distance: sp.Expr, key: sp.Matrix) -> sp.Expr:
+        score = score_at(encoding, query - distance + SHIFT, distance, key)
+        return _shifted_entries(score, encoding, _MOVING)
+
+    def unshifted(distance: sp.Expr, key: sp.Matrix) -> sp.Expr:
+        return score_at(encoding, query - distance, distance, key)
+
+    return ((lambda: shifted(*keys[0]) + unshifted(*keys[1]), lambda: shifted(*keys[1]) + unshifted(*keys[0])),)
+
+
+def _shifted_score_sides(encoding: Encoding) -> tuple[Pair, ...]:
+    """Score of a key before and after a shift of all tokens."""
+
+    def shifted() -> sp.Expr:
+        score = score_at(encoding, KEY_POSITION + SHIFT, DISTANCE)
+        return _shifted_entries(score, encoding, _MOVING)
+
+    return ((shifted, lambda: score_at(encoding, KEY_POSITION, DISTANCE)),)
+
+
+def _shifted_entries(expression: sp.Expr, encoding: Encoding, families: set[Family]) -> sp.Expr:
+    """Expression with the entries of these families indexed by their places before a shift by `SHIFT`."""
+    entries = _entries(expression, encoding, families)
+    return expression.xreplace(
+        {
+            entry: entry.base[(*(index - SHIFT for index in entry.indices[:places]), *entry.indices[places:])]
+            for entry, places in entries.items()
+        }
+    )
+
+
+def _entries(expression: sp.Expr, encoding: Encoding, families: set[Family]) -> dict[sp.Indexed, int]:
+    """Entries of these families in the expression, each with the number of its first indices that are positions.
+
+    An index of a sum whose limits have no position in them numbers components of an entry; so do all after it.
+    """
+    of_base = {parameter.symbol: parameter.family for parameter in encoding.parameters if parameter.family in families}
+    components = {
+        index
+        for total in expression.atoms(sp.Sum)
+        for index, *limits in total.limits
+        if not sp.Tuple(*limits).free_symbols & {SHIFT, *_POSITIONS}
+    }
+    places = {}
+    for entry in expression.atoms(sp.Indexed):
+        if entry.base in of_base:
+            is_place = [index not in components for index in entry.indices]
+            leading = is_place.index(False) if False in is_place else len(is_place)
+            places[entry] = 2 if of_base[entry.base] is Family.STRUCTURE else leading
+    return places
+
+
+def _norm_sides(encoding: Encoding) -> tuple[Pair, ...]:
+    """Squared norms of query and key after and before the encoding acts on them."""
+    position = KEY_POSITION
+
+    def squared_norm(index: int, content: sp.Matrix) -> sp.Expr:
+        added = encoding.embed(position) if encoding.embed else sp.zeros(2, 1)
+        actions = encoding.rotate(position, LENGTH) if encoding.rotate else (sp.eye(2), sp.eye(2))
+        acted = actions[index] * (content + added)
+        if encoding.relative_key and content is KEY:
+            acted = acted + encoding.relative_key(position + DISTANCE, position, LENGTH)
+        return acted.dot(acted)
+
+    return tuple(
+        (
+            lambda index=index, content=content: squared_norm(index, content),
+            lambda content=content: content.dot(content),
+        )
+        for index, content in enumerate((QUERY, KEY))
+    )
+
+
+def _norm_by_form(encoding: Encoding) -> str | None:
+    """Reason that norms are unchanged, if nothing acts on queries and keys; else None."""
+    if encoding.embed or encoding.rotate or encoding.relative_key:
+        return None
+    return "the formula adds to the score and does not touch queries and keys"
+
+
+def _streaming_sides(encoding: Encoding) -> tuple[Pair, ...]:
+    """Scores at two lengths, both beyond the query."""
+
+    def score(extra_length: sp.Expr) -> sp.Expr:
+        return encoding.score(
+            query_position=KEY_POSITION + DISTANCE,
+            key_position=KEY_POSITION,
+            length=KEY_POSITION + DISTANCE + 1 + extra_length,
+        )
+
+    return ((lambda: score(SHIFT + MORE_LENGTH), lambda: score(SHIFT)),)
+
+
+def _streaming_by_form(encoding: Encoding) -> str | None:
+    """Reason that a longer sequence changes nothing, if the formula has no length; else None."""
+    with sp.evaluate(False):
+        score = score_at(encoding, KEY_POSITION, DISTANCE)
+    return None if LENGTH in score.free_symbols else f"{LENGTH} does not occur in the score"
+
+
+def _relabelling_sides(encoding: Encoding) -> tuple[Pair, ...]:
+    """Scores of query and key after and before a permutation of the tokens.
+
+    A permutation takes two tokens to any two others, in the same or in the other order, and one token to any other one.
+    """
+    key, query = KEY_POSITION, KEY_POSITION + DISTANCE + 1
+    first, second = SHIFT, SHIFT + OTHER_DISTANCE + 1
+    moves = (((query, second), (key, first)), ((query, first), (key, second)), ((key, first), (key, first)))
+    return tuple(
+        (
+            lambda of_query=of_query, of_key=of_key: _relabelled_entries(
+                encoding.score(query_position=of_query[1], key_position=of_key[1]), encoding, dict([of_query, of_key])
+            ),
+            lambda of_query=of_query, of_key=of_key: encoding.score(query_position=of_query[0], key_position=of_key[0]),
+        )
+        for of_query, of_key in moves
+    )
+
+
+def _relabelled_entries(expression: sp.Expr, encoding: Encoding, moves: Mapping[sp.Expr, sp.Expr]) -> sp.Expr:
+    """Expression with the entries of tokens and pairs indexed by their places before `moves`: place before -> after.
+
+    An entry at any other place belongs to another token than before, and is a member of a family of its own; so is each
+    entry of a prefix, whose tokens change.
+    """
+    before = {sp.expand(place): old for old, place in moves.items()}
+    replaced = {}
+    of_prefixes = {parameter.symbol for parameter in encoding.parameters if parameter.family is Family.PREFIX}
+    for entry, places in _entries(expression, encoding, _MOVING).items():
+        with sp.evaluate(True):
+            moved = [before.get(sp.expand(index.doit())) for index in entry.indices[:places]]
+        other = sp.IndexedBase(sp.Symbol(f"{entry.base.label}_", **entry.base.label.assumptions0))
+        rest = entry.indices[places:]
+        replaced[entry] = (
+            other[entry.indices] if None in moved or entry.base in of_prefixes else entry.base[(*moved, *rest)]
+        )
+    return expression.xreplace(replaced)
+
+
+_SIDES: Mapping[Law, tuple[Callable[[Encoding], tuple[Pair, ...]], str]] = {
+    Law.RELATIVE: (relative_sides, "a shift of key 0 and query D by s changes the score"),
+    Law.TRANSLATION: (
+        _translation_sides,
+        "a shift by s changes the score difference of the keys at distances D and D_",
+    ),
+    Law.NORM: (_norm_sides, "the squared norm changes"),
+    Law.STREAMING: (
+        _streaming_sides,
+        "a sequence of length i + D + 1 + s + n_ in place of i + D + 1 + s changes the score",
+    ),
+    Law.RELABELLING: (
+        _relabelling_sides,
+        "a permutation of the tokens (i to s, i + D + 1 to s + D_ + 1, or crosswise) changes a score",
+    ),
+}
+_LAST_POSITION: Mapping[Law, sp.Expr] = {
+    Law.RELATIVE: DISTANCE + SHIFT,
+    Law.TRANSLATION: KEY_POSITION + DISTANCE + OTHER_DISTANCE + SHIFT,
+    Law.NORM: KEY_POSITION + DISTANCE,
+}
+"""Largest position that a law compares, from 0, for laws whose sequences are all of one length."""
+_BY_FORM: Mapping[Law, Callable[[Encoding], str | None]] = {
+    Law.NORM: _norm_by_form,
+    Law.STREAMING: _streaming_by_form,
+}
+
+
+def score_at(encoding: Encoding, key_position: sp.Expr, distance: sp.Expr, key: sp.Matrix = KEY) -> sp.Expr:
+    """Score of a query and a key at a given distance."""
+    return encoding.score(QUERY, key, query_position=key_position + distance, key_position=key_position)
+
 
 _DIGITS = 30
 _VISIBLE = sp.Rational(1, 10**9)
@@ -46,7 +349,7 @@ class Ruling:
     reason: str
 
 
-@twice.remembered
+@two_engines.remembered
 def decide_law(encoding: Encoding, law: Law) -> Ruling:
     """Decide once a process whether the encoding keeps the law. The translation law follows from the relative law."""
     if law is Law.TRANSLATION and decide_law(encoding, Law.RELATIVE).holds:
@@ -171,11 +474,11 @@ def _proved(left: Side, right: Side) -> str | None:
     # Second attempt: reciprocals become unrelated symbols, so that they may occur in angles and exponents.
     for trees in (sides, _with_named_reciprocals(sides)):
         try:
-            if twice.decide(*written(trees).trees)[0].zero:
+            if two_engines.decide(*written(trees).trees)[0].zero:
                 return "both engines find the two sides identical"
-        except twice.OneExpression:
+        except two_engines.OneExpression:
             return "both sides are one expression after sympy evaluated the parts that the engines do not know"
-        except (exact.Undecided, second_engine.SecondEngineUndecided, ZeroDivisionError):
+        except (sympy_engine.Undecided, flint_engine.SecondEngineUndecided, ZeroDivisionError):
             continue
     return None
 
@@ -225,9 +528,109 @@ def _counterexample(difference: sp.Expr, change: str, trials: int) -> Ruling | N
     """Refutation by a point at which the difference is clearly not zero; None if no tried point shows that."""
     if difference == 0:
         return None
-    for point in points.sample_points(difference, count=trials):
-        value = sp.N(points.value_at(difference, point), _DIGITS)
+    for point in sample_points(difference, count=trials):
+        value = sp.N(value_at(difference, point), _DIGITS)
         if value.is_Number and value.is_finite and abs(value) > _VISIBLE:
             place = ", ".join(f"{symbol} = {point[symbol]}" for symbol in sorted(point, key=str))
             return Ruling(holds=False, reason=f"{change} by {sp.N(value, 6)} at {place}")
     return None
+
+
+Assignment = Mapping[sp.Basic | type[sp.Function], sp.Expr]
+
+
+def assignment_allowed(encoding: Encoding, assignment: Assignment) -> Ruling:
+    """Decide whether every assigned value lies in the domain of its parameter; the reason names one that does not."""
+    declared = {parameter.symbol: parameter for parameter in encoding.parameters}
+    undecided = None
+    for symbol, value in assignment.items():
+        inside = in_domain(declared.get(symbol, Parameter(symbol=symbol, meaning="")), value)
+        if inside is False and isinstance(value, sp.Lambda) and not isinstance(symbol, sp.IndexedBase):
+            return Ruling(
+                holds=False,
+                reason=f"{symbol} = {value.expr} is curved, and ReLU networks are piecewise linear",
+            )
+        if inside is False:
+            return Ruling(holds=False, reason=f"{symbol} = {value} is not in the domain of {symbol}")
+        if inside is None:
+            undecided = Ruling(holds=None, reason=f"{symbol} = {value} is not known to be in the domain of {symbol}")
+    return undecided or Ruling(holds=True, reason="every value lies in the domain of its parameter")
+
+
+def parameters_outside(encoding: Encoding, assignment: Assignment) -> list[Parameter]:
+    """Parameters that cannot have, or are not known to have, the assigned value."""
+    return [
+        parameter
+        for parameter in encoding.parameters
+        if parameter.symbol in assignment and not in_domain(parameter, assignment[parameter.symbol])
+    ]
+
+
+def in_domain(parameter: Parameter, value: sp.Expr) -> bool | None:
+    """True if the parameter can have this value for all values of the symbols in it; None if undecided."""
+    symbol = parameter.symbol
+    if isinstance(value, sp.Lambda) and not isinstance(symbol, sp.IndexedBase):
+        return _function_in_domain(parameter, value)
+    if isinstance(value, sp.Lambda):  # a value for each member, so the domain of equal members says nothing
+        value = value.expr
+    elif parameter.domain is not None:
+        return _within(value, parameter.domain)
+    entry = symbol[sp.Symbol("l", integer=True)] if isinstance(symbol, sp.IndexedBase) else symbol
+    assumptions = [
+        name for name in ("positive", "negative", "nonnegative", "integer", "real") if getattr(entry, f"is_{name}")
+    ]
+    answers = [_has_property(value, name) for name in assumptions]
+    return False if False in answers else None if None in answers else True
+
+
+def assumed(symbol: sp.Symbol) -> sp.Set:
+    """Set of real numbers that a symbol may be, by its sympy assumptions."""
+    if symbol.is_positive or symbol.is_nonnegative:
+        return sp.Interval(0, sp.oo, left_open=bool(symbol.is_positive))
+    if symbol.is_negative or symbol.is_nonpositive:
+        return sp.Interval(-sp.oo, 0, right_open=bool(symbol.is_negative))
+    return sp.S.Reals
+
+
+def _within(value: sp.Expr, domain: sp.Set) -> bool | None:
+    """True if the value lies in the set; None if sympy does not decide."""
+    if isinstance(domain, sp.FiniteSet):
+        return any(sp.simplify(value - element) == 0 for element in domain)
+    contained = domain.contains(value)
+    return bool(contained) if contained in (sp.true, sp.false) else None
+
+
+def _has_property(value: sp.Expr, property_name: str) -> bool | None:
+    """True if the value is known to have the property ("positive", ...); a symbol that may lack it has not."""
+    answer: bool | None = getattr(value, f"is_{property_name}")
+    if answer is None and value.is_Symbol and property_name in ("positive", "negative", "nonnegative"):
+        sign = sp.Symbol("x", **{property_name: True})
+        return bool(assumed(value).is_subset(assumed(sign)))
+    if answer is None and property_name == "real":
+        real = {part: sp.Dummy(real=True) for part in value.atoms(sp.log) if _positive(part.args[0])}
+        return value.xreplace(real).is_real or None
+    return answer
+
+
+def _positive(expression: sp.Expr) -> bool:
+    """True if the expression is positive by its form, or increases from a limit >= 0 in its one positive symbol."""
+    if expression.is_positive:
+        return True
+    if len(expression.free_symbols) != 1:
+        return False
+    (symbol,) = expression.free_symbols
+    rises = symbol.is_positive and sp.diff(expression, symbol).is_positive
+    return bool(rises and sp.limit(expression, symbol, 0, "+").is_nonnegative)
+
+
+def _function_in_domain(parameter: Parameter, value: sp.Lambda) -> bool | None:
+    """True if the parameter, a function, can be this function; ReLU networks give only piecewise linear functions.
+
+    Among smooth functions these are the linear ones.
+    """
+    (argument,) = value.signature
+    if not parameter.network:
+        positive = bool(getattr(parameter.symbol(argument), "is_positive", False))
+        return value.expr.is_positive if positive else True
+    bent = sp.simplify(sp.diff(value.expr, argument, 2))
+    return bool(bent == 0) and not value.expr.atoms(sp.Indexed)

@@ -230,7 +230,7 @@ def _classes(values: list[Value]) -> tuple[list[int], tuple[tuple[int, int], ...
     if _all_rational(values):
         zero = _zero(values)
         return [0 if value == zero else place for place, value in enumerate(values, start=1)], ()
-    from lengthgen.theory.equality import group
+    from lengthgen.theory.zero.equality import group
 
     groups = group(values)
     return list(groups.labels), groups.undecided

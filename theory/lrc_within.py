@@ -245,7 +245,7 @@ def enclosed(value: Value, bits: int) -> Enclosure | float:
         return Enclosure(Fraction(value), Fraction(value))
     if value.free_symbols:
         raise PatternError(f"entry {value} has free parameters: LRC within eps needs numbers")
-    from lengthgen.theory.enclosure import enclose
+    from lengthgen.theory.zero.enclosure import enclose
 
     ball = enclose(value, bits=bits)
     if ball is None:

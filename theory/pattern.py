@@ -1,6 +1,6 @@
 """Attention patterns A(i, j) or A(i, j, n): from a formula, a function, an array, or a relation with parameters.
 
-Entries stay exact: ints, Fractions, real sympy expressions (lengthgen.theory.equality decides when two are equal), and
+Entries stay exact: ints, Fractions, real sympy expressions (lengthgen.theory.zero.equality decides when two are equal), and
 floats converted to the Fractions that they are. If the entry is a matrix (vector tokens), it is a tuple of such
 numbers, row by row. A pattern that depends on the scale n is a family: its cells are the triples (i, j, n), and only a
 relation with scale hint can represent it [F].
@@ -235,7 +235,7 @@ def as_matrix(matrix: ArrayLike) -> NDArray[Any]:
         raise PatternError(f"a matrix has at most {LONGEST:,} positions, not {len(pattern):,}: give a part of it")
     if pattern.dtype == object:
         return _exact_objects(pattern)
-    from lengthgen.theory.tiling import check_upper_triangular
+    from lengthgen.theory.distinct import check_upper_triangular
 
     if pattern.dtype.kind not in "iufb":
         raise PatternError(f"a pattern must hold real numbers, not {pattern.dtype}")

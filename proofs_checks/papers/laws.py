@@ -12,11 +12,11 @@ from lengthgen.proofs_checks import mutations
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.mutations import Formulas
 from lengthgen.proofs_checks.papers.matrix import ROWS
-from lengthgen.theory import far, laws, properties
+from lengthgen.theory import cacheability, far, laws
 from lengthgen.theory.encodings.catalogue import named, with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser
-from lengthgen.theory.exact import Undecided
 from lengthgen.theory.far import Cases, FarField
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 _CHEAPEST_FIRST = (Law.STREAMING, Law.NORM, Law.RELATIVE, Law.TRANSLATION, Law.RELABELLING)
 
@@ -60,12 +60,12 @@ def row(
     """Decide one row of the matrix: hooks, parameters, trained numbers, bounds, causal use, far keys and weights."""
     encoding = formulas(named(name))
     computed: tuple[tuple[str, Callable[[Encoding], Any], Any], ...] = (
-        ("far keys", properties.far_field, far.cases_text(cases)),
-        ("bounded", properties.bounded, bounded),
-        ("causal use only", properties.causal_only, causal_only),
+        ("far keys", cacheability.far_field, far.cases_text(cases)),
+        ("bounded", cacheability.bounded, bounded),
+        ("causal use only", cacheability.causal_only, causal_only),
         ("hooks", lambda record: record.hooks, hooks),
         ("trained numbers", lambda record: sp.expand(record.learned), sp.expand(learned)),
-        ("parameters", properties.domains, parameters),
+        ("parameters", cacheability.domains, parameters),
         ("weights", lambda record: record.normaliser, normaliser),
     )
     for what, compute, stated in computed:

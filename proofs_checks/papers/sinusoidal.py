@@ -9,8 +9,8 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.signs import sign
-from lengthgen.theory import exact
 from lengthgen.theory.encodings import rotary, sinusoidal
+from lengthgen.theory.zero import sympy_engine
 
 OfPlane = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
@@ -97,7 +97,7 @@ def injective(*, frequency: OfPlane, domain: sp.Set, repeats: sp.Expr) -> Eviden
             raise Refuted(f"width 4 repeats after {repeat}, not {repeats}")
     first = frequency(sp.S.Zero, sp.Symbol("D", positive=True))
     if domain is not sp.S.Integers or not (first.is_rational and first.is_nonzero):
-        raise exact.Undecided(f"the first plane has the frequency {first}")
+        raise sympy_engine.Undecided(f"the first plane has the frequency {first}")
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -166,7 +166,7 @@ def relative_logits(*, relative: Callable[[sp.Matrix], bool]) -> Evidence:
         if relative(case):
             what = f"W = {case.tolist()}: logits at (i + D, i) and at (i + s + D, i + s)"
             same_by_sympy(what, logit(case, i), logit(case, i + shift))
-        elif exact.is_zero(logit(case, i) - logit(case, i + shift)):
+        elif sympy_engine.is_zero(logit(case, i) - logit(case, i + shift)):
             raise Refuted(f"W = {case.tolist()}: the logit is {logit(case, i)} at every shift")
     return Evidence(
         strength=Strength.GENERAL,

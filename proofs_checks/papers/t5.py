@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Stre
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.theory.encodings import alibi, t5
 from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 SOURCE = Source(paper="T5", arxiv="1910.10683")
 

@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.interpolation import BASE
 from lengthgen.theory.encodings import rotary, yarn
 from lengthgen.theory.encodings.encoding import KEY, QUERY
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 SOURCE = Source(paper="YaRN", arxiv="2309.00071")
 

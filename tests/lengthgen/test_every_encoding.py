@@ -128,7 +128,7 @@ def test_the_matrix_has_a_row_for_each_encoding_with_formulas_and_a_reason_for_e
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     decided = {"relative_law": "yes", "causal_only": True, "bounded": True, "far_field": "constant"}
     for name, value in decided.items():
-        monkeypatch.setattr(f"lengthgen.theory.properties.{name}", lambda _, value=value: value)
+        monkeypatch.setattr(f"lengthgen.theory.cacheability.{name}", lambda _, value=value: value)
     monkeypatch.setattr("lengthgen.theory.laws.decide_law", lambda *_: Ruling(holds=True, reason="not computed here"))
     output = answer("encodings")
     rows = {row["name"] for row in output["encodings"]}

@@ -12,7 +12,7 @@ from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.lattice import NON_EDGES, lattice
 from lengthgen.theory.encodings import grape_additive, hope, kerple
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from lengthgen.proofs_checks.signs import is_zero, sign
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 ROOT = sp.sqrt(2)
 OPEN = sp.log((1 + ROOT) ** 2) - 2 * sp.log(1 + ROOT)

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from lengthgen.theory import twice
-from lengthgen.theory.certificate import NotCertified, certificate
+from lengthgen.theory.zero import two_engines
+from lengthgen.theory.zero.certificate import NotCertified, certificate
 from tests.replay_certificates import replay
 
 a, b, s, t, x, y = sp.symbols("a b s t x y", real=True)
 
 
 def certified(left: sp.Expr, right: sp.Expr, squares: dict[sp.Symbol, sp.Expr] | None = None) -> dict[str, Any]:
-    with twice.recorded() as identities:
-        twice.decide(left, right, squares=squares)
+    with two_engines.recorded() as identities:
+        two_engines.decide(left, right, squares=squares)
     [identity] = identities
     return certificate(identity)
 
@@ -152,7 +152,7 @@ def test_the_order_of_terms_does_not_depend_on_sympy() -> None:
 
 
 def test_what_is_outside_the_fragment_has_no_certificate() -> None:
-    identity = twice.Identity(left=sp.sqrt(x), right=x, squares=(), zero=False)
+    identity = two_engines.Identity(left=sp.sqrt(x), right=x, squares=(), zero=False)
     with pytest.raises(NotCertified, match="no rational function"):
         certificate(identity)
 
@@ -160,13 +160,13 @@ def test_what_is_outside_the_fragment_has_no_certificate() -> None:
 def test_a_remembered_answer_reports_its_identities_each_time() -> None:
     calls = []
 
-    @twice.remembered
+    @two_engines.remembered
     def decided(left: sp.Expr) -> bool:
         calls.append(left)
-        return twice.decide(left, x**2)[0].zero
+        return two_engines.decide(left, x**2)[0].zero
 
-    with twice.recorded() as first:
+    with two_engines.recorded() as first:
         assert not decided(x + y)
-    with twice.recorded() as second:
+    with two_engines.recorded() as second:
         assert not decided(x + y)
     assert len(calls) == 1 and first == second and len(first) == 1

@@ -5,7 +5,7 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengthgen.theory.exact import Undecided, decide, is_zero, witness
+from lengthgen.theory.zero.sympy_engine import Undecided, decide, is_zero, witness
 
 a, b, c, s, t = sp.symbols("a b c s t")
 

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from lengthgen.theory.formula import inequalities, parse
-from lengthgen.theory.formula.inequalities import bounds_of_last_position, cases_of, points
+from lengthgen.theory.formula import linear, parse
+from lengthgen.theory.formula.linear import bounds_of_last_position, cases_of, points
 from tests.oracles.formulas import by_python
 
 SCALE = 9
@@ -101,7 +101,7 @@ def test_a_search_that_would_be_long_is_given_up() -> None:
 def test_an_elimination_with_more_inequalities_than_allowed_gives_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two inequalities are left for j: the given one, and 1 <= j from 1 <= i <= j."""
     (case,) = cases_of(parse("j <= 9").nodes[0]).cases
-    monkeypatch.setattr(inequalities, "MOST_INEQUALITIES", 2)
+    monkeypatch.setattr(linear, "MOST_INEQUALITIES", 2)
     assert bounds_of_last_position(case, family=False) == (1, 9)
-    monkeypatch.setattr(inequalities, "MOST_INEQUALITIES", 1)
+    monkeypatch.setattr(linear, "MOST_INEQUALITIES", 1)
     assert bounds_of_last_position(case, family=False) == (1, None)

@@ -3,9 +3,8 @@
 import pytest
 import sympy as sp
 
-from lengthgen.theory.far.limits import DISTANCE as D
-from lengthgen.theory.formula.leading_terms import limit
-from lengthgen.theory.formula.monotone import S
+from lengthgen.theory.far import DISTANCE as D
+from lengthgen.theory.formula.asymptotics import S, limit
 
 p, r = sp.symbols("p r", positive=True)
 x, slope = sp.Symbol("x", real=True), sp.Symbol("slope", real=True, nonzero=True)

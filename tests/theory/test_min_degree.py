@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lengthgen.theory import min_degree, pola
+from lengthgen.theory.learning import plaa, pola
 from lengthgen.theory.relation import absolute, relative
 from tests.oracles.plaa import Rows, all_inputs, patterns, value
 
@@ -58,7 +58,7 @@ def test_descent_on_the_uniform_law_ends_at_the_closed_form(seed: int) -> None:
     scale = 2 + seed % 2
     inputs = [signs for signs in all_inputs(4) if all(sign == 1 for sign in signs[scale:])]
     ends = _loss_gradient_descent(matrices, target, inputs, np.ones(len(inputs)))
-    learned = min_degree.learned_coefficients(min_degree.position_basis(matrices), target, training_scale=scale)
+    learned = plaa.learned_coefficients(plaa.position_basis(matrices), target, training_scale=scale)
     np.testing.assert_allclose(learned.astype(float), ends, atol=1e-7)
 
 
@@ -69,10 +69,10 @@ def test_descent_with_weights_on_the_advice_ends_at_the_closed_form() -> None:
     last = [max(i for i, sign in enumerate(signs, 1) if sign == -1) for signs in inputs]
     law = np.array([weights[query - 1] / last.count(query) for query in last])
     ends = _loss_gradient_descent(matrices, target, inputs, law)
-    basis = min_degree.position_basis(matrices)
-    learned = min_degree.learned_coefficients(basis, target, training_scale=3, weights=weights).astype(float)
+    basis = plaa.position_basis(matrices)
+    learned = plaa.learned_coefficients(basis, target, training_scale=3, weights=weights).astype(float)
     np.testing.assert_allclose(learned, ends, atol=1e-7)
-    uniform = min_degree.learned_coefficients(basis, target, training_scale=3).astype(float)
+    uniform = plaa.learned_coefficients(basis, target, training_scale=3).astype(float)
     assert np.abs(uniform - ends).max() > 1e-3
 
 
@@ -83,7 +83,7 @@ def test_the_law_does_not_matter_for_a_target_in_the_span(seed: int) -> None:
     target = np.tensordot(rng.integers(-3, 4, 5), np.array(matrices), axes=1).tolist()
     inputs = [signs for signs in all_inputs(4) if all(sign == 1 for sign in signs[2:])]
     ends = _loss_gradient_descent(matrices, target, inputs, rng.uniform(0.5, 2, len(inputs)))
-    learned = min_degree.learned_coefficients(min_degree.position_basis(matrices), target, training_scale=2)
+    learned = plaa.learned_coefficients(plaa.position_basis(matrices), target, training_scale=2)
     np.testing.assert_allclose(learned.astype(float), ends, atol=1e-7)
 
 
@@ -91,8 +91,8 @@ def test_the_law_does_not_matter_for_a_target_in_the_span(seed: int) -> None:
 def test_a_relation_learns_in_plaa_what_it_learns_in_pola(scale: int) -> None:
     rng = np.random.default_rng(scale)
     labels, target = rng.integers(0, 6, (5, 5)), np.triu(rng.integers(-9, 10, (5, 5)))
-    basis = min_degree.relation_basis(labels)
-    learned = min_degree.learned_coefficients(basis, target, training_scale=scale, weights=[1] * scale)
+    basis = plaa.relation_basis(labels)
+    learned = plaa.learned_coefficients(basis, target, training_scale=scale, weights=[1] * scale)
     expected = pola.learned_matrix(target, labels, training_scale=scale)
     np.testing.assert_array_equal(basis.matrix(learned).astype(float), expected)
 
@@ -113,10 +113,10 @@ def _kernel(matrices: list[Rows], scale: int) -> list[list[Fraction]]:
 
 @given(matrices=bases(size=3, most=5), scale=st.integers(1, 3), data=st.data())
 def test_no_interpolator_has_a_lesser_degree_profile(matrices: list[Rows], scale: int, data: st.DataObject) -> None:
-    basis, numbers = min_degree.position_basis(matrices), st.integers(-2, 2)
+    basis, numbers = plaa.position_basis(matrices), st.integers(-2, 2)
     wanted = [data.draw(numbers) for _ in matrices]
     target = np.tensordot(wanted, np.array(matrices), axes=1).tolist()
-    solution = min_degree.min_degree_interpolator(basis, target, training_scale=scale).tolist()
+    solution = plaa.min_degree_interpolator(basis, target, training_scale=scale).tolist()
     fitted = [
         [sum(p * rows[i][j] for p, rows in zip(solution, matrices, strict=True)) for j in range(3)] for i in range(3)
     ]
@@ -134,14 +134,14 @@ def test_the_min_degree_interpolator_is_the_limit_of_ever_steeper_norms(seed: in
     rng = np.random.default_rng(seed)
     first, second = np.diag([1, 0, 0]), np.diag([0, 1, 0])
     matrices = [first.tolist(), second.tolist(), np.eye(3, dtype=int).tolist(), np.eye(3, k=1, dtype=int).tolist()]
-    basis = min_degree.position_basis(matrices)
+    basis = plaa.position_basis(matrices)
     assert basis.degrees == (3, 2, 3, 3)
     target = np.tensordot(rng.integers(-3, 4, 4), np.array(matrices), axes=1)
     cells = [(i, j) for j in range(2) for i in range(j + 1)]
     seen = np.array([[float(rows[i][j]) for rows in matrices] for i, j in cells])
     shrink = np.array([1e-4 ** (degree / 2) for degree in basis.degrees])
     steep = shrink * (np.linalg.pinv(seen * shrink, rcond=1e-12) @ np.array([float(target[cell]) for cell in cells]))
-    solution = min_degree.min_degree_interpolator(basis, target, training_scale=2)
+    solution = plaa.min_degree_interpolator(basis, target, training_scale=2)
     np.testing.assert_allclose(solution.astype(float), steep, atol=1e-3)
 
 
@@ -149,25 +149,25 @@ def test_the_min_degree_interpolator_is_the_limit_of_ever_steeper_norms(seed: in
 def test_descent_is_min_degree_on_the_whole_span_exactly_where_degrees_separate(
     matrices: list[Rows], scale: int
 ) -> None:
-    basis = min_degree.position_basis(matrices)
-    ends = min_degree.learned_coefficients(basis, basis.matrices, training_scale=scale)
-    least = min_degree.min_degree_interpolator(basis, basis.matrices, training_scale=scale)
-    assert (ends == least).all() == min_degree.degrees_separate(basis, training_scale=scale)
+    basis = plaa.position_basis(matrices)
+    ends = plaa.learned_coefficients(basis, basis.matrices, training_scale=scale)
+    least = plaa.min_degree_interpolator(basis, basis.matrices, training_scale=scale)
+    assert (ends == least).all() == plaa.degrees_separate(basis, training_scale=scale)
 
 
 def test_descent_leaves_the_min_degree_interpolator_where_degrees_mix() -> None:
-    basis = min_degree.position_basis([np.diag([1, 0, 0]), np.diag([0, 1, 0]), np.eye(3, dtype=int)])
-    assert not min_degree.degrees_separate(basis, training_scale=2)
-    assert min_degree.learned_coefficients(basis, np.eye(3), training_scale=2).tolist() == [
+    basis = plaa.position_basis([np.diag([1, 0, 0]), np.diag([0, 1, 0]), np.eye(3, dtype=int)])
+    assert not plaa.degrees_separate(basis, training_scale=2)
+    assert plaa.learned_coefficients(basis, np.eye(3), training_scale=2).tolist() == [
         Fraction(1, 3),
         Fraction(1, 3),
         Fraction(2, 3),
     ]
-    assert min_degree.min_degree_interpolator(basis, np.eye(3), training_scale=2).tolist() == [Fraction(1, 2)] * 3
+    assert plaa.min_degree_interpolator(basis, np.eye(3), training_scale=2).tolist() == [Fraction(1, 2)] * 3
 
 
 def test_relations_give_the_bases_of_absolute_and_relative_encoding() -> None:
-    ape, rpe = (min_degree.relation_basis(law.labels(3)) for law in (absolute(), relative()))
+    ape, rpe = (plaa.relation_basis(law.labels(3)) for law in (absolute(), relative()))
     assert [matrix.tolist() for matrix in rpe.matrices] == [np.eye(3, k=k).tolist() for k in range(3)]
     assert sorted(np.argwhere(matrix).tolist() for matrix in ape.matrices) == [
         [[i, j]] for i in range(3) for j in range(i, 3)
@@ -175,22 +175,22 @@ def test_relations_give_the_bases_of_absolute_and_relative_encoding() -> None:
     assert rpe.degrees == (3, 3, 2)
 
 
-PAIR = min_degree.position_basis([[[1, 0], [0, 1]]])
+PAIR = plaa.position_basis([[[1, 0], [0, 1]]])
 
 
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: min_degree.position_basis([]), "at least one"),
-        (lambda: min_degree.position_basis([[[1]], [[1, 0], [0, 1]]]), "one size"),
-        (lambda: min_degree.position_basis([[[1, 1], [0, 1]], [[2, 2], [0, 2]]]), "independent"),
-        (lambda: min_degree.learned_coefficients(PAIR, [[1]], training_scale=1), "do not fit"),
-        (lambda: min_degree.learned_coefficients(PAIR, np.eye(2), training_scale=3), r"1\.\.2, not 3"),
+        (lambda: plaa.position_basis([]), "at least one"),
+        (lambda: plaa.position_basis([[[1]], [[1, 0], [0, 1]]]), "one size"),
+        (lambda: plaa.position_basis([[[1, 1], [0, 1]], [[2, 2], [0, 2]]]), "independent"),
+        (lambda: plaa.learned_coefficients(PAIR, [[1]], training_scale=1), "do not fit"),
+        (lambda: plaa.learned_coefficients(PAIR, np.eye(2), training_scale=3), r"1\.\.2, not 3"),
         (
-            lambda: min_degree.learned_coefficients(PAIR, np.eye(2), training_scale=2, weights=[1, 0]),
+            lambda: plaa.learned_coefficients(PAIR, np.eye(2), training_scale=2, weights=[1, 0]),
             "positive weights",
         ),
-        (lambda: min_degree.min_degree_interpolator(PAIR, np.diag([1, 2]), training_scale=2), "no coefficients"),
+        (lambda: plaa.min_degree_interpolator(PAIR, np.diag([1, 2]), training_scale=2), "no coefficients"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused_in_one_line(call: Any, says: str) -> None:

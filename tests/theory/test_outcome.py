@@ -9,11 +9,10 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengthgen.theory.generalization import TrainTestScalesError, judge
+from lengthgen.theory.generalization import TrainTestScalesError, judge, learn, levels_of
+from lengthgen.theory.learning.pola import learned_matrix
 from lengthgen.theory.lrc import level_sets
-from lengthgen.theory.outcome import learn, levels_of
 from lengthgen.theory.pattern import Pattern, PatternError, from_array, from_formula
-from lengthgen.theory.pola import learned_matrix
 from lengthgen.theory.relation import absolute, constant, from_function, from_labels, relative
 
 

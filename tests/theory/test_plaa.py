@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengthgen.theory import plaa
+from lengthgen.theory.learning import plaa
 from tests.oracles.plaa import Rows, all_inputs, patterns, value
 
 ENTRIES = st.sampled_from([0, 0, 1, -1, 2, Fraction(1, 3), Fraction(-5, 2), 10**30])

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lengthgen.theory.learners import gradient_flow_limit
-from lengthgen.theory.pola import attend, error_by_scale, learned_matrix, pola_matrix, population
+from lengthgen.theory.learning.learners import gradient_flow_limit
+from lengthgen.theory.learning.pola import attend, error_by_scale, learned_matrix, pola_matrix, population
 from lengthgen.theory.relation import Relation, absolute, clipped_relative, constant, relative
 from tests.oracles.pola import signs
 

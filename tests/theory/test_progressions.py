@@ -9,12 +9,18 @@ import mpmath
 import pytest
 import sympy as sp
 
-from lengthgen.theory.equality import Answer, equal
 from lengthgen.theory.formula import FormulaError, exact, parse
-from lengthgen.theory.formula.monotone import S, constant_sign, direction
-from lengthgen.theory.formula.progressions import Course, Path, all_distinct, follow_path, takes_infinitely_many_values
-from lengthgen.theory.formula.stepwise import FractionalPart
+from lengthgen.theory.formula.asymptotics import S, constant_sign, direction
+from lengthgen.theory.formula.progressions import (
+    Course,
+    FractionalPart,
+    Path,
+    all_distinct,
+    follow_path,
+    takes_infinitely_many_values,
+)
 from lengthgen.theory.formula.syntax import names
+from lengthgen.theory.zero.equality import Answer, equal
 from tests.oracles.formulas import NoValue, Unsure, by_python, random_text
 
 STEPS = 48

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lengthgen.theory import relation, rpe_square
-from lengthgen.theory.rpe_square import AnchorAttention
+from lengthgen.theory import relation
+from lengthgen.theory.learning import rpe_square
+from lengthgen.theory.learning.rpe_square import AnchorAttention
 
 Floats = NDArray[np.float64]
 

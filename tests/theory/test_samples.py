@@ -6,10 +6,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from lengthgen.theory.learners import min_norm
-from lengthgen.theory.pola import attend, learned_matrix, pola_matrix, population
+from lengthgen.theory.learning.learners import min_norm
+from lengthgen.theory.learning.pola import attend, from_samples, learned_matrix, pola_matrix, population
 from lengthgen.theory.relation import absolute, clipped_relative, relative
-from lengthgen.theory.samples import from_samples
 from tests.oracles.pola import signs
 
 

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.core.cache import clear_cache
 
-from lengthgen.theory import exact, second_engine
-from lengthgen.theory.second_engine import SecondEngineUndecided, is_zero
+from lengthgen.theory.zero import flint_engine, sympy_engine
+from lengthgen.theory.zero.flint_engine import SecondEngineUndecided, is_zero
 
 ROOT = Path(__file__).parents[2]
 a, b, c, n, r, s, t, x, y = sp.symbols("a b c n r s t x y")
@@ -27,7 +27,7 @@ GRAM = {s: a * b - c**2}
 SPEED = a * b - c**2
 
 # (expression, squares): what is easily got wrong by one way of rewriting or another.
-ZERO: list[tuple[sp.Expr, second_engine.Squares]] = [
+ZERO: list[tuple[sp.Expr, flint_engine.Squares]] = [
     (sp.Integer(0), {}),
     (sp.sin(x + y) - sp.sin(x) * sp.cos(y) - sp.cos(x) * sp.sin(y), {}),
     (sp.sin(x - y) - sp.sin(x) * sp.cos(y) + sp.cos(x) * sp.sin(y), {}),
@@ -61,7 +61,7 @@ ZERO: list[tuple[sp.Expr, second_engine.Squares]] = [
     (r**2 * t - s**2 * b * t, {s: a, r: a * b}),
     (sp.sin(s * r * t) ** 2 - (1 - sp.cos(2 * s * r * t)) / 2, {s: a, r: b}),
 ]
-NONZERO: list[tuple[sp.Expr, second_engine.Squares]] = [
+NONZERO: list[tuple[sp.Expr, flint_engine.Squares]] = [
     (sp.Integer(1), {}),
     (sp.I, {}),
     (x + sp.I * y, {}),
@@ -112,15 +112,15 @@ def _name(part: object) -> str:
 
 
 @pytest.mark.parametrize(("expression", "squares"), ZERO, ids=_name)
-def test_identities_are_zero_for_both_engines(expression: sp.Expr, squares: second_engine.Squares) -> None:
+def test_identities_are_zero_for_both_engines(expression: sp.Expr, squares: flint_engine.Squares) -> None:
     assert is_zero(expression, squares=squares)
-    assert exact.is_zero(expression, squares=squares)
+    assert sympy_engine.is_zero(expression, squares=squares)
 
 
 @pytest.mark.parametrize(("expression", "squares"), NONZERO, ids=_name)
-def test_non_identities_are_zero_for_neither(expression: sp.Expr, squares: second_engine.Squares) -> None:
+def test_non_identities_are_zero_for_neither(expression: sp.Expr, squares: flint_engine.Squares) -> None:
     assert not is_zero(expression, squares=squares)
-    assert not exact.is_zero(expression, squares=squares)
+    assert not sympy_engine.is_zero(expression, squares=squares)
 
 
 @pytest.mark.parametrize("expression", OUTSIDE, ids=_name)
@@ -170,8 +170,8 @@ def test_a_vanishing_denominator_is_an_error(expression: sp.Expr) -> None:
 
 
 def test_the_generators_are_the_functions_of_the_common_divisor() -> None:
-    assert second_engine.decide(sp.cos(x / 2) ** 2, sp.cos(x / 3)).generators == ("cos(x/6), sin(x/6)",)
-    assert second_engine.decide(sp.exp(4 * x * y**2), sp.sinh(6 * x * y**2)).generators == ("(exp(2*x*y**2))^±1",)
+    assert flint_engine.decide(sp.cos(x / 2) ** 2, sp.cos(x / 3)).generators == ("cos(x/6), sin(x/6)",)
+    assert flint_engine.decide(sp.exp(4 * x * y**2), sp.sinh(6 * x * y**2)).generators == ("(exp(2*x*y**2))^±1",)
 
 
 # Random identities: each takes a random source and returns expressions that are zero, of which a test takes one.
@@ -269,12 +269,12 @@ def test_random_identities_are_zero_and_their_neighbours_are_not(
     identities = family(random)
     expression = identities[seed % len(identities)]
     assert is_zero(expression, squares=GRAM)
-    assert exact.is_zero(expression, squares=GRAM)
+    assert sympy_engine.is_zero(expression, squares=GRAM)
     assert _value(expression, random) < VISIBLE
     change = random.choice([sp.Integer(1), x, sp.I * y * t, sp.sin(x / 2), sp.exp(-y), s, 1 / (1 + x)])
     near = expression + sp.Rational(random.choice([-1, 1]), 1000) * change
     assert not is_zero(near, squares=GRAM)
-    assert not exact.is_zero(near, squares=GRAM)
+    assert not sympy_engine.is_zero(near, squares=GRAM)
     assert _value(near, random) > VISIBLE
 
 
@@ -306,15 +306,15 @@ _UNEVALUATED = st.recursive(
 def test_unevaluated_sides_get_the_same_answer_from_both_engines_and_from_numbers(
     left: sp.Expr, right: sp.Expr
 ) -> None:
-    equal = second_engine.decide(left, right).zero
-    assert equal == exact.decide(left, right).zero
+    equal = flint_engine.decide(left, right).zero
+    assert equal == sympy_engine.decide(left, right).zero
     value = abs(sp.N((left.doit() - right.doit()).subs(_POINT), DIGITS))
     assert equal == bool(value < VISIBLE)
-    assert second_engine.decide(left, sp.expand(left.doit(), trig=True)).zero
-    assert second_engine.decide(sp.Add(left, left, evaluate=False), sp.Mul(2, left, evaluate=False)).zero
+    assert flint_engine.decide(left, sp.expand(left.doit(), trig=True)).zero
+    assert flint_engine.decide(sp.Add(left, left, evaluate=False), sp.Mul(2, left, evaluate=False)).zero
 
 
-@pytest.mark.parametrize("engine", [exact, second_engine])
+@pytest.mark.parametrize("engine", [sympy_engine, flint_engine])
 def test_each_engine_does_what_a_tree_leaves_open(engine: Any) -> None:
     with sp.evaluate(False):
         sides = [
@@ -333,7 +333,9 @@ def test_each_engine_does_what_a_tree_leaves_open(engine: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "undecided"), [(exact, exact.Undecided), (second_engine, SecondEngineUndecided)], ids=["first", "second"]
+    ("engine", "undecided"),
+    [(sympy_engine, sympy_engine.Undecided), (flint_engine, SecondEngineUndecided)],
+    ids=["first", "second"],
 )
 @pytest.mark.parametrize("by", [a, s])
 def test_a_derivative_by_what_a_root_depends_on_is_undecided(
@@ -354,7 +356,7 @@ _TREES = st.recursive(
 @settings(max_examples=20)
 @given(_TREES, _TREES)
 def test_any_two_trees_get_the_same_answer_from_both_engines(left: sp.Expr, right: sp.Expr) -> None:
-    assert is_zero(left - right) == exact.is_zero(left - right)
+    assert is_zero(left - right) == sympy_engine.is_zero(left - right)
     assert is_zero((left + right) ** 2 - sp.expand((left - right) ** 2) - 4 * left * right)
     assert is_zero(left.rewrite((sp.sin, sp.cos, sp.tanh), sp.exp) - left)
     assert is_zero(sp.expand(left, trig=True) - left)
@@ -367,7 +369,7 @@ OF_A_NODE = "func args base exp p q is_Rational is_Symbol is_Add is_Mul is_Pow i
 
 
 def test_nothing_is_shared_with_the_first_engine_but_the_tree() -> None:
-    tree = ast.parse(Path(second_engine.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(flint_engine.__file__).read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {alias.name for node in imports for alias in node.names if isinstance(node, ast.Import)}
     names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
@@ -379,11 +381,11 @@ def test_nothing_is_shared_with_the_first_engine_but_the_tree() -> None:
     assert read == set(OF_A_NODE.split())
 
 
-def _ran(engine: Callable[..., Any], table: list[tuple[sp.Expr, second_engine.Squares]]) -> set[tuple[str, str]]:
+def _ran(engine: Callable[..., Any], table: list[tuple[sp.Expr, flint_engine.Squares]]) -> set[tuple[str, str]]:
     """The (file, name) of all Python functions that run while the engine decides the table."""
     ran: set[tuple[str, str]] = set()
     clear_cache()  # what earlier tests computed would not run again
-    for cached in (exact._fraction, exact._exponent_terms):
+    for cached in (sympy_engine._fraction, sympy_engine._exponent_terms):
         cached.cache_clear()
 
     def record(frame: FrameType, event: str, _: object) -> None:
@@ -400,9 +402,9 @@ def _ran(engine: Callable[..., Any], table: list[tuple[sp.Expr, second_engine.Sq
 
 
 def test_no_algebra_of_sympy_and_nothing_of_the_first_engine_runs() -> None:
-    first, second = _ran(exact.is_zero, ZERO[1:4]), _ran(is_zero, ZERO + NONZERO)
-    assert not {file for file, _ in second if file.endswith("theory/exact.py")}
-    assert not {file for file, _ in first if file.endswith("theory/second_engine.py")}
+    first, second = _ran(sympy_engine.is_zero, ZERO[1:4]), _ran(is_zero, ZERO + NONZERO)
+    assert not {file for file, _ in second if file.endswith("theory/sympy_engine.py")}
+    assert not {file for file, _ in first if file.endswith("theory/flint_engine.py")}
     packages = {file.rpartition("/sympy/")[2].partition("/")[0] for file, _ in second if "/sympy/" in file}
     assert packages <= {"core", "printing"}
     of_core = {"flatten", "expand", "xreplace", "rewrite", "__add__", "__mul__", "__pow__"}
@@ -413,11 +415,11 @@ def test_no_algebra_of_sympy_and_nothing_of_the_first_engine_runs() -> None:
 IN_PYTHON_INTEGERS = """
 from sympy.external.gmpy import GROUND_TYPES
 from tests.theory.test_second_engine import NONZERO, ZERO
-from lengthgen.theory import exact, second_engine
+from lengthgen.theory import sympy_engine, flint_engine
 
 assert GROUND_TYPES == "python"
 for expression, squares in ZERO + NONZERO:
-    assert exact.is_zero(expression, squares=squares) == second_engine.is_zero(expression, squares=squares), expression
+    assert sympy_engine.is_zero(expression, squares=squares) == flint_engine.is_zero(expression, squares=squares), expression
 """
 
 

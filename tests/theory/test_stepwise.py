@@ -3,8 +3,8 @@
 import pytest
 
 from lengthgen.theory.formula import parse
-from lengthgen.theory.formula.monotone import S
-from lengthgen.theory.formula.stepwise import UndecidedChoice, evaluate
+from lengthgen.theory.formula.asymptotics import S
+from lengthgen.theory.formula.progressions import UndecidedChoice, evaluate
 
 
 @pytest.mark.parametrize("text", ["1 if 1 - 20000/j > 0 else 2", "1 if 100000/sqrt(j) - 1 > 0 else 2"])

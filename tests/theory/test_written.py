@@ -3,8 +3,8 @@
 import pytest
 import sympy as sp
 
-from lengthgen.theory import exact, second_engine
-from lengthgen.theory.written import written
+from lengthgen.theory.zero import flint_engine, sympy_engine
+from lengthgen.theory.zero.two_engines import written
 
 x, y, c = sp.symbols("x y c", positive=True)
 f, w = sp.Function("f"), sp.IndexedBase("w")
@@ -31,8 +31,8 @@ def test_parts_that_the_engines_know_stay_as_they_are_written(build):
     with sp.evaluate(False):
         tree = build()
     assert _trees(build) == (tree,)
-    exact.decide(tree, x)
-    second_engine.decide(tree, x)
+    sympy_engine.decide(tree, x)
+    flint_engine.decide(tree, x)
 
 
 EVALUATED = {
@@ -48,7 +48,7 @@ EVALUATED = {
 def test_parts_that_the_engines_do_not_know_are_evaluated(build, value):
     (tree,) = _trees(build)
     assert not tree.atoms(sp.Dummy)
-    assert exact.decide(tree, value()).zero
+    assert sympy_engine.decide(tree, value()).zero
 
 
 ALIKE = {

@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from lengthgen.theory.formula.canonical import element_of
-from lengthgen.theory.formula.inequalities import bounds_of_last_position, cases_of
+from lengthgen.theory.formula.linear import bounds_of_last_position, cases_of
 from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
-from lengthgen.theory.ring import as_constant
+from lengthgen.theory.zero.ring import as_constant
 
 ZERO = Number(0)
 

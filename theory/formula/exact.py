@@ -208,7 +208,7 @@ def _check_size(logarithm: Value) -> None:
 
     Without this check, sympy would not finish on towers of exponentials.
     """
-    from lengthgen.theory.enclosure import enclose
+    from lengthgen.theory.zero.enclosure import enclose
 
     ball = None if logarithm.free_symbols else enclose(logarithm, bits=_SIZE_BITS)
     if ball is not None and abs(ball) > MAX_BITS:
@@ -217,7 +217,7 @@ def _check_size(logarithm: Value) -> None:
 
 def _check_power_size(base: Value, exponent: int) -> None:
     """Same as `_check_size`, for an integer power: sympy is slow on the logarithm of an absolute value."""
-    from lengthgen.theory.enclosure import enclose
+    from lengthgen.theory.zero.enclosure import enclose
 
     ball = None if base.free_symbols else enclose(base, bits=_SIZE_BITS)
     if ball is not None and not ball.contains(0) and abs(abs(ball).log() * exponent) > MAX_BITS:
@@ -236,7 +236,7 @@ def _divide(first: Value, second: Value) -> Value:
 
 def _floor(value: Value) -> int:
     """Floor of a value that may be irrational."""
-    from lengthgen.theory.equality import floor
+    from lengthgen.theory.zero.equality import floor
 
     integer = floor(value)
     if integer is None:
@@ -338,7 +338,7 @@ def _is_zero(value: Value) -> bool:
     """
     if isinstance(value, int | Fraction):
         return value == 0
-    from lengthgen.theory.equality import Answer, zero
+    from lengthgen.theory.zero.equality import Answer, zero
 
     answer = zero(value)
     if answer is Answer.UNDECIDED:
@@ -352,7 +352,7 @@ def _sign(value: Value) -> int:
     Raises:
         FormulaError: the sign depends on a parameter or cannot be decided.
     """
-    from lengthgen.theory.equality import sign
+    from lengthgen.theory.zero.equality import sign
 
     value_sign = sign(value)
     if value_sign is None:
@@ -378,7 +378,7 @@ def _shorten(value: Value) -> str:
 
 def _symbolic(value: Value) -> Value:
     """Value as a sympy expression."""
-    from lengthgen.theory.equality import to_sympy
+    from lengthgen.theory.zero.equality import to_sympy
 
     return to_sympy(value)
 

@@ -18,7 +18,7 @@ from lengthgen.theory.formula import blocks, exact
 from lengthgen.theory.formula.canonical import element_of
 from lengthgen.theory.formula.domain import defined_everywhere
 from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, may_be_irrational, names
-from lengthgen.theory.ring import Key, is_monomial, whole_turn
+from lengthgen.theory.zero.ring import Key, is_monomial, whole_turn
 
 Integers = NDArray[np.int64]
 Value = Any

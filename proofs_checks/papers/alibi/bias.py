@@ -8,9 +8,9 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.papers.alibi import SOURCE
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import alibi
 from lengthgen.theory.encodings.encoding import LENGTH
+from lengthgen.theory.zero.enclosure import enclose
 
 Slopes = Callable[[int], Sequence[sp.Expr]]
 

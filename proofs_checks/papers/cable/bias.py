@@ -8,8 +8,8 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.induction import combine, empty_value, last_term
 from lengthgen.proofs_checks.papers.cable import SOURCE
-from lengthgen.theory import exact
 from lengthgen.theory.encodings import alibi, cable, fox
+from lengthgen.theory.zero import sympy_engine
 
 Formula = Callable[[sp.Expr], sp.Expr]
 Bias = Callable[[sp.Expr, sp.Expr], sp.Expr]
@@ -98,7 +98,7 @@ def order(*, bias: Bias, steps: Step, gate: Formula, ties: frozenset[str]) -> Ev
         if dead is not None:
             with_ties.add(version)
         elif not step(logit).is_positive:
-            raise exact.Undecided(f"{step(logit)} is neither positive nor 0 at a tried point")
+            raise sympy_engine.Undecided(f"{step(logit)} is neither positive nor 0 at a tried point")
         facts.append(f"{version}: the step {step(logit)} is {'positive' if dead is None else f'0 at z = {dead}'}")
     positive = sp.Symbol("g", positive=True)
     at_query = bias(empty_value("D", cable.distance(cable.RECTIFIED, key=i, query=i)), positive)
@@ -128,7 +128,7 @@ def _require_sign(what: str, formula: Formula, *, strict: bool) -> None:
     for logit in _LOGITS:
         if formula(logit) < 0 or (strict and formula(logit) == 0):
             raise Refuted(f"{what} is {formula(logit)} at z = {logit}")
-    raise exact.Undecided(f"the sign of {what}, {value}, is not known")
+    raise sympy_engine.Undecided(f"the sign of {what}, {value}, is not known")
 
 
 def constant_steps(*, bias: Bias, step: sp.Expr, gate: Formula, offset: Formula) -> Evidence:

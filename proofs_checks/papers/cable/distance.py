@@ -10,8 +10,8 @@ from lengthgen.proofs_checks.induction import combine, empty_value, last_term
 from lengthgen.proofs_checks.papers.cable import SOURCE
 from lengthgen.proofs_checks.papers.cable.bias import OVER_PATHS, minus_gated
 from lengthgen.proofs_checks.papers.fox.bias import RowTerm, Weight, sigmoid
-from lengthgen.theory import exact
 from lengthgen.theory.encodings import cable
+from lengthgen.theory.zero import sympy_engine
 
 _ROW = sp.symbols("g_j g_l D_lj D_il", real=True)
 _POINTS = range(1, 6)
@@ -69,7 +69,7 @@ def geometry(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], total: sp.Expr) -
         raise Refuted(f"D = 1, gates 1 and 2: K_12 = {rows[0].subs(values)}, K_21 = {rows[1].subs(values)}")
     i, j = sp.symbols("i j", integer=True)
     if not (cable.STEPS[i].is_positive and cable.RECTIFIED[i].is_nonnegative):
-        raise exact.Undecided("the signs of the steps are not known")
+        raise sympy_engine.Undecided("the signs of the steps are not known")
     _, first, last = cable.distance(cable.STEPS, key=i, query=j).limits[0]
     before, scale = sp.symbols("A s", real=True)
     form = 2 * before * (total - before) * kernel(scale, sp.Integer(1))

@@ -9,10 +9,10 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.papers.fire import SOURCE
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import fire
 from lengthgen.theory.encodings.encoding import LENGTH
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.enclosure import enclose
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 _BITS = 128
 

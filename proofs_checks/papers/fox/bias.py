@@ -9,8 +9,8 @@ from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.induction import combine, empty_value, last_term
 from lengthgen.proofs_checks.papers.fox import SOURCE
 from lengthgen.proofs_checks.papers.fox.law import PathFormula
-from lengthgen.theory import exact
 from lengthgen.theory.encodings import fox, grape_additive
+from lengthgen.theory.zero import sympy_engine
 
 OVER_PATHS = "induction on the length of the path, so any positions"
 
@@ -57,7 +57,7 @@ def cocycle(*, bias: PathFormula, in_query: int, in_key: int) -> Evidence:
         *(require_equal(*test) for test in tests),
     ]
     if not fox.LOG_GATES[i].is_negative:
-        raise exact.Undecided("the logarithm of a gate is not known to be negative")
+        raise sympy_engine.Undecided("the logarithm of a gate is not known to be negative")
     gates = [one_gate("D_i,j+1 - D_ij", added), one_gate("D_i,i+1", one_step)]
     facts.append(f"a step of the path is one log gate, {gates[1]} = -p < 0")
     changes = {

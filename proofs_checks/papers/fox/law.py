@@ -10,9 +10,9 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.induction import combine, empty_value, last_term
 from lengthgen.proofs_checks.papers.fox import SOURCE
-from lengthgen.theory import exact
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import alibi, fox
+from lengthgen.theory.zero import sympy_engine
+from lengthgen.theory.zero.enclosure import enclose
 
 PathFormula = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
@@ -98,7 +98,7 @@ def near_nope(*, bound: Formula) -> Evidence:
     slope = sp.together((bound(x) + logarithm).diff(x))
     signs = [sp.Poly(part, x).coeffs() for part in sp.fraction(slope)]
     if (bound(x) + logarithm).subs(x, 0) != 0 or any(coefficient < 0 for part in signs for coefficient in part):
-        raise exact.Undecided(f"the sign of {slope} for x > 0 is not read off its coefficients")
+        raise sympy_engine.Undecided(f"the sign of {slope} for x > 0 is not read off its coefficients")
     at_twenty: Any = enclose(-fox.log_gate(sp.Integer(20)), bits=_BITS)
     rounded = np.float32(1 / (1 + np.exp(-20.0)))
     facts += [

@@ -14,9 +14,9 @@ from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.induction import combine, empty_value, last_term
 from lengthgen.proofs_checks.papers.fox import SOURCE
 from lengthgen.proofs_checks.papers.fox.bias import OVER_PATHS, along_path, one_gate
-from lengthgen.theory import exact
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import fox
+from lengthgen.theory.zero import sympy_engine
+from lengthgen.theory.zero.enclosure import enclose
 
 Threshold = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 
@@ -53,10 +53,10 @@ def pruned_mass(*, threshold: Threshold) -> Evidence:
     try:
         exactly = require_equal("T e^(2U + threshold) = eps", lambda: keys * sp.exp(2 * bound + delta), mass)
     except Refuted as difference:
-        raise exact.Undecided(f"no row found that loses more than eps, but {difference}") from difference
+        raise sympy_engine.Undecided(f"no row found that loses more than eps, but {difference}") from difference
     at_least_one = sp.expand_log(delta.subs({keys: 1 + keys, mass: 1 / (1 + sp.Symbol("e", positive=True))}))
     if not at_least_one.is_negative:
-        raise exact.Undecided(f"the sign of {at_least_one} is not known")
+        raise sympy_engine.Undecided(f"the sign of {at_least_one} is not known")
     return Evidence(
         strength=Strength.GENERAL,
         facts=(

@@ -8,9 +8,9 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.papers.grape import SOURCE
-from lengthgen.theory import algebraic, exact
 from lengthgen.theory.encodings import grape, grape_commuting, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
+from lengthgen.theory.zero import algebraic, sympy_engine
 
 ALPHA, GAMMA, SPEED, TIME = sp.symbols("alpha gamma s t", real=True)
 BETA = (SPEED**2 + GAMMA**2) / ALPHA
@@ -249,7 +249,7 @@ def _is_identity(turns: sp.Rational, n: int) -> bool:
     for entry in turned - sp.eye(2):
         zero = algebraic.is_zero(entry)
         if zero is None:
-            raise exact.Undecided(f"exp({n}L) at s = {2 * sp.pi * turns}")
+            raise sympy_engine.Undecided(f"exp({n}L) at s = {2 * sp.pi * turns}")
         if not zero:
             return False
     return True

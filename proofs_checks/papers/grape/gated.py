@@ -10,11 +10,11 @@ from sympy.polys.matrices import DomainMatrix
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import derivative, product, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.grape import SOURCE
-from lengthgen.theory.domain import in_domain
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import grape_additive, grape_gated, grape_path, links
 from lengthgen.theory.encodings.encoding import KEY, QUERY
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.laws import in_domain
+from lengthgen.theory.zero.enclosure import enclose
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 Features = Callable[[sp.Expr, sp.Expr], sp.Matrix]
 """(position, gate) -> features of a query or of a key, whose scalar product is the bias."""

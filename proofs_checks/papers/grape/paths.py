@@ -12,7 +12,7 @@ from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.proofs_checks.papers.grape.unipotent import inverse_transpose
 from lengthgen.theory.encodings import alibi, fox, grape_additive, grape_gated, grape_path, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 Path = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Sum]
 RowBias = Callable[[sp.Expr, sp.Expr], sp.Expr]

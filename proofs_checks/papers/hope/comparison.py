@@ -13,9 +13,9 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import product, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.hope import SOURCE
-from lengthgen.theory import exact
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import alibi, hope, rotary
+from lengthgen.theory.zero import sympy_engine
+from lengthgen.theory.zero.enclosure import enclose
 
 Range = tuple[Fraction, Fraction]
 OFFSET = sp.Symbol("D", integer=True, nonnegative=True)
@@ -181,7 +181,7 @@ def no_real_rope(
     rope_polynomial = _characteristic(rotation(w), x)
     slow, fast = hope.decay_factors(**law)
     if not (slow.is_positive and fast.is_positive):
-        raise exact.Undecided(f"the eigenvalues {slow} and {fast} of HoPE's step are not known to be positive")
+        raise sympy_engine.Undecided(f"the eigenvalues {slow} and {fast} of HoPE's step are not known to be positive")
     turn = sp.exp(sp.I * w)
     tests = (
         ("H(0) = I", lambda: one_step.subs(m, 0), sp.eye(2)),

@@ -11,9 +11,9 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import derivative, require_equal
 from lengthgen.proofs_checks.papers.hope import SOURCE
-from lengthgen.theory import exact
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import hope
+from lengthgen.theory.zero import sympy_engine
+from lengthgen.theory.zero.enclosure import enclose
 
 Action = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Matrix]
 
@@ -157,7 +157,7 @@ def falling(*, margins: Margins) -> Evidence:
     slope = hope.score(query, key, offset=offset, **law).diff(offset)
     stated = margins(query, key, THETA, THETA + GAP)
     if len(stated) != 2:
-        raise exact.Undecided(f"{len(stated)} margins, and no small content that they misjudge")
+        raise sympy_engine.Undecided(f"{len(stated)} margins, and no small content that they misjudge")
     straight, crossed = query[0] * key[0] + query[1] * key[1], query[0] * key[1] + query[1] * key[0]
     facts = (
         require_equal(

@@ -13,9 +13,9 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.papers.hope import SOURCE
-from lengthgen.theory import exact
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import hope, rotary
+from lengthgen.theory.zero import sympy_engine
+from lengthgen.theory.zero.enclosure import enclose
 
 Query = tuple[sp.Expr, ...]
 Construction = Callable[[Query, sp.Expr, dict[str, sp.Expr]], Sequence[sp.Expr]]
@@ -226,7 +226,7 @@ def _first(score: Callable[[int], float], condition: Callable[[float], bool]) ->
     while not condition(score(after)):
         after *= 2
         if after > _FARTHEST:
-            raise exact.Undecided(f"the factorised score is not lost up to position {_FARTHEST}")
+            raise sympy_engine.Undecided(f"the factorised score is not lost up to position {_FARTHEST}")
     before = after // 2
     while after - before > 1:
         middle = (before + after) // 2

@@ -13,7 +13,7 @@ from lengthgen.proofs_checks.enclosing import ball, short
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.interpolation import BASE, SOURCE
 from lengthgen.theory.encodings import interpolation, rotary
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 OfHead = Callable[[sp.Expr | int, sp.Expr | int], sp.Expr]
 """(head width, base) -> a number."""

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.papers.plaa import SOURCE
-from lengthgen.theory import min_degree, plaa, relation
-from lengthgen.theory.dimension import every_pattern
-from lengthgen.theory.min_degree import PositionBasis, position_basis, relation_basis
+from lengthgen.theory import relation
+from lengthgen.theory.learning import plaa
+from lengthgen.theory.learning.plaa import PositionBasis, position_basis, relation_basis
+from lengthgen.theory.learning.pola import every_pattern
 from lengthgen.theory.rational import exact_matrix, fractions, null_space, rank
 
 NamedBasis = tuple[str, PositionBasis]
@@ -21,7 +22,7 @@ Numbers = NDArray[Any]
 
 LARGEST_SIZE = 5
 
-Learner = Callable[[min_degree.PositionBasis, Numbers, int], Numbers]
+Learner = Callable[[plaa.PositionBasis, Numbers, int], Numbers]
 
 GRID_SIZE = 3
 GRID_VALUES = (0, 1, 2)
@@ -155,7 +156,7 @@ def _unit(size: int, key: int, query: int) -> Numbers:
 def _require_library(
     size: int, inputs: Sequence[tuple[int, ...]], functions: Sequence[tuple[int, int]], values: Numbers
 ) -> None:
-    """Require that `lengthgen.theory.plaa` computes the same function values."""
+    """Require that `lengthgen.theory.learning.plaa` computes the same function values."""
     computed = plaa.evaluate(np.array([_unit(size, *cell) for cell in functions]), np.array(inputs))
     if (computed != values).any():
         at, point = np.argwhere(computed != values)[0]
@@ -165,7 +166,7 @@ def _require_library(
 
 
 def _require_spectrum(size: int, inputs: Sequence[tuple[int, ...]], spectrum: Numbers, key: int, query: int) -> None:
-    """Require that `lengthgen.theory.plaa` computes the same Fourier coefficients."""
+    """Require that `lengthgen.theory.learning.plaa` computes the same Fourier coefficients."""
     table = plaa.fourier(_unit(size, key, query))
     for signs, total in zip(inputs, spectrum, strict=True):
         members = [at for at, sign in enumerate(signs) if sign == -1]
@@ -178,7 +179,7 @@ def _require_spectrum(size: int, inputs: Sequence[tuple[int, ...]], spectrum: Nu
 
 
 def descent_is_min_degree(
-    *, condition: Callable[[min_degree.PositionBasis, int], bool], learned: Learner, interpolator: Learner
+    *, condition: Callable[[plaa.PositionBasis, int], bool], learned: Learner, interpolator: Learner
 ) -> Evidence:
     """Decide for each basis: gradient descent ends at the min-degree interpolator of all targets iff `condition` holds.
 
@@ -223,7 +224,7 @@ def descent_is_min_degree(
 def generalizes_iff_biased(
     *,
     bases: Callable[[int], Iterable[NamedBasis]],
-    bias: Callable[[min_degree.PositionBasis, Numbers, int], NDArray[np.bool_]],
+    bias: Callable[[plaa.PositionBasis, Numbers, int], NDArray[np.bool_]],
 ) -> Evidence:
     """Decide for each target: what is learned up to N0 is right on all inputs iff the target agrees with the bias."""
     targets = every_pattern(GRID_SIZE, GRID_VALUES).astype(np.int64).astype(object)
@@ -255,57 +256,57 @@ def _vector(numbers: Numbers) -> str:
     return f"({', '.join(map(str, numbers))})"
 
 
-def _learned(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> Numbers:
+def _learned(basis: plaa.PositionBasis, targets: Numbers, scale: int) -> Numbers:
     """Coefficients at which gradient descent from 0 ends."""
-    return min_degree.learned_coefficients(basis, targets, training_scale=scale)
+    return plaa.learned_coefficients(basis, targets, training_scale=scale)
 
 
-def _learned_from_ones(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> Numbers:
+def _learned_from_ones(basis: plaa.PositionBasis, targets: Numbers, scale: int) -> Numbers:
     """Coefficients at which gradient descent from ones ends."""
     start = np.full(len(basis.matrices), Fraction(1), dtype=object)
     return np.asarray(start + _learned(basis, targets - basis.matrix(start), scale))
 
 
-def _interpolated(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> Numbers:
+def _interpolated(basis: plaa.PositionBasis, targets: Numbers, scale: int) -> Numbers:
     """Coefficients of the min-degree interpolator."""
-    return min_degree.min_degree_interpolator(basis, targets, training_scale=scale)
+    return plaa.min_degree_interpolator(basis, targets, training_scale=scale)
 
 
-def _degrees_separate(basis: min_degree.PositionBasis, scale: int) -> bool:
+def _degrees_separate(basis: plaa.PositionBasis, scale: int) -> bool:
     """True if the training set keeps functions of different degree apart."""
-    return min_degree.degrees_separate(basis, training_scale=scale)
+    return plaa.degrees_separate(basis, training_scale=scale)
 
 
-def _seen_independent(basis: min_degree.PositionBasis, scale: int) -> bool:
+def _seen_independent(basis: plaa.PositionBasis, scale: int) -> bool:
     """True if the U_k are independent in their seen, non-zero part."""
     seen = basis.seen(scale)
     return rank(seen) == sum(any(column) for column in seen.T)
 
 
-def _orthogonal(basis: min_degree.PositionBasis, scale: int) -> bool:
+def _orthogonal(basis: plaa.PositionBasis, scale: int) -> bool:
     """True if the U_k are orthogonal to each other."""
     flat = basis.matrices.reshape(len(basis.matrices), -1)
     return bool((np.triu(flat @ flat.T, 1) == 0).all())
 
 
-def _in_span(basis: min_degree.PositionBasis, targets: Numbers) -> NDArray[np.bool_]:
+def _in_span(basis: plaa.PositionBasis, targets: Numbers) -> NDArray[np.bool_]:
     """True for each target that is a combination of the U_k: it is orthogonal to everything orthogonal to them."""
     cells = np.triu_indices(basis.size)
     normals = null_space(exact_matrix(basis.matrices[:, *cells]))
     return np.asarray((fractions(exact_matrix(targets[:, *cells]) * normals) == 0).all(axis=1))
 
 
-def _is_min_degree(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
+def _is_min_degree(basis: plaa.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
     """True for each target that is its own min-degree interpolator."""
     return np.asarray((basis.matrix(_interpolated(basis, targets, scale)) == targets).all(axis=(1, 2)))
 
 
-def _vanishes_beyond(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
+def _vanishes_beyond(basis: plaa.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
     """True for each target whose columns beyond N0 are 0."""
     return np.asarray((targets[:, :, scale:] == 0).all(axis=(1, 2)))
 
 
-def _always(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
+def _always(basis: plaa.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
     """True for every target."""
     return np.ones(len(targets), dtype=bool)
 

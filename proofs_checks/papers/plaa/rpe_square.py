@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.papers.plaa import SOURCE
-from lengthgen.theory import min_degree, pola, rpe_square
-from lengthgen.theory.dimension import every_relation
+from lengthgen.theory.learning import plaa, pola, rpe_square
+from lengthgen.theory.learning.pola import every_relation
 from lengthgen.theory.relation import Labels
 
 SIZE = 3
@@ -26,7 +26,7 @@ _ALPHABET = ("^", "+", "=", "$", "0", "1")
 
 
 def pola_is_the_disjoint_case(
-    *, basis_of: Callable[[Labels], min_degree.PositionBasis], weights: Callable[[int], Sequence[int]]
+    *, basis_of: Callable[[Labels], plaa.PositionBasis], weights: Callable[[int], Sequence[int]]
 ) -> Evidence:
     """Decide for every relation that PLAA under its 0/1 matrices learns what POLA learns under the relation."""
     keys, queries = np.triu_indices(SIZE)
@@ -38,7 +38,7 @@ def pola_is_the_disjoint_case(
         basis = basis_of(labels)
         for scale in range(1, SIZE + 1):
             learned_by_plaa = basis.matrix(
-                min_degree.learned_coefficients(basis, targets, training_scale=scale, weights=weights(scale))
+                plaa.learned_coefficients(basis, targets, training_scale=scale, weights=weights(scale))
             ).astype(np.float64)
             learned_by_pola = pola.learned_matrix(targets, labels, training_scale=scale)
             if (learned_by_plaa != learned_by_pola).any():
@@ -47,8 +47,8 @@ def pola_is_the_disjoint_case(
                     f"labels {labels[keys, queries].tolist()}, N0 = {scale}, A = {targets[at].tolist()}: PLAA learns "
                     f"{learned_by_plaa[at].tolist()}, POLA {learned_by_pola[at].tolist()}"
                 )
-            learned = min_degree.learned_coefficients(basis, basis.matrices, training_scale=scale)
-            if (learned != min_degree.min_degree_interpolator(basis, basis.matrices, training_scale=scale)).any():
+            learned = plaa.learned_coefficients(basis, basis.matrices, training_scale=scale)
+            if (learned != plaa.min_degree_interpolator(basis, basis.matrices, training_scale=scale)).any():
                 raise Refuted(f"labels {labels[keys, queries].tolist()}, N0 = {scale}: not the min-degree interpolator")
         count += 1
     return Evidence(
@@ -63,10 +63,10 @@ def pola_is_the_disjoint_case(
     )
 
 
-def _overlapping_basis(labels: Labels) -> min_degree.PositionBasis:
+def _overlapping_basis(labels: Labels) -> plaa.PositionBasis:
     """Basis of the sums of the relation's matrices, whose supports overlap."""
-    disjoint = min_degree.relation_basis(labels).matrices
-    return min_degree.position_basis(np.cumsum(disjoint, axis=0))
+    disjoint = plaa.relation_basis(labels).matrices
+    return plaa.position_basis(np.cumsum(disjoint, axis=0))
 
 
 def square_labels(
@@ -74,7 +74,7 @@ def square_labels(
     index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr],
     anchor: Callable[[sp.Expr, list[sp.Expr]], sp.Expr],
 ) -> Evidence:
-    """Decide that each ideal slot has one index, at every scale and step, and that theory/rpe_square.py gives it."""
+    """Decide that each ideal slot has one index, at every scale and step, and that theory/learning/rpe_square.py gives it."""
     indices = {}
     for name, (specials, query, key) in _ideal_slots().items():
         indices[name] = sp.expand(index(query, anchor(query, specials), key, anchor(key, specials)))
@@ -178,7 +178,7 @@ def _require_copy_slot_alone(index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr
 
 
 def _require_relation(indices: dict[str, int]) -> None:
-    """Require that the relation of theory/rpe_square.py labels the slots so at small scales, and no other copy key."""
+    """Require that the relation of theory/learning/rpe_square.py labels the slots so at small scales, and no other copy key."""
     slot_label = int(rpe_square.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
     law = rpe_square.rpe_square(rpe_square.copy_anchors)
     for scale in range(1, LONGEST_COPY + 1):
@@ -246,7 +246,7 @@ CLAIMS = (
         latex=r"U_k=\mathbf 1[\varphi=k]\ \Rightarrow\ A_{\mathrm{PLAA}}=A_{\mathrm{POLA}}(\varphi)",
         label="F",
         check=pola_is_the_disjoint_case,
-        holds={"basis_of": min_degree.relation_basis, "weights": lambda scale: [1] * scale},
+        holds={"basis_of": plaa.relation_basis, "weights": lambda scale: [1] * scale},
         falsifiers={
             "uniform law over inputs": {"weights": lambda scale: [2**j for j in range(scale)]},
             "overlapping supports": {"basis_of": _overlapping_basis},

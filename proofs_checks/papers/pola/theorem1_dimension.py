@@ -26,12 +26,11 @@ from lengthgen.proofs_checks.papers.pola.cases import (
     cells_in_training,
     small_fractions,
 )
-from lengthgen.theory import learners, pola
-from lengthgen.theory.dimension import cell_count, every_relation, kinds
-from lengthgen.theory.label_classes import upper_pairs
+from lengthgen.theory.learning import learners, pola
+from lengthgen.theory.learning.pola import cell_count, every_relation, kinds
 from lengthgen.theory.lrc import lrc
 from lengthgen.theory.rational import rank
-from lengthgen.theory.relation import Labels
+from lengthgen.theory.relation import Labels, upper_pairs
 
 Pattern = NDArray[np.float64]
 Learner = Callable[[Pattern, Labels, int], Pattern]

@@ -20,11 +20,10 @@ from lengthgen.proofs_checks.papers.pola.cases import (
     is_learned,
     learnable_text,
 )
-from lengthgen.theory import pola
-from lengthgen.theory.dimension import every_pattern, every_relation
-from lengthgen.theory.label_classes import upper_pairs
+from lengthgen.theory.learning import pola
+from lengthgen.theory.learning.pola import every_pattern, every_relation
 from lengthgen.theory.lrc import lrc_profile
-from lengthgen.theory.relation import Labels, absolute, relative
+from lengthgen.theory.relation import Labels, absolute, relative, upper_pairs
 
 Pattern = NDArray[np.float64]
 Truth = NDArray[np.bool_]

@@ -9,8 +9,8 @@ from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.induction import empty_value, last_term
 from lengthgen.proofs_checks.papers.rope import PLANES, SOURCE
 from lengthgen.proofs_checks.signs import is_zero, sign
-from lengthgen.theory import exact
 from lengthgen.theory.encodings import rotary
+from lengthgen.theory.zero import sympy_engine
 
 Bound = Callable[[Sequence[sp.Expr], Sequence[sp.Expr]], sp.Expr]
 KeyFor = Callable[[sp.Matrix, sp.Expr, sp.Expr], sp.Matrix]
@@ -168,7 +168,7 @@ def any_distance_wins(*, key: KeyFor) -> Evidence:
     lost = score(best, best, w, query) - score(distance, best, w, query)
     first = rotary.frequency(sp.S.Zero, head_dim=sp.Symbol("d", positive=True))
     if first != 1:
-        raise exact.Undecided(f"the first plane has the frequency {first}")
+        raise sympy_engine.Undecided(f"the first plane has the frequency {first}")
     return Evidence(
         strength=Strength.GENERAL,
         facts=(

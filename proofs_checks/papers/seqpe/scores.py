@@ -12,7 +12,7 @@ from lengthgen.proofs_checks.signs import is_zero
 from lengthgen.theory import laws
 from lengthgen.theory.encodings import alibi, seqpe
 from lengthgen.theory.encodings.encoding import Law
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 Bias = Callable[..., sp.Expr]
 CodeAt = Callable[[sp.Expr, int], sp.Expr]

@@ -12,7 +12,7 @@ from lengthgen.proofs_checks.papers.swat import SOURCE, sigmoid, softmax
 from lengthgen.theory import laws
 from lengthgen.theory.encodings import swat
 from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 Number = Callable[[sp.Expr], sp.Expr]
 Weights = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]

@@ -11,8 +11,8 @@ from lengthgen.proofs_checks.enclosing import ball, short
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.wavelet import SOURCE
 from lengthgen.proofs_checks.papers.wavelet.vectors import POINT, SLOPE_OF_RICKER, Function, ricker
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import alibi, wavelet
+from lengthgen.theory.zero.enclosure import enclose
 
 Grid = Callable[[int, int], tuple[tuple[int, int], ...]]
 Component = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]

@@ -14,8 +14,8 @@ from lengthgen.proofs_checks.signs import is_zero
 from lengthgen.theory import far, laws
 from lengthgen.theory.encodings import alibi, wavelet
 from lengthgen.theory.encodings.encoding import Encoding, Law
-from lengthgen.theory.exact import Undecided
 from lengthgen.theory.far import FarField
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 Function = Callable[[sp.Expr], sp.Expr]
 Vector = Callable[..., sp.Matrix]

@@ -10,8 +10,8 @@ from torch.func import functional_call, vmap
 
 from lengthgen.empirical.encodings.base import Content
 from lengthgen.empirical.encodings.rpe_square import RPESquare
-from lengthgen.theory import rpe_square
-from lengthgen.theory.rpe_square import AnchorAttention
+from lengthgen.theory.learning import rpe_square
+from lengthgen.theory.learning.rpe_square import AnchorAttention
 
 B, D, H, LAYERS, LENGTH, INNER = 2, 5, 3, 2, 9, 4
 WEIGHTS = ("of_query", "of_query_anchor", "of_key", "of_key_anchor")

@@ -1,16 +1,113 @@
-"""Unevaluated expression trees for the two engines, with names for the parts that the engines do not know.
+"""Double decision of an identity, by two engines that share no code, so that an error of one engine is noticed.
 
-The engines know rational functions over Q(i) of symbols and of exponential, trigonometric and hyperbolic functions of
-polynomials without constant term, and derivatives. Any other part, such as a logarithm or a power with a symbol in its
-exponent, is evaluated by sympy and replaced by a name; equal parts get the same name. So equal trees with names are
-equal expressions, but different trees may be equal expressions too.
+What is decided can be recorded, so that certificates and lemmas are written from the very trees that the engines saw.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
 import sympy as sp
+
+from lengthgen.theory.zero import flint_engine, sympy_engine
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """Two sides, as the engines saw them, the squares of the roots, and whether the sides are identical."""
+
+    left: sp.Expr
+    right: sp.Expr
+    squares: tuple[tuple[sp.Symbol, sp.Expr], ...]
+    zero: bool
+
+
+_RECORD: ContextVar[list[Identity] | None] = ContextVar("record", default=None)
+
+
+class EnginesDisagree(Exception):
+    """Raised if the two engines decide one identity differently: one of them is wrong, so nothing is decided."""
+
+
+class OneExpression(Exception):
+    """Raised if both sides of an identity are the same expression, so that nothing is left for an engine to decide.
+
+    The message has several parts, of which expressions become text only if it is read: that of a long one takes time.
+    """
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return "".join(map(str, self.args))
+
+
+def decide(
+    left: sp.Expr, right: sp.Expr, *, squares: sympy_engine.Squares | None = None
+) -> tuple[sympy_engine.Decision, flint_engine.SecondEngineDecision]:
+    """Decide whether both sides are identical, by sympy_engine.py and by flint_engine.py; both answers are equal.
+
+    Each engine evaluates each side itself, so a side should be passed unevaluated: the engines do not see what sympy
+    has evaluated before.
+
+    Raises:
+        OneExpression: the sides are the same tree.
+        EnginesDisagree: the answers differ.
+        Undecided: the sides are outside the fragment of the first engine.
+        SecondEngineUndecided: they are outside the fragment of the second engine.
+    """
+    if left == right:
+        raise OneExpression("the sides are one expression, so nothing is decided: ", left)
+    first = sympy_engine.decide(left, right, squares=squares)
+    second = flint_engine.decide(left, right, squares=squares)
+    if first.zero != second.zero:
+        answers = f"{_answer(first.zero)} by sympy, {_answer(second.zero)} by python-flint"
+        raise EnginesDisagree(f"{answers}: {left} = {right}")
+    _report([Identity(left=left, right=right, squares=tuple((squares or {}).items()), zero=first.zero)])
+    return first, second
+
+
+@contextmanager
+def recorded() -> Iterator[list[Identity]]:
+    """Yield a list that receives every identity decided inside the `with` block, in order."""
+    record: list[Identity] = []
+    outer = _RECORD.set(record)
+    try:
+        yield record
+    finally:
+        _RECORD.reset(outer)
+
+
+def remembered(function: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Cache the answers of a function of hashable arguments; a remembered answer reports its identities again."""
+    answers: dict[Hashable, tuple[Answer, list[Identity]]] = {}
+
+    @wraps(function)
+    def remembering(*arguments: Hashable) -> Answer:
+        if arguments not in answers:
+            with recorded() as identities:
+                answers[arguments] = function(*arguments), identities
+        answer, identities = answers[arguments]
+        _report(identities)
+        return answer
+
+    return remembering
+
+
+def _report(identities: list[Identity]) -> None:
+    """Add identities to the list of the innermost `recorded` block, if there is one."""
+    record = _RECORD.get()
+    if record is not None:
+        record += identities
+
+
+def _answer(zero: bool) -> str:
+    """Answer in words."""
+    return "equal" if zero else "not equal"
+
 
 _KNOWN_FUNCTIONS = (
     *(sp.exp, sp.sin, sp.cos, sp.tan, sp.cot, sp.sec, sp.csc),

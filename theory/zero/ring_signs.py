@@ -1,4 +1,4 @@
-"""Signs of the elements of lengthgen.theory.ring at all pairs 1 <= i <= j <= n, as far as they are proved.
+"""Signs of the elements of lengthgen.theory.zero.ring at all pairs 1 <= i <= j <= n, as far as they are proved.
 
 Here "known" always means: proved for every pair. A sign may hold although it is not known.
 """
@@ -12,7 +12,19 @@ from typing import Any
 
 import flint
 
-from lengthgen.theory.ring import DISTANCE, ONE, POSITIONS, Base, Element, Frozen, Key, frozen, is_truth, names, scaled
+from lengthgen.theory.zero.ring import (
+    DISTANCE,
+    ONE,
+    POSITIONS,
+    Base,
+    Element,
+    Frozen,
+    Key,
+    frozen,
+    is_truth,
+    names,
+    scaled,
+)
 
 Shifted = tuple[int, int, int]
 """Powers of u = i - 1, v = j - i and t = n - j, which are >= 0."""

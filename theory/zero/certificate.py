@@ -17,7 +17,7 @@ as fractions in the generators, without any use of these relations, by rules tha
 The numerator of left - right is then the sum of the cofactors times the relations: that is the proof.  `point` gives
 each generator a rational value that satisfies the relations.  No denominator is 0 there, so none is 0 identically.  If
 the identity is false, the sides have different values there.  As the functions are algebraically independent (see
-`lengthgen.theory.second_engine`), such a point refutes an identity of functions too.
+`lengthgen.theory.zero.flint_engine`), such a point refutes an identity of functions too.
 """
 
 import json
@@ -33,7 +33,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from lengthgen.theory.twice import Identity
+from lengthgen.theory.zero.two_engines import Identity
 
 Polynomial = Any  # flint.fmpq_mpoly, which has no type stubs
 Tree = Any

@@ -2,9 +2,9 @@
 
 A value is an int, a Fraction, or a real sympy expression in parameters, which are read as indeterminates: two values
 are equal iff they are the same function of the parameters. "No" is proved by enclosures that do not meet at some point
-(lengthgen.theory.enclosure). "Yes" is proved by identities that reduce the difference to nothing
-(lengthgen.theory.ring). The remaining cases are decided by a separation bound (lengthgen.theory.algebraic) or by
-algebra (lengthgen.theory.identities).
+(lengthgen.theory.zero.enclosure). "Yes" is proved by identities that reduce the difference to nothing
+(lengthgen.theory.zero.ring). The remaining cases are decided by a separation bound (lengthgen.theory.zero.algebraic) or by
+algebra (lengthgen.theory.zero.identities).
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -17,12 +17,10 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.theory import algebraic, identities
-from lengthgen.theory.enclosure import POINTS, enclose, unique_floor
-from lengthgen.theory.ring import Element, Frozen, Ring, TooLong, constant, frozen, of_base
-from lengthgen.theory.ring_factors import primitive
-from lengthgen.theory.ring_functions import is_zero
-from lengthgen.theory.ring_values import element_of_value
+from lengthgen.theory.zero import algebraic, identities
+from lengthgen.theory.zero.enclosure import POINTS, enclose, unique_floor
+from lengthgen.theory.zero.ring import Element, Frozen, Ring, TooLong, constant, frozen, of_base
+from lengthgen.theory.zero.ring_functions import element_of_value, is_zero, primitive
 
 Value = Any
 """int, Fraction, or a real sympy expression; a tuple of such for a matrix. Patterns may hold infinite floats too."""

@@ -18,7 +18,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from lengthgen.theory import algebraic
+from lengthgen.theory.zero import algebraic
 
 MOST_TERMS = 20_000
 """Largest number of terms of a polynomial that is expanded."""

@@ -13,7 +13,7 @@ from typing import Any
 import flint
 import sympy as sp
 
-from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.zero.enclosure import enclose
 
 MOST_BITS = 2**17
 """Largest separation bound, in bits, for which the test is tried; beyond it the answer is None."""

@@ -1,17 +1,21 @@
-"""Powers, exponentials, logarithms, absolute values and floors of the elements of lengthgen.theory.ring.
+"""Factors of elements of the ring: content, primitive part, and factors of integer polynomials, by FLINT."""
 
-Each equals the operation wherever that has a value. So a radicand is assumed to be non-negative, the argument of a
-logarithm positive, and a divisor non-zero.
-"""
-
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import floor as floor_of
+from math import gcd, lcm
 from typing import Any
 
-from lengthgen.theory.ring import (
+import flint
+import sympy as sp
+
+from lengthgen.theory.zero.enclosure import enclose
+from lengthgen.theory.zero.ring import (
     DISTANCE,
     MINUS,
     ONE,
+    PI,
     POSITIONS,
     ZERO,
     Base,
@@ -20,6 +24,7 @@ from lengthgen.theory.ring import (
     Frozen,
     Key,
     Ring,
+    TooLong,
     as_constant,
     constant,
     frozen,
@@ -27,10 +32,11 @@ from lengthgen.theory.ring import (
     of_base,
     plus,
     scaled,
+    spelled,
     term_parity,
 )
-from lengthgen.theory.ring_factors import Factors, content, factored, primes, primitive, without_divisors
-from lengthgen.theory.ring_signs import (
+from lengthgen.theory.zero.ring import E as EULER
+from lengthgen.theory.zero.ring_signs import (
     is_negative,
     is_nonnegative,
     is_positive,
@@ -39,6 +45,157 @@ from lengthgen.theory.ring_signs import (
     nonnegative_power,
     positive_base,
 )
+
+_MOST_FACTORED = 60
+"""Largest number of terms of a polynomial that is factored."""
+_HIGHEST_FACTORED = 12
+"""Largest degree of a polynomial that is factored."""
+_MOST_ROUNDS = 8
+"""Largest number of rounds in which an element is multiplied with its divisors."""
+_LARGEST_NUMBER = 2**64
+"""Larger integers are not factored into primes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Factors:
+    """Factored form of an element.
+
+    Attributes:
+        number: a rational number.
+        powers: ((base, key), exponent) of generators.
+        parts: irreducible elements with multiplicities; a part whose sign is known to be constant is positive.
+    """
+
+    number: Fraction
+    powers: tuple[tuple[tuple[Base, Key], Fraction], ...]
+    parts: tuple[tuple[Frozen, int], ...]
+
+
+@lru_cache(maxsize=4096)
+def primes(number: Fraction) -> tuple[tuple[int, int], ...]:
+    """Prime powers of a positive rational number; an integer that is too large counts as one prime."""
+    exponents: dict[int, int] = {}
+    for integer, sign in ((number.numerator, 1), (number.denominator, -1)):
+        factors = [(integer, 1)] if integer > _LARGEST_NUMBER else flint.fmpz(integer).factor() if integer > 1 else []
+        for prime, multiplicity in factors:
+            exponents[int(prime)] = exponents.get(int(prime), 0) + sign * int(multiplicity)
+    return tuple((prime, multiplicity) for prime, multiplicity in exponents.items() if multiplicity)
+
+
+def content(element: Element) -> Fraction:
+    """Positive number by which division makes the coefficients coprime integers."""
+    return Fraction(
+        gcd(*(weight.numerator for weight in element.values())),
+        lcm(*(weight.denominator for weight in element.values())),
+    )
+
+
+def primitive(element: Element) -> Element:
+    """Multiple with coprime integer coefficients, the first of them positive."""
+    sign = 1 if not element or _has_positive_lead(element) else -1
+    return scaled(element, sign / content(element)) if element else element
+
+
+def factored(element: Element) -> Factors:
+    """Factors of an element that is not zero; raises `TooLong` if it turns out to be zero."""
+    numerator, divisors = without_divisors(Ring(), element)
+    if not numerator:
+        raise TooLong  # the element is zero after all
+    factors = _factored(frozen(numerator))
+    powers = dict(factors.powers)
+    for base, times in divisors.items():
+        powers[base, ONE] = powers.get((base, ONE), Fraction(0)) - times
+    return replace(factors, powers=tuple((generator, times) for generator, times in powers.items() if times))
+
+
+@lru_cache(maxsize=16_384)
+def _factored(element: Frozen) -> Factors:
+    """Factors of an element without divisors."""
+    terms = dict(element)
+    common = dict(next(iter(terms))[0])
+    for product, _ in terms:
+        exponents = dict(product)
+        common = {power: min(times, exponents[power]) for power, times in common.items() if power in exponents}
+    powers = tuple(common.items())
+    number = content(terms)
+    rest = {_without(key, common): weight / number for key, weight in terms.items()}
+    if len(rest) == 1 and ONE in rest:
+        return Factors(number=number * rest[ONE], powers=powers, parts=())
+    parts = []
+    sign, polynomial_factors = _polynomial_factors(rest)
+    number *= sign
+    for part, multiplicity in polynomial_factors:
+        sign = 1 if is_nonnegative(part) or (not is_nonnegative(scaled(part, -1)) and _has_positive_lead(part)) else -1
+        number *= sign**multiplicity
+        parts.append((frozen(scaled(part, sign)), multiplicity))
+    return Factors(number=number, powers=powers, parts=tuple(parts))
+
+
+def _has_positive_lead(part: Element) -> bool:
+    """True if the first coefficient is positive."""
+    return part[min(part, key=spelled)] > 0
+
+
+def _without(key: Key, common: dict[Any, Fraction]) -> Key:
+    """Key of a term divided by a common power product."""
+    product, wave = key
+    quotient = ((generator, times - common.get(generator, 0)) for generator, times in product)
+    return frozenset((generator, times) for generator, times in quotient if times), wave
+
+
+def _polynomial_factors(element: Element) -> tuple[int, list[tuple[Element, int]]]:
+    """Number and irreducible factors of a polynomial with integer coefficients; any other element is its own factor."""
+    generators = sorted({generator for product, _ in element for generator, _ in product}, key=spelled)
+    products = [dict(product) for product, _ in element]
+    plain = all(wave is None for _, wave in element) and all(
+        sum(product.values()) <= _HIGHEST_FACTORED
+        and all(times > 0 and times.denominator == 1 for times in product.values())
+        for product in products
+    )
+    if not plain or len(element) > _MOST_FACTORED or any(base == MINUS for base, _ in generators):
+        return 1, [(element, 1)]
+    context = flint.fmpz_mpoly_ctx.get([f"x{index}" for index in range(len(generators))], "lex")
+    terms = {
+        tuple(int(product.get(generator, 0)) for generator in generators): int(weight)
+        for product, weight in zip(products, element.values(), strict=True)
+    }
+    number, factors = context.from_dict(terms).factor()
+    return int(number), [(_from_polynomial(factor, generators), int(multiplicity)) for factor, multiplicity in factors]
+
+
+def _from_polynomial(polynomial: Any, generators: list[Any]) -> Element:
+    """Element of a FLINT polynomial."""
+    terms = {}
+    for powers, weight in polynomial.to_dict().items():
+        product = (
+            (generator, Fraction(int(times))) for generator, times in zip(generators, powers, strict=True) if times
+        )
+        terms[frozenset(product), None] = Fraction(int(weight))
+    return terms
+
+
+def without_divisors(ring: Ring, element: Element) -> tuple[Element, dict[Base, int]]:
+    """Element multiplied by all its divisors (sums with negative exponent, not zero), and these with multiplicities."""
+    multiplied: dict[Base, int] = {}
+    for _ in range(_MOST_ROUNDS):
+        needed: dict[Base, int] = {}
+        for product, _ in element:
+            for (base, inner), exponent in product:
+                if base[0] == "sum" and inner == ONE and exponent < 0:
+                    needed[base] = max(needed.get(base, 0), -floor_of(exponent))
+        if not needed:
+            return element, multiplied
+        total: Element = ZERO
+        for (product, wave), weight in element.items():
+            rest = dict(product)
+            cleared = [
+                ring.generator(base, rest.pop((base, ONE), Fraction(0)) + times) for base, times in needed.items()
+            ]
+            total = plus(total, ring.product([{(frozenset(rest.items()), wave): weight}, *cleared]))
+        element = total
+        for base, times in needed.items():
+            multiplied[base] = multiplied.get(base, 0) + times
+    raise TooLong
 
 
 def called(which: str, *operands: Element) -> Element:
@@ -325,3 +482,70 @@ def parity(element: Element) -> Element | None:
         if weight % 2:
             factors.append(term_parity(key))
     return Ring().product(factors)
+
+
+MOST_STEPS = 400
+"""Largest number of products of two terms for one value; a pattern may have many hundreds of values."""
+_BITS = 64
+
+
+def element_of_value(value: Any) -> Element | None:
+    """Element that a real expression equals; None if that takes too many steps."""
+    try:
+        return _read(Ring(left=MOST_STEPS), value)
+    except TooLong:
+        return None
+
+
+def _read(ring: Ring, value: Any) -> Element:
+    """Element of an expression; a part that the ring does not know becomes a symbol."""
+    if value.is_Rational:
+        return constant(Fraction(int(value.p), int(value.q)))
+    if value.is_Float:
+        return _float(value)
+    if value is sp.pi:
+        return of_base(PI)
+    if value is sp.E:
+        return of_base(EULER)
+    if value.is_Add:
+        total: Element = constant(0)
+        for part in value.args:
+            total = plus(total, _read(ring, part))
+        return total
+    if value.is_Mul:
+        return ring.product(_read(ring, part) for part in value.args)
+    if value.is_Pow:
+        base = _read(ring, value.base)
+        if value.exp.is_Integer or _is_positive(value.base, base):
+            return power(ring, base, _read(ring, value.exp))
+    if isinstance(value, sp.exp):
+        return exponential(ring, _read(ring, value.args[0]))
+    if isinstance(value, sp.log):
+        argument = _read(ring, value.args[0])
+        if _is_positive(value.args[0], argument):
+            return logarithm(ring, argument)
+    if isinstance(value, sp.sin | sp.cos):
+        return ring.wave("sin" if isinstance(value, sp.sin) else "cos", _read(ring, value.args[0]))
+    if isinstance(value, sp.Abs):
+        return absolute(ring, _read(ring, value.args[0]))
+    return of_base(("symbol", value))
+
+
+def _float(value: sp.Float) -> Element:
+    """Element of a floating-point number: a symbol about which only the sign is known.
+
+    The symbol has the number's text as its name, since Python cannot compare a sympy Float with the Fraction of the
+    same hash.
+    """
+    if value.is_zero:
+        return constant(0)
+    sign = {"positive": True} if value.is_positive else {"negative": True}
+    return of_base(("symbol", sp.Symbol(sp.srepr(value), **sign)))
+
+
+def _is_positive(value: Any, element: Element) -> bool:
+    """True if the expression, or its element, is known to be positive."""
+    if value.free_symbols:
+        return is_positive(element) or bool(value.is_positive)
+    ball = enclose(value, bits=_BITS)
+    return ball is not None and bool(ball > 0)

@@ -1,0 +1,1 @@
+"""What position-only linear attention learns: without advice (POLA), with advice (PLAA), and on RPE-Square."""

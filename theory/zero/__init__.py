@@ -1,0 +1,1 @@
+"""Zero tests: is an expression identically zero, are two numbers equal?  Exact engines, ring, balls, certificates."""
