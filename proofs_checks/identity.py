@@ -40,15 +40,14 @@ def product(left: sp.Matrix, right: sp.Matrix) -> sp.Matrix:
 def require_equal(what: str, left: Side, right: Side, *, squares: sympy_engine.Squares | None = None) -> str:
     """Return the fact that the two sides are identical, entry by entry.
 
-    Two engines decide each entry (`lengthgen.theory.zero.two_engines`), except entries that are the same expression on both sides.
-    The fact says how many those are. It also names the parts that sympy evaluated (`lengthgen.theory.zero.two_engines`), because
-    no engine decided them.
+    Two engines decide each entry (`theory.zero.two_engines`), except entries that are the same expression on both sides.
+    The fact says how many those are. It also names the parts that sympy evaluated, because no engine decided them.
 
     Args:
         what: name of the identity, for the fact and the messages.
         left: expression or matrix, or a function that builds it.
         right: the other side, with as many entries.
-        squares: symbol -> its square, for symbols that stand for square roots (see `lengthgen.theory.zero.sympy_engine`).
+        squares: symbol -> its square, for symbols that stand for square roots (see `theory.zero.sympy_engine`).
 
     Raises:
         Refuted: the sides differ; the message has the entry, the point and both values.

@@ -2,8 +2,7 @@
 
 POLA computes f_A(x)_j = sum over i <= j of A_ij x_i, with A_ij = theta_phi(i,j) under a relation phi ([F] of arXiv
 2510.04130, Def. 2). In theta it is a linear model. Its features are Z_(s,j),k = sum of x_i over the keys i <= j of
-query j in sample s with phi(i, j) = k. So the squared loss is a `lengthgen.theory.learning.learners.QuadraticProblem`, whose
-parameters are numbered as in `lengthgen.theory.relation`. Here the data are noise-free and of whole populations;
+query j in sample s with phi(i, j) = k. So the squared loss is a `QuadraticProblem`, whose parameters are numbered as in `lengthgen.theory.relation`. Here the data are noise-free and of whole populations;
 `lengthgen.theory.learning.pola` treats finite samples.
 
 On noise-free data with unit second moments the loss decouples over labels. Gradient descent ends with every label met

@@ -3,8 +3,8 @@
 A value is an int, a Fraction, or a real sympy expression in parameters, which are read as indeterminates: two values
 are equal iff they are the same function of the parameters. "No" is proved by enclosures that do not meet at some point
 (lengthgen.theory.zero.enclosure). "Yes" is proved by identities that reduce the difference to nothing
-(lengthgen.theory.zero.ring). The remaining cases are decided by a separation bound (lengthgen.theory.zero.algebraic) or by
-algebra (lengthgen.theory.zero.identities).
+(lengthgen.theory.zero.ring). The remaining cases are decided by a separation bound (`algebraic`) or by algebra
+(`identities`).
 """
 
 from collections.abc import Hashable, Iterable, Sequence

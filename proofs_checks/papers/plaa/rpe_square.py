@@ -74,7 +74,7 @@ def square_labels(
     index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr],
     anchor: Callable[[sp.Expr, list[sp.Expr]], sp.Expr],
 ) -> Evidence:
-    """Decide that each ideal slot has one index, at every scale and step, and that theory/learning/rpe_square.py gives it."""
+    """Decide that each ideal slot has one index, at every scale and step, and that the relation gives it."""
     indices = {}
     for name, (specials, query, key) in _ideal_slots().items():
         indices[name] = sp.expand(index(query, anchor(query, specials), key, anchor(key, specials)))
@@ -178,7 +178,7 @@ def _require_copy_slot_alone(index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr
 
 
 def _require_relation(indices: dict[str, int]) -> None:
-    """Require that the relation of theory/learning/rpe_square.py labels the slots so at small scales, and no other copy key."""
+    """Require that the relation of RPE-Square labels the slots so at small scales, and no other copy key."""
     slot_label = int(rpe_square.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
     law = rpe_square.rpe_square(rpe_square.copy_anchors)
     for scale in range(1, LONGEST_COPY + 1):

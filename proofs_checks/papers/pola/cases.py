@@ -46,7 +46,7 @@ def learned_by_relation(
     """Return which patterns with these entries each relation learns: bool [relations, patterns].
 
     Args:
-        learn: `lengthgen.theory.learning.pola.learned_matrix`; a parameter, so that another learner does not get its cached
+        learn: `theory.learning.pola.learned_matrix`; a parameter, so that another learner does not get its cached
             answers.
         values: the entries of `every_pattern`.
         size: N.

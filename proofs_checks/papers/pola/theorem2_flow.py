@@ -77,7 +77,7 @@ def flow_decouples(
 def learners_follow_the_flow(
     *, second_moment: pola.SecondMoment, query_weight: Callable[[Pattern, int], float]
 ) -> Evidence:
-    """Compare the closed forms of theory/learning/learners.py on POLA with the symbolic solutions of flow and descent."""
+    """Compare the closed forms of the learners on POLA with the symbolic solutions of flow and descent."""
     derived = pola.label_flow(second_moment)
     label = (pola.START, pola.CLASS_WEIGHT, pola.CLASS_MEAN)
     by_flow = sp.lambdify((*label, pola.TIME), pola.flow_solution(derived), "math")
