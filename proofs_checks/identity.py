@@ -40,8 +40,8 @@ def product(left: sp.Matrix, right: sp.Matrix) -> sp.Matrix:
 def require_equal(what: str, left: Side, right: Side, *, squares: sympy_engine.Squares | None = None) -> str:
     """Return the fact that the two sides are identical, entry by entry.
 
-    Two engines decide each entry (`theory.zero.two_engines`), except entries that are the same expression on both sides.
-    The fact says how many those are. It also names the parts that sympy evaluated, because no engine decided them.
+    Two engines decide each entry (`theory.zero.two_engines`), except entries that are one expression on both sides. The
+    fact says how many those are. It also names the parts that sympy evaluated, because no engine decided them.
 
     Args:
         what: name of the identity, for the fact and the messages.

@@ -1,8 +1,9 @@
 """Attention patterns A(i, j) or A(i, j, n): from a formula, a function, an array, or a relation with parameters.
 
-Entries stay exact: ints, Fractions, real sympy expressions (`theory.zero.equality` decides when two are equal), and floats converted to the Fractions that they are. If the entry is a matrix (vector tokens), it is a tuple of such
-numbers, row by row. A pattern that depends on the scale n is a family: its cells are the triples (i, j, n), and only a
-relation with scale hint can represent it [F].
+Entries stay exact: ints, Fractions, real sympy expressions (`lengthgen.theory.zero.equality` decides when two are
+equal), and floats converted to the Fractions that they are. If the entry is a matrix (vector tokens), it is a tuple of
+such numbers, row by row. A pattern that depends on the scale n is a family: its cells are the triples (i, j, n), and
+only a relation with scale hint can represent it [F].
 """
 
 import math

@@ -3,6 +3,9 @@
 A relation gives every pair of a key position i and a query position j, 1 <= i <= j, a label phi(i, j). With a scale
 hint the label may also depend on the scale n of the instance, phi(i, j, n) ([F], definitions of arXiv 2510.04130, Def.
 2). A position encoding can treat two pairs differently only if their labels differ.
+
+The standard relations and those of a function or a matrix follow the type. `label_classes` numbers the labels of a
+matrix 0, 1, ... in their order: these are the parameters of an encoding with one free number for each label.
 """
 
 from bisect import bisect_left

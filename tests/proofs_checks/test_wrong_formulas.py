@@ -12,11 +12,11 @@ from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.theory import lrc
 from lengthgen.theory.encodings import fox, grape, hope
-from lengthgen.theory.learning import learners, pola, rpe_square
+from lengthgen.theory.learning import flow, learners, pola, rpe_square
 from tests.proofs_checks import wrong_formulas
 
 RIGHT_PROFILE, RIGHT_LEARNER, RIGHT_POPULATION = lrc.profile, pola.learned_matrix, pola.population
-RIGHT_FLOW, RIGHT_GRADIENT_FLOW, RIGHT_DESCENT = pola.label_flow, learners.gradient_flow, learners.gradient_descent
+RIGHT_FLOW, RIGHT_GRADIENT_FLOW, RIGHT_DESCENT = flow.label_flow, learners.gradient_flow, learners.gradient_descent
 
 
 def _cosine_over_speed(gram: grape.Gram, *, time: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
@@ -75,9 +75,9 @@ def _problem_of_the_largest_scale_only(target: Any, labels: Any, *, scale_weight
     return RIGHT_POPULATION(target, labels, **rest)
 
 
-def _half_speed(second_moment: pola.SecondMoment = pola.unit_second_moment) -> pola.Flow:
+def _half_speed(second_moment: flow.SecondMoment = flow.unit_second_moment) -> flow.Flow:
     right = RIGHT_FLOW(second_moment)
-    return pola.Flow(slope=right.slope / 2, intercept=right.intercept / 2, cross=right.cross)
+    return flow.Flow(slope=right.slope / 2, intercept=right.intercept / 2, cross=right.cross)
 
 
 def _learns_nothing(basis: Any, targets: Any, *, training_scale: int, weights: Any = None) -> Any:
@@ -127,8 +127,8 @@ WRONG: list[tuple[Any, ...]] = [
         lambda problem, *, start, rate, steps: RIGHT_DESCENT(problem, start=start, rate=rate / 2, steps=steps),
         "pola-2-learners",
     ),
-    ("lengthgen.theory.learning.pola.label_flow", _half_speed, "pola-2-flow pola-2-learners"),
-    ("lengthgen.theory.learning.pola.constant_class_sum", lambda value: value, "pola-2-flow"),
+    ("lengthgen.theory.learning.flow.label_flow", _half_speed, "pola-2-flow pola-2-learners"),
+    ("lengthgen.theory.learning.flow.constant_class_sum", lambda value: value, "pola-2-flow"),
     ("lengthgen.theory.learning.plaa.advice", lambda inputs: (np.asarray(inputs) == -1).argmax(axis=-1) + 1, "plaa-1"),
     (
         "lengthgen.theory.learning.plaa.fourier",

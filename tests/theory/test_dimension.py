@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import stirling2
 
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.theory.learning.pola import cell_count, every_pattern, every_relation, kinds, union_volume
+from lengthgen.theory.enumeration import cell_count, every_pattern, every_relation, kinds, union_volume
 from lengthgen.theory.lrc import lrc
 from lengthgen.theory.relation import NO_LABEL
 

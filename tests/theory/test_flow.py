@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from lengthgen.theory.learning import pola
+from lengthgen.theory.learning import flow
 
 Labels = dict[tuple[int, int], int]
 
@@ -39,14 +39,14 @@ def _filled_in(
     factor, total = expression.as_coeff_Mul()
     value = sp.Integer(0)
     (key, *keys), (query, *queries) = total.limits
-    assert (key, query) == (pola.KEY, pola.QUERY)
-    scale = {pola.TRAINING_SCALE: len(weights)}
+    assert (key, query) == (flow.KEY, flow.QUERY)
+    scale = {flow.TRAINING_SCALE: len(weights)}
     for j in _range(queries, scale):
-        for i in _range(keys, {pola.QUERY: j}):
+        for i in _range(keys, {flow.QUERY: j}):
             filled = {
-                sp.KroneckerDelta(pola.LABEL, pola.RELATION(pola.KEY, pola.QUERY)): int(labels[i, j] == label),
-                pola.PATTERN[pola.KEY, pola.QUERY]: pattern[i, j],
-                pola.QUERY_WEIGHTS[pola.QUERY]: weights[j - 1],
+                sp.KroneckerDelta(flow.LABEL, flow.RELATION(flow.KEY, flow.QUERY)): int(labels[i, j] == label),
+                flow.PATTERN[flow.KEY, flow.QUERY]: pattern[i, j],
+                flow.QUERY_WEIGHTS[flow.QUERY]: weights[j - 1],
             }
             value += total.function.xreplace({term: sp.Rational(number) for term, number in filled.items()})
     return factor * value
@@ -60,7 +60,7 @@ def test_the_derived_flow_is_the_gradient_of_the_loss_written_out(seed: int) -> 
     labels = {pair: rng.randint(1, 3) for pair in pairs}
     pattern = {pair: Fraction(rng.randint(-9, 9), rng.randint(1, 5)) for pair in pairs}
     weights = [Fraction(rng.randint(1, 5), rng.randint(1, 5)) for _ in range(scale)]
-    derived = pola.label_flow()
+    derived = flow.label_flow()
     assert derived.cross == 0
     for label in set(labels.values()):
         slope, intercept = (
@@ -68,49 +68,49 @@ def test_the_derived_flow_is_the_gradient_of_the_loss_written_out(seed: int) -> 
         )
         velocity = -(slope * sp.Symbol(f"theta_{label}") + intercept)
         assert sp.expand(velocity - _written_out(labels, pattern, weights, label)) == 0
-        heavy = _filled_in(pola.class_weight(), labels, pattern, weights, label)
-        mean = _filled_in(pola.class_sum(), labels, pattern, weights, label) / heavy
+        heavy = _filled_in(flow.class_weight(), labels, pattern, weights, label)
+        mean = _filled_in(flow.class_sum(), labels, pattern, weights, label) / heavy
         named = derived.velocity(sp.Symbol(f"theta_{label}"))
-        assert sp.expand(named.subs({pola.CLASS_WEIGHT: heavy, pola.CLASS_MEAN: mean}) - velocity) == 0
+        assert sp.expand(named.subs({flow.CLASS_WEIGHT: heavy, flow.CLASS_MEAN: mean}) - velocity) == 0
 
 
 def test_correlated_tokens_couple_the_labels() -> None:
     correlation = sp.Symbol("rho")
-    unit = pola.unit_second_moment
-    derived = pola.label_flow(lambda key, other: unit(key, other) + correlation * (1 - unit(key, other)))
-    assert derived.cross.has(pola.PARAMETERS[pola.RELATION(pola.OTHER_KEY, pola.QUERY)])
+    unit = flow.unit_second_moment
+    derived = flow.label_flow(lambda key, other: unit(key, other) + correlation * (1 - unit(key, other)))
+    assert derived.cross.has(flow.PARAMETERS[flow.RELATION(flow.OTHER_KEY, flow.QUERY)])
     assert derived.cross.subs(correlation, 0) == 0
-    assert derived.slope == pola.label_flow().slope
+    assert derived.slope == flow.label_flow().slope
 
 
 def test_the_variance_of_the_tokens_is_the_speed_of_the_flow() -> None:
     theta = sp.Symbol("theta")
-    fast = pola.label_flow(lambda key, other: 3 * pola.unit_second_moment(key, other))
-    assert sp.expand(fast.velocity(theta) - 3 * pola.label_flow().velocity(theta)) == 0
+    fast = flow.label_flow(lambda key, other: 3 * flow.unit_second_moment(key, other))
+    assert sp.expand(fast.velocity(theta) - 3 * flow.label_flow().velocity(theta)) == 0
 
 
 def test_a_label_that_training_never_meets_does_not_move() -> None:
-    assert pola.label_flow().unseen_velocity(sp.Symbol("theta")) == 0
+    assert flow.label_flow().unseen_velocity(sp.Symbol("theta")) == 0
 
 
 def test_the_solution_starts_at_the_start_obeys_the_flow_and_ends_at_the_mean() -> None:
-    derived = pola.label_flow()
-    solution = pola.flow_solution(derived)
-    assert sp.simplify(solution.subs(pola.TIME, 0) - pola.START) == 0
-    assert sp.simplify(solution.diff(pola.TIME) - derived.velocity(solution)) == 0
-    assert sp.limit(solution, pola.TIME, sp.oo) == pola.CLASS_MEAN
+    derived = flow.label_flow()
+    solution = flow.flow_solution(derived)
+    assert sp.simplify(solution.subs(flow.TIME, 0) - flow.START) == 0
+    assert sp.simplify(solution.diff(flow.TIME) - derived.velocity(solution)) == 0
+    assert sp.limit(solution, flow.TIME, sp.oo) == flow.CLASS_MEAN
 
 
 def test_the_steps_of_descent_are_those_of_the_loop() -> None:
-    derived = pola.label_flow()
-    values = {pola.CLASS_WEIGHT: sp.Rational(3, 7), pola.CLASS_MEAN: -2, pola.START: 5, pola.RATE: sp.Rational(1, 4)}
-    solution, theta = pola.descent_solution(derived), sp.Integer(5)
+    derived = flow.label_flow()
+    values = {flow.CLASS_WEIGHT: sp.Rational(3, 7), flow.CLASS_MEAN: -2, flow.START: 5, flow.RATE: sp.Rational(1, 4)}
+    solution, theta = flow.descent_solution(derived), sp.Integer(5)
     for step in range(6):
-        assert solution.subs(values).subs(pola.STEPS, step) == theta
-        theta += values[pola.RATE] * derived.velocity(theta).subs(values)
+        assert solution.subs(values).subs(flow.STEPS, step) == theta
+        theta += values[flow.RATE] * derived.velocity(theta).subs(values)
 
 
 def test_the_sum_over_a_constant_class_is_its_weight_times_the_constant() -> None:
     value = sp.Symbol("a", real=True)
-    assert pola.constant_class_sum(value) == value * pola.class_weight()
-    assert pola.class_sum() != pola.PATTERN[pola.KEY, pola.QUERY] * pola.class_weight()
+    assert flow.constant_class_sum(value) == value * flow.class_weight()
+    assert flow.class_sum() != flow.PATTERN[flow.KEY, flow.QUERY] * flow.class_weight()

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.papers.plaa import SOURCE
 from lengthgen.theory import relation
+from lengthgen.theory.enumeration import every_pattern
 from lengthgen.theory.learning import plaa
 from lengthgen.theory.learning.plaa import PositionBasis, position_basis, relation_basis
-from lengthgen.theory.learning.pola import every_pattern
 from lengthgen.theory.rational import exact_matrix, fractions, null_space, rank
 
 NamedBasis = tuple[str, PositionBasis]

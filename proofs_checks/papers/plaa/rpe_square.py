@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.papers.plaa import SOURCE
+from lengthgen.theory.enumeration import every_relation
 from lengthgen.theory.learning import plaa, pola, rpe_square
-from lengthgen.theory.learning.pola import every_relation
 from lengthgen.theory.relation import Labels
 
 SIZE = 3

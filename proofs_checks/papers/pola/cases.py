@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.theory.learning.pola import every_pattern, every_relation
+from lengthgen.theory.enumeration import every_pattern, every_relation
 
 SCALE = 3
 TRAINING_SCALES = (1, 2)

@@ -19,8 +19,8 @@ from lengthgen.proofs_checks.papers.pola.cases import (
     learnable_text,
     learned_by_relation,
 )
+from lengthgen.theory.enumeration import cell_count, every_pattern, every_relation, kinds
 from lengthgen.theory.learning import pola
-from lengthgen.theory.learning.pola import cell_count, every_pattern, every_relation, kinds
 from lengthgen.theory.lrc import lrc, lrc_profile
 from lengthgen.theory.rational import rank
 

@@ -29,8 +29,8 @@ from lengthgen.proofs_checks.papers.pola.cases import (
     learned_by_relation,
     small_fractions,
 )
+from lengthgen.theory.enumeration import cell_count, every_pattern, every_relation, union_volume
 from lengthgen.theory.learning import pola
-from lengthgen.theory.learning.pola import cell_count, every_pattern, every_relation, union_volume
 from lengthgen.theory.lrc import level_sets
 from lengthgen.theory.relation import Labels
 

@@ -26,8 +26,8 @@ from lengthgen.proofs_checks.papers.pola.cases import (
     cells_in_training,
     small_fractions,
 )
+from lengthgen.theory.enumeration import cell_count, every_relation, kinds
 from lengthgen.theory.learning import learners, pola
-from lengthgen.theory.learning.pola import cell_count, every_relation, kinds
 from lengthgen.theory.lrc import lrc
 from lengthgen.theory.rational import rank
 from lengthgen.theory.relation import Labels, upper_pairs

@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, 
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.pola import formalised
 from lengthgen.proofs_checks.papers.pola.cases import DESCENT
-from lengthgen.theory.learning import learners, pola
+from lengthgen.theory.learning import flow, learners, pola
 from lengthgen.theory.lrc import level_sets, lrc_profile
 from lengthgen.theory.relation import absolute, clipped_relative, constant, relative
 
@@ -22,7 +22,7 @@ RANDOM_TOLERANCE = 1e-12
 
 def flow_decouples(
     *,
-    second_moment: pola.SecondMoment,
+    second_moment: flow.SecondMoment,
     velocity: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr],
     unseen_velocity: Callable[[sp.Expr], sp.Expr],
     flow_solution: Callable[[sp.Expr], sp.Expr],
@@ -37,29 +37,29 @@ def flow_decouples(
         flow_solution: remaining share of the start -> theta under the flow.
         descent_solution: remaining share of the start -> theta under gradient descent.
     """
-    derived, theta = pola.label_flow(second_moment), sp.Symbol("theta", real=True)
+    derived, theta = flow.label_flow(second_moment), sp.Symbol("theta", real=True)
     if derived.cross != 0:
         raise Refuted(f"the labels do not decouple: {_pull_of_another_label(derived.cross)}")
-    weight, mean, start, value = pola.CLASS_WEIGHT, pola.CLASS_MEAN, pola.START, sp.Symbol("a", real=True)
-    by_flow, factor = flow_solution(sp.exp(-2 * weight * pola.TIME)), sp.Symbol("q", real=True)
+    weight, mean, start, value = flow.CLASS_WEIGHT, flow.CLASS_MEAN, flow.START, sp.Symbol("a", real=True)
+    by_flow, factor = flow_solution(sp.exp(-2 * weight * flow.TIME)), sp.Symbol("q", real=True)
     # Induction over the steps: one more step multiplies the power of 1 - 2 eta m by the same factor.
-    by_descent, next_step = (descent_solution(power) for power in (factor, (1 - 2 * pola.RATE * weight) * factor))
-    solved = pola.descent_solution(derived).subs((1 - 2 * pola.RATE * weight) ** pola.STEPS, factor)
+    by_descent, next_step = (descent_solution(power) for power in (factor, (1 - 2 * flow.RATE * weight) * factor))
+    solved = flow.descent_solution(derived).subs((1 - 2 * flow.RATE * weight) ** flow.STEPS, factor)
     tests = (
         ("velocity", derived.velocity(theta), lambda: velocity(theta, weight, mean)),
-        ("flow at time 0", lambda: by_flow.xreplace({pola.TIME: sp.Integer(0)}), start),
-        ("flow: derivative in time", lambda: derivative(by_flow, pola.TIME), derived.velocity(by_flow)),
-        ("flow as solved from the derived equation", pola.flow_solution(derived), by_flow),
+        ("flow at time 0", lambda: by_flow.xreplace({flow.TIME: sp.Integer(0)}), start),
+        ("flow: derivative in time", lambda: derivative(by_flow, flow.TIME), derived.velocity(by_flow)),
+        ("flow as solved from the derived equation", flow.flow_solution(derived), by_flow),
         ("descent at step 0", lambda: descent_solution(sp.Integer(1)), start),
-        ("descent: one more step", next_step, by_descent + pola.RATE * derived.velocity(by_descent)),
+        ("descent: one more step", next_step, by_descent + flow.RATE * derived.velocity(by_descent)),
         ("descent as solved from the derived recurrence", solved, by_descent),
     )
     facts = [
         *(require_equal(*test) for test in tests),
         same_by_sympy("velocity of an unseen label", derived.unseen_velocity(theta), unseen_velocity(theta)),
-        same_by_sympy("end of the flow", sp.limit(by_flow, pola.TIME, sp.oo), mean),
+        same_by_sympy("end of the flow", sp.limit(by_flow, flow.TIME, sp.oo), mean),
     ]
-    summed, expected_sum = pola.constant_class_sum(value), value * pola.class_weight()
+    summed, expected_sum = flow.constant_class_sum(value), value * flow.class_weight()
     if summed != expected_sum:
         raise Refuted(f"where A is {value} on a class, the weighted sum over it is {summed}, not {expected_sum}")
     return Evidence(
@@ -75,13 +75,13 @@ def flow_decouples(
 
 
 def learners_follow_the_flow(
-    *, second_moment: pola.SecondMoment, query_weight: Callable[[Pattern, int], float]
+    *, second_moment: flow.SecondMoment, query_weight: Callable[[Pattern, int], float]
 ) -> Evidence:
     """Compare the closed forms of the learners on POLA with the symbolic solutions of flow and descent."""
-    derived = pola.label_flow(second_moment)
-    label = (pola.START, pola.CLASS_WEIGHT, pola.CLASS_MEAN)
-    by_flow = sp.lambdify((*label, pola.TIME), pola.flow_solution(derived), "math")
-    by_descent = sp.lambdify((*label, pola.RATE, pola.STEPS), pola.descent_solution(derived), "math")
+    derived = flow.label_flow(second_moment)
+    label = (flow.START, flow.CLASS_WEIGHT, flow.CLASS_MEAN)
+    by_flow = sp.lambdify((*label, flow.TIME), flow.flow_solution(derived), "math")
+    by_descent = sp.lambdify((*label, flow.RATE, flow.STEPS), flow.descent_solution(derived), "math")
     rng = np.random.default_rng(0)
     worst, compared = 0.0, 0
     for case in range(RANDOM_CASES):
@@ -117,13 +117,13 @@ def learners_follow_the_flow(
 
 def _pull_of_another_label(cross: sp.Expr) -> str:
     """Text on how the second key of query 2 changes the gradient of the first key's label, for theta 0 and 1, A = 0."""
-    shift, here = pola.OTHER_KEY - pola.KEY, pola.RELATION(pola.KEY, pola.QUERY)
-    there = pola.RELATION(pola.OTHER_KEY, pola.QUERY)
+    shift, here = flow.OTHER_KEY - flow.KEY, flow.RELATION(flow.KEY, flow.QUERY)
+    there = flow.RELATION(flow.OTHER_KEY, flow.QUERY)
     entries: dict[sp.Expr, int] = dict.fromkeys(cross.atoms(sp.Indexed), 0)
-    entries |= {pola.PARAMETERS[there]: 1, pola.QUERY_WEIGHTS[pola.QUERY]: 1}
-    entries |= {sp.KroneckerDelta(pola.LABEL, here): 1, sp.KroneckerDelta(pola.LABEL, there): 0}
+    entries |= {flow.PARAMETERS[there]: 1, flow.QUERY_WEIGHTS[flow.QUERY]: 1}
+    entries |= {sp.KroneckerDelta(flow.LABEL, here): 1, sp.KroneckerDelta(flow.LABEL, there): 0}
     pull = cross.xreplace({term: sp.Integer(value) for term, value in entries.items()})
-    value = pull.subs({pola.KEY: 1, shift: 1, pola.QUERY: 2})
+    value = pull.subs({flow.KEY: 1, shift: 1, flow.QUERY: 2})
     return f"at query 2, keys labelled 1 and 2, theta = (0, 1), A = 0: x_1 x_2 adds {value} to theta_1's gradient"
 
 
@@ -134,7 +134,7 @@ def _tail_weight(scale_weights: Pattern, query: int) -> float:
 
 def _relaxed(share: sp.Expr) -> sp.Expr:
     """Mean of the class plus the remaining share of the start's distance from it."""
-    return pola.CLASS_MEAN + (pola.START - pola.CLASS_MEAN) * share
+    return flow.CLASS_MEAN + (flow.START - flow.CLASS_MEAN) * share
 
 
 def worked_cases(
@@ -211,15 +211,15 @@ CLAIMS = (
         label="F",
         check=flow_decouples,
         holds={
-            "second_moment": pola.unit_second_moment,
+            "second_moment": flow.unit_second_moment,
             "velocity": lambda theta, weight, mean: -2 * weight * (theta - mean),
             "unseen_velocity": lambda theta: sp.Integer(0),
             "flow_solution": _relaxed,
             "descent_solution": _relaxed,
         },
         falsifiers={
-            "correlated tokens": {"second_moment": lambda key, other: (1 + pola.unit_second_moment(key, other)) / 2},
-            "tokens of variance 2": {"second_moment": lambda key, other: 2 * pola.unit_second_moment(key, other)},
+            "correlated tokens": {"second_moment": lambda key, other: (1 + flow.unit_second_moment(key, other)) / 2},
+            "tokens of variance 2": {"second_moment": lambda key, other: 2 * flow.unit_second_moment(key, other)},
             "half the speed": {"velocity": lambda theta, weight, mean: -weight * (theta - mean)},
             "towards the sum over the class": {
                 "velocity": lambda theta, weight, mean: -2 * weight * (theta - weight * mean)
@@ -237,9 +237,9 @@ CLAIMS = (
         latex=r"m_k=\sum_{\varphi(i,j)=k}\ \sum_{n\ge j}p_n",
         label="F",
         check=learners_follow_the_flow,
-        holds={"second_moment": pola.unit_second_moment, "query_weight": _tail_weight},
+        holds={"second_moment": flow.unit_second_moment, "query_weight": _tail_weight},
         falsifiers={
-            "tokens of variance 2": {"second_moment": lambda key, other: 2 * pola.unit_second_moment(key, other)},
+            "tokens of variance 2": {"second_moment": lambda key, other: 2 * flow.unit_second_moment(key, other)},
             "a query counts in its own scale only": {"query_weight": lambda weights, query: float(weights[query - 1])},
             "every pair counts alike": {"query_weight": lambda weights, query: 1.0},
         },

@@ -20,8 +20,8 @@ from lengthgen.proofs_checks.papers.pola.cases import (
     is_learned,
     learnable_text,
 )
+from lengthgen.theory.enumeration import every_pattern, every_relation
 from lengthgen.theory.learning import pola
-from lengthgen.theory.learning.pola import every_pattern, every_relation
 from lengthgen.theory.lrc import lrc_profile
 from lengthgen.theory.relation import Labels, absolute, relative, upper_pairs
 

@@ -19,10 +19,10 @@ from lengthgen.proofs_checks.papers.pola.cases import (
     VALUES,
     cells_in_training,
 )
+from lengthgen.theory.enumeration import every_pattern, every_relation
 from lengthgen.theory.growth import GrowthKind
 from lengthgen.theory.growth_within import growth_within
 from lengthgen.theory.learning import pola
-from lengthgen.theory.learning.pola import every_pattern, every_relation
 from lengthgen.theory.pattern import from_formula
 
 Fits = Callable[[Fraction, Fraction], bool]
