@@ -14,7 +14,7 @@ from lengthgen.infrastructure.shapes import FLAG, TEXT, list_of, mapping_to, one
 from lengthgen.infrastructure.userfile import user_code
 from lengthgen.proofs_checks.own import declarations
 from lengthgen.tables.encodings import RELATIVE
-from lengthgen.theory import cacheability, laws
+from lengthgen.theory import domains, far, laws
 from lengthgen.theory.encodings.catalogue import named, with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, EncodingError, Law
 from lengthgen.theory.encodings.own import is_file, records
@@ -102,17 +102,17 @@ def _row(encoding: Encoding) -> dict[str, Any]:
         "hooks": list(encoding.hooks),
         "weights": str(encoding.normaliser),
         "window": "every key" if encoding.window is sp.oo else f"{encoding.window} keys",
-        "parameters": list(cacheability.domains(encoding)),
+        "parameters": list(domains.domain_texts(encoding)),
         "learned": str(encoding.learned),
-        "relative": cacheability.relative_law(encoding),
+        "relative": laws.relative_law(encoding),
         "translation": laws.decide_law(encoding, Law.TRANSLATION).holds,
         "norm_preserving": laws.decide_law(encoding, Law.NORM).holds,
         "streaming": laws.decide_law(encoding, Law.STREAMING).holds,
         "relabelling": laws.decide_law(encoding, Law.RELABELLING).holds,
         "bidirectional": not encoding.causal,
-        "causal_only": cacheability.causal_only(encoding),
-        "bounded": cacheability.bounded(encoding),
-        "far_field": str(cacheability.far_field(encoding)),
+        "causal_only": far.causal_only(encoding),
+        "bounded": far.bounded(encoding),
+        "far_field": str(far.far_field(encoding)),
         "auxiliary_losses": encoding.auxiliary or "none",
         "defined_for": "every position" if encoding.limit is sp.oo else f"{encoding.limit} positions",
     }

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lengthgen.infrastructure.brief import Brief
 from lengthgen.theory.formula import Formula, FormulaError, NoValue, exact, numbering
-from lengthgen.theory.formula.domain import never_holds, violations
+from lengthgen.theory.formula.definedness import never_holds, violations
 from lengthgen.theory.formula.linear import cases_of, points
 from lengthgen.theory.formula.periods import PATH_OF, Repeats, repeats
 from lengthgen.theory.formula.progressions import Path, Piece, follow_path, takes_infinitely_many_values

@@ -10,7 +10,7 @@ from rich.table import Table
 from lengthgen.tables.layout import Screen, columns, cut_to_screen, more, titled
 
 RELATIVE = ("yes", "up to L", "no", "not decided")
-"""Answers of `lengthgen.theory.cacheability.relative_law`, in the order of the groups of a screen."""
+"""Answers of `lengthgen.theory.laws.relative_law`, in the order of the groups of a screen."""
 
 
 def encodings_screen(answer: Mapping[str, Any]) -> Screen:

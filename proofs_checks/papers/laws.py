@@ -12,7 +12,7 @@ from lengthgen.proofs_checks import mutations
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.mutations import Formulas
 from lengthgen.proofs_checks.papers.matrix import ROWS
-from lengthgen.theory import cacheability, far, laws
+from lengthgen.theory import domains, far, laws
 from lengthgen.theory.encodings.catalogue import named, with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser
 from lengthgen.theory.far import Cases, FarField
@@ -60,12 +60,12 @@ def row(
     """Decide one row of the matrix: hooks, parameters, trained numbers, bounds, causal use, far keys and weights."""
     encoding = formulas(named(name))
     computed: tuple[tuple[str, Callable[[Encoding], Any], Any], ...] = (
-        ("far keys", cacheability.far_field, far.cases_text(cases)),
-        ("bounded", cacheability.bounded, bounded),
-        ("causal use only", cacheability.causal_only, causal_only),
+        ("far keys", far.far_field, far.cases_text(cases)),
+        ("bounded", far.bounded, bounded),
+        ("causal use only", far.causal_only, causal_only),
         ("hooks", lambda record: record.hooks, hooks),
         ("trained numbers", lambda record: sp.expand(record.learned), sp.expand(learned)),
-        ("parameters", cacheability.domains, parameters),
+        ("parameters", domains.domain_texts, parameters),
         ("weights", lambda record: record.normaliser, normaliser),
     )
     for what, compute, stated in computed:

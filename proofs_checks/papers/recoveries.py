@@ -9,7 +9,7 @@ import sympy as sp
 from lengthgen.proofs_checks import mutations
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.mutations import Formulas
-from lengthgen.theory import laws
+from lengthgen.theory import domains, laws
 from lengthgen.theory.encodings import kerple, t5
 from lengthgen.theory.encodings.catalogue import named, with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Recovery
@@ -50,7 +50,7 @@ def special_case(
         raise Refuted(f"{by} is not {of}: {ruling.reason}")
     if ruling.holds is None:
         raise Undecided(ruling.reason)
-    inside = laws.assignment_allowed(encoding, assignment)
+    inside = domains.assignment_allowed(encoding, assignment)
     if inside.holds is None:
         raise Undecided(inside.reason)
     stated = attained and not function
@@ -58,7 +58,7 @@ def special_case(
         raise Refuted(inside.reason)
     if inside.holds and not stated:
         raise Refuted(f"{inside.reason}: {by} attains it")
-    if function and not all(parameter.network for parameter in laws.parameters_outside(encoding, assignment)):
+    if function and not all(parameter.network for parameter in domains.parameters_outside(encoding, assignment)):
         raise Refuted(f"not only a network is in the way: {inside.reason}")
     where = ", positions and length within the trained length" if within else ""
     same = f"score of {by} = score of {of}" + (" up to a number for each query" if weights_only else "")

@@ -3,7 +3,7 @@
 import pytest
 import sympy as sp
 
-from lengthgen.theory import laws
+from lengthgen.theory import domains, laws
 from lengthgen.theory.encodings import alibi, cable, fox, grape_gated, grape_path
 from lengthgen.theory.encodings.catalogue import named, with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Parameter, Recovery
@@ -46,14 +46,14 @@ CASES = [
 
 @pytest.mark.parametrize(("of", "value", "inside"), CASES)
 def test_a_value_is_in_the_domain_for_all_that_its_symbols_stand_for(of, value, inside):
-    assert laws.in_domain(of, value) is inside
+    assert domains.in_domain(of, value) is inside
 
 
 @pytest.mark.parametrize("name", [encoding.name for encoding in with_formulas()])
 def test_special_cases_that_the_catalogue_declares_attained_are_attained(name):
     for recovery in named(name).recovers:
         stated = recovery.attained and not recovery.function
-        assert laws.assignment_allowed(named(name), recovery.assignment).holds is stated, recovery.of
+        assert domains.assignment_allowed(named(name), recovery.assignment).holds is stated, recovery.of
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_special_cases_that_the_catalogue_declares_attained_are_attained(name):
 def test_a_function_of_the_indices_gives_each_member_a_value_of_its_domain(member, inside):
     j, i = sp.symbols("j i", integer=True, nonnegative=True)
     hops = parameter(sp.IndexedBase("hops", integer=True, nonnegative=True))
-    assert laws.in_domain(hops, sp.Lambda((j, i), member(j, i))) is inside
-    assert laws.in_domain(hops, sp.Lambda((j, i), member(j, i) / 2)) is not True
+    assert domains.in_domain(hops, sp.Lambda((j, i), member(j, i))) is inside
+    assert domains.in_domain(hops, sp.Lambda((j, i), member(j, i) / 2)) is not True
 
 
 def test_no_constant_slope_is_a_gate_of_content():
     for gate in (sp.Rational(1, 2), sp.log(2), m):
-        ruling = laws.assignment_allowed(grape_gated.ENCODING, {grape_gated.QUERY_GATES: gate})
+        ruling = domains.assignment_allowed(grape_gated.ENCODING, {grape_gated.QUERY_GATES: gate})
         assert ruling.holds is False
         assert str(gate) in ruling.reason
 
@@ -77,10 +77,10 @@ def test_no_constant_slope_is_a_gate_of_content():
 def test_a_path_of_equal_edges_has_one_slope_only():
     recovery = Recovery(of="alibi", assignment={grape_path.EDGES: -m})
     assert laws.decide_recovery(grape_path.ENCODING, named("alibi"), recovery).holds
-    assert laws.assignment_allowed(grape_path.ENCODING, recovery.assignment).holds is False
+    assert domains.assignment_allowed(grape_path.ENCODING, recovery.assignment).holds is False
     (declared,) = grape_path.ENCODING.recovers
     assert declared.at == {alibi.SLOPE: grape_path.SLOPE * sp.log(2)}
-    assert laws.assignment_allowed(grape_path.ENCODING, declared.assignment).holds
+    assert domains.assignment_allowed(grape_path.ENCODING, declared.assignment).holds
     assert laws.decide_recovery(grape_path.ENCODING, named("alibi"), declared).holds
     everywhere = Recovery(of="alibi", assignment=declared.assignment)
     assert laws.decide_recovery(grape_path.ENCODING, named("alibi"), everywhere).holds is False
@@ -88,7 +88,7 @@ def test_a_path_of_equal_edges_has_one_slope_only():
 
 def test_a_value_that_is_not_proved_inside_the_domain_is_left_undecided():
     encoding = Encoding(name="toy", title="", arxiv="", parameters=(parameter(sp.Symbol("c", positive=True)),))
-    ruling = laws.assignment_allowed(encoding, {sp.Symbol("c", positive=True): m - alpha})
+    ruling = domains.assignment_allowed(encoding, {sp.Symbol("c", positive=True): m - alpha})
     assert ruling.holds is None
     assert "not known to be in the domain" in ruling.reason
 
@@ -97,7 +97,7 @@ def test_a_family_may_have_a_value_for_each_member():
     step = sp.Symbol("l", integer=True)
     for value, inside in ((-fox.LOG_GATES[step], True), (fox.LOG_GATES[step], False), (x * fox.LOG_GATES[step], None)):
         assignment = {cable.STEPS: sp.Lambda(step, value)}
-        assert laws.assignment_allowed(cable.RELEASED, assignment).holds is inside
+        assert domains.assignment_allowed(cable.RELEASED, assignment).holds is inside
         ruling = laws.decide_recovery(cable.RELEASED, fox.ENCODING, Recovery(of="fox", assignment=assignment))
         assert ruling.holds is (inside is True)
     shifted = {cable.STEPS: sp.Lambda(step, -fox.LOG_GATES[step + 1])}

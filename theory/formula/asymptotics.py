@@ -43,6 +43,15 @@ def limit(expression: sp.Expr, variable: sp.Symbol) -> sp.Expr | None:
     return side and side * sp.oo
 
 
+def searched_limit(expression: sp.Expr, variable: sp.Symbol) -> sp.Expr | None:
+    """Limit as the variable goes to infinity, by sympy's search; None if it finds none."""
+    try:
+        found = sp.limit(expression, variable, sp.oo)
+    except (NotImplementedError, ValueError, TypeError, RecursionError):
+        return None
+    return None if found.has(sp.Limit, sp.AccumBounds, sp.nan) or variable in found.free_symbols else found
+
+
 def leading_term(expression: sp.Expr, variable: sp.Symbol) -> LeadingTerm | None:
     """Leading term of an expression as the variable goes to infinity; None if it is not found."""
     if variable not in expression.free_symbols:

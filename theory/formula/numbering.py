@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lengthgen.theory.formula import blocks, exact
 from lengthgen.theory.formula.canonical import element_of
-from lengthgen.theory.formula.domain import defined_everywhere
+from lengthgen.theory.formula.definedness import defined_everywhere
 from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, may_be_irrational, names
 from lengthgen.theory.zero.ring import Key, is_monomial, whole_turn
 

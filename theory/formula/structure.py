@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from lengthgen.theory.formula import Formula, exact
 from lengthgen.theory.formula.canonical import BY_DISTANCE, Substitution, element_of
-from lengthgen.theory.formula.domain import defined_everywhere
+from lengthgen.theory.formula.definedness import defined_everywhere
 from lengthgen.theory.formula.linear import Form, decided, linear, linear_bounds
 from lengthgen.theory.formula.syntax import (
     ComparisonChain,

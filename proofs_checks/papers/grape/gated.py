@@ -10,9 +10,9 @@ from sympy.polys.matrices import DomainMatrix
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import derivative, product, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.grape import SOURCE
+from lengthgen.theory.domains import in_domain
 from lengthgen.theory.encodings import grape_additive, grape_gated, grape_path, links
 from lengthgen.theory.encodings.encoding import KEY, QUERY
-from lengthgen.theory.laws import in_domain
 from lengthgen.theory.zero.enclosure import enclose
 from lengthgen.theory.zero.sympy_engine import Undecided
 

@@ -10,9 +10,10 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.enclosing import ball
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
-from lengthgen.theory import cacheability
 from lengthgen.theory.encodings import alibi, fire, learned, orthogonal, sinusoidal, t5
 from lengthgen.theory.encodings.encoding import Encoding
+from lengthgen.theory.far import bounded as is_bounded
+from lengthgen.theory.far import far_field
 from lengthgen.theory.zero.sympy_engine import Undecided
 
 Number = Callable[[sp.Expr], sp.Expr]
@@ -201,11 +202,11 @@ def tail_mass(*, bounded: Sequence[Encoding], falling: Sequence[Encoding], least
         if ball(stated - reached) > 0:
             raise Refuted(f"C = log 2, W = 1, T = {count}: the mass beyond is {reached}, below {sp.N(stated, 6)}")
     for encoding, stays in [*((each, True) for each in bounded), *((each, False) for each in falling)]:
-        answer = cacheability.bounded(encoding)
+        answer = is_bounded(encoding)
         if answer is None:
             raise Undecided(f"{encoding.name}: bounded or not is not decided")
         if answer != stays:
-            far_keys = cacheability.far_field(encoding)
+            far_keys = far_field(encoding)
             raise Refuted(
                 f"{encoding.name}: {'bounded' if answer else 'unbounded'} logits, far keys at D > 0: {far_keys}"
             )
