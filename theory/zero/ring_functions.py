@@ -1,4 +1,10 @@
-"""Factors of elements of the ring: content, primitive part, and factors of integer polynomials, by FLINT."""
+"""Functions of the elements of lengthgen.theory.zero.ring, by their factors, and the elements of real expressions.
+
+An element is factored into its content, powers of generators, and irreducible parts, by FLINT. Powers, exponentials,
+logarithms, absolute values and comparisons work on these factors. Each result equals the operation wherever that has a
+value: a radicand is assumed to be non-negative, the argument of a logarithm positive, and a divisor non-zero. With
+these functions a real sympy expression is read as an element.
+"""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -35,7 +41,6 @@ from lengthgen.theory.zero.ring import (
     spelled,
     term_parity,
 )
-from lengthgen.theory.zero.ring import E as EULER
 from lengthgen.theory.zero.ring_signs import (
     is_negative,
     is_nonnegative,
@@ -55,6 +60,10 @@ _MOST_ROUNDS = 8
 _LARGEST_NUMBER = 2**64
 """Larger integers are not factored into primes."""
 
+_MOST_STEPS = 400
+"""Largest number of products of two terms for one value; a pattern may have many hundreds of values."""
+_BITS = 64
+
 
 @dataclass(frozen=True, kw_only=True)
 class Factors:
@@ -69,31 +78,6 @@ class Factors:
     number: Fraction
     powers: tuple[tuple[tuple[Base, Key], Fraction], ...]
     parts: tuple[tuple[Frozen, int], ...]
-
-
-@lru_cache(maxsize=4096)
-def primes(number: Fraction) -> tuple[tuple[int, int], ...]:
-    """Prime powers of a positive rational number; an integer that is too large counts as one prime."""
-    exponents: dict[int, int] = {}
-    for integer, sign in ((number.numerator, 1), (number.denominator, -1)):
-        factors = [(integer, 1)] if integer > _LARGEST_NUMBER else flint.fmpz(integer).factor() if integer > 1 else []
-        for prime, multiplicity in factors:
-            exponents[int(prime)] = exponents.get(int(prime), 0) + sign * int(multiplicity)
-    return tuple((prime, multiplicity) for prime, multiplicity in exponents.items() if multiplicity)
-
-
-def content(element: Element) -> Fraction:
-    """Positive number by which division makes the coefficients coprime integers."""
-    return Fraction(
-        gcd(*(weight.numerator for weight in element.values())),
-        lcm(*(weight.denominator for weight in element.values())),
-    )
-
-
-def primitive(element: Element) -> Element:
-    """Multiple with coprime integer coefficients, the first of them positive."""
-    sign = 1 if not element or _has_positive_lead(element) else -1
-    return scaled(element, sign / content(element)) if element else element
 
 
 def factored(element: Element) -> Factors:
@@ -198,6 +182,31 @@ def without_divisors(ring: Ring, element: Element) -> tuple[Element, dict[Base, 
     raise TooLong
 
 
+def content(element: Element) -> Fraction:
+    """Positive number by which division makes the coefficients coprime integers."""
+    return Fraction(
+        gcd(*(weight.numerator for weight in element.values())),
+        lcm(*(weight.denominator for weight in element.values())),
+    )
+
+
+def primitive(element: Element) -> Element:
+    """Multiple with coprime integer coefficients, the first of them positive."""
+    sign = 1 if not element or _has_positive_lead(element) else -1
+    return scaled(element, sign / content(element)) if element else element
+
+
+@lru_cache(maxsize=4096)
+def _primes(number: Fraction) -> tuple[tuple[int, int], ...]:
+    """Prime powers of a positive rational number; an integer that is too large counts as one prime."""
+    exponents: dict[int, int] = {}
+    for integer, sign in ((number.numerator, 1), (number.denominator, -1)):
+        factors = [(integer, 1)] if integer > _LARGEST_NUMBER else flint.fmpz(integer).factor() if integer > 1 else []
+        for prime, multiplicity in factors:
+            exponents[int(prime)] = exponents.get(int(prime), 0) + sign * int(multiplicity)
+    return tuple((prime, multiplicity) for prime, multiplicity in exponents.items() if multiplicity)
+
+
 def called(which: str, *operands: Element) -> Element:
     """Element of a function about which only its operands are known."""
     return of_base(("call", which, *map(frozen, operands)))
@@ -234,32 +243,23 @@ def _inverse_power(ring: Ring, base: Element, times: int) -> Element:
 
 def _fractional_power(ring: Ring, factors: Factors, times: Fraction) -> Element | None:
     """Fractional power of a non-negative element; None if it cannot be split into factors."""
-    signed = constant(1 if factors.number > 0 else -1)
     powers = [_number_power(ring, abs(factors.number), constant(times))]
     for (base, inner), exponent in factors.powers:
         size = _absolute_base_of_power(base, inner, exponent)
         if size is None:
             return None
         powers.append(ring.generator(size, exponent * times, inner))
-    for part, multiplicity in factors.parts:
-        size, even = (
-            _absolute_base(part),
-            multiplicity if _absolute_base(part)[0] == "sum" else multiplicity - multiplicity % 2,
-        )
-        if even:
-            powers.append(ring.generator(size, even * times))
-        if even < multiplicity:
-            signed = ring.times(signed, dict(part))
-    if as_constant(signed) == -1:
-        return None
-    if as_constant(signed) != 1:
-        powers.append(ring.generator(("sum", frozen(signed)), times))
-    return ring.product(powers)
+    parts = _nonnegative_parts(ring, factors)
+    return (
+        None
+        if parts is None
+        else ring.product([*powers, *(ring.generator(base, multiplicity * times) for base, multiplicity in parts)])
+    )
 
 
 def _power_of_factors(ring: Ring, factors: Factors, exponent: Element) -> Element | None:
     """Power whose exponent is not a number; None if it cannot be split into factors."""
-    sign = constant(1) if factors.number > 0 else parity(exponent)
+    sign = constant(1) if factors.number > 0 else _parity(exponent)
     if sign is None:
         return None
     is_integer = all(is_whole(key) and weight.denominator == 1 for key, weight in exponent.items())
@@ -267,7 +267,7 @@ def _power_of_factors(ring: Ring, factors: Factors, exponent: Element) -> Elemen
     for (base, inner), times in factors.powers:
         factor_exponent = ring.times({inner: times}, exponent)
         if base == MINUS:
-            sign_power = parity(factor_exponent)
+            sign_power = _parity(factor_exponent)
             if sign_power is None:
                 return None
             powers.append(sign_power)
@@ -275,15 +275,42 @@ def _power_of_factors(ring: Ring, factors: Factors, exponent: Element) -> Elemen
             size = base if is_integer and inner == ONE else _absolute_base_of_power(base, inner, times)
             if size is None:
                 return None
-            powers.append(power_of_base(ring, size, factor_exponent))
+            powers.append(_power_of_base(ring, size, factor_exponent))
     for part, multiplicity in factors.parts:
         if _absolute_base(part)[0] != "sum":
             return None
-        powers.append(power_of_base(ring, ("sum", part), scaled(exponent, multiplicity)))
+        powers.append(_power_of_base(ring, ("sum", part), scaled(exponent, multiplicity)))
     return ring.product(powers)
 
 
-def power_of_base(ring: Ring, base: Base, exponent: Element) -> Element:
+def _nonnegative_parts(ring: Ring, factors: Factors) -> list[tuple[Base, int]] | None:
+    """Bases, with multiplicities, of the parts of a non-negative element; None if the element is minus their product.
+
+    What is left of the parts without a known sign is one sum, which is non-negative as the element is.
+    """
+    signed = constant(1 if factors.number > 0 else -1)
+    bases = []
+    for part, multiplicity in factors.parts:
+        base = _absolute_base(part)
+        even = multiplicity if base[0] == "sum" else multiplicity - multiplicity % 2
+        if even:
+            bases.append((base, even))
+        if even < multiplicity:
+            signed = ring.times(signed, dict(part))
+    if as_constant(signed) == -1:
+        return None
+    return bases if as_constant(signed) == 1 else [*bases, (("sum", frozen(signed)), 1)]
+
+
+def _number_power(ring: Ring, number: Fraction, exponent: Element) -> Element:
+    """Power of a positive rational number."""
+    result = constant(1)
+    for prime, multiplicity in _primes(number):
+        result = ring.times(result, _power_of_base(ring, ("prime", prime), scaled(exponent, multiplicity)))
+    return result
+
+
+def _power_of_base(ring: Ring, base: Base, exponent: Element) -> Element:
     """Element base ** exponent for a base, whose form is not checked."""
     result = constant(1)
     for (product, wave), weight in exponent.items():
@@ -301,7 +328,7 @@ def power_of_base(ring: Ring, base: Base, exponent: Element) -> Element:
 
 def exponential(ring: Ring, element: Element) -> Element:
     """Element e ** element."""
-    return power_of_base(ring, E, element)
+    return _power_of_base(ring, E, element)
 
 
 def logarithm(ring: Ring, element: Element) -> Element:
@@ -309,27 +336,20 @@ def logarithm(ring: Ring, element: Element) -> Element:
     if not element:
         return called("log", element)
     factors = factored(element)
-    signed = constant(1 if factors.number > 0 else -1)
     result: Element = ZERO
-    for prime, multiplicity in primes(abs(factors.number)):
+    for prime, multiplicity in _primes(abs(factors.number)):
         result = plus(result, of_base(("log", ("prime", prime))), multiplicity)
     for (base, inner), exponent in factors.powers:
         size = _absolute_base_of_power(base, inner, exponent)
         if size is None:
             return called("log", element)
         result = plus(result, ring.times({inner: exponent}, constant(1) if base == E else of_base(("log", size))))
-    for part, multiplicity in factors.parts:
-        size, even = (
-            _absolute_base(part),
-            multiplicity if _absolute_base(part)[0] == "sum" else multiplicity - multiplicity % 2,
-        )
-        if even:
-            result = plus(result, of_base(("log", size)), even)
-        if even < multiplicity:
-            signed = ring.times(signed, dict(part))
-    if as_constant(signed) == -1:
+    parts = _nonnegative_parts(ring, factors)
+    if parts is None:
         return called("log", element)
-    return result if as_constant(signed) == 1 else plus(result, of_base(("log", ("sum", frozen(signed)))))
+    for base, multiplicity in parts:
+        result = plus(result, of_base(("log", base)), multiplicity)
+    return result
 
 
 def absolute(ring: Ring, element: Element) -> Element:
@@ -356,6 +376,29 @@ def absolute(ring: Ring, element: Element) -> Element:
             ring.generator(_absolute_base(part) if multiplicity % 2 else ("sum", part), Fraction(multiplicity))
         )
     return ring.product(result)
+
+
+def _absolute_base(part: Frozen) -> Base:
+    """Base of the absolute value of a part; the part itself if it is known to be non-negative."""
+    return ("sum" if is_nonnegative(dict(part)) else "abs", part)
+
+
+def _absolute_base_of_power(base: Base, inner: Key, exponent: Fraction) -> Base | None:
+    """Base, or its absolute value, of a power that is non-negative, so that any power may be taken of it; else None."""
+    if nonnegative_base(base) or exponent.denominator != 1:
+        return base
+    return ("abs", frozen(of_base(base))) if inner == ONE and exponent % 2 == 0 else None
+
+
+def _parity(element: Element) -> Element | None:
+    """Element (-1) ** element; None if that exponent is not known to be an integer."""
+    factors = []
+    for key, weight in element.items():
+        if not is_whole(key) or weight.denominator != 1:
+            return None
+        if weight % 2:
+            factors.append(term_parity(key))
+    return Ring().product(factors)
 
 
 def floor(element: Element) -> Element:
@@ -388,6 +431,11 @@ def compared(test: str, difference: Element) -> Element:
                 return ZERO
             difference = primitive(difference)
     return called(test, scaled(difference, 1 / content(difference)))
+
+
+def is_zero(ring: Ring, element: Element) -> bool:
+    """True if the element is zero wherever it has a value; False if that is not proved."""
+    return not without_divisors(ring, element)[0]
 
 
 def never_zero(element: Element) -> bool:
@@ -448,51 +496,10 @@ def _is_parameter(base: Base) -> bool:
     return base[0] in ("name", "symbol") and base[1] not in (*POSITIONS, DISTANCE)
 
 
-def is_zero(ring: Ring, element: Element) -> bool:
-    """True if the element is zero wherever it has a value; False if that is not proved."""
-    return not without_divisors(ring, element)[0]
-
-
-def _absolute_base(part: Frozen) -> Base:
-    """Base of the absolute value of a part; the part itself if it is known to be non-negative."""
-    return ("sum" if is_nonnegative(dict(part)) else "abs", part)
-
-
-def _absolute_base_of_power(base: Base, inner: Key, exponent: Fraction) -> Base | None:
-    """Base, or its absolute value, of a power that is non-negative, so that any power may be taken of it; else None."""
-    if nonnegative_base(base) or exponent.denominator != 1:
-        return base
-    return ("abs", frozen(of_base(base))) if inner == ONE and exponent % 2 == 0 else None
-
-
-def _number_power(ring: Ring, number: Fraction, exponent: Element) -> Element:
-    """Power of a positive rational number."""
-    result = constant(1)
-    for prime, multiplicity in primes(number):
-        result = ring.times(result, power_of_base(ring, ("prime", prime), scaled(exponent, multiplicity)))
-    return result
-
-
-def parity(element: Element) -> Element | None:
-    """Element (-1) ** element; None if that exponent is not known to be an integer."""
-    factors = []
-    for key, weight in element.items():
-        if not is_whole(key) or weight.denominator != 1:
-            return None
-        if weight % 2:
-            factors.append(term_parity(key))
-    return Ring().product(factors)
-
-
-MOST_STEPS = 400
-"""Largest number of products of two terms for one value; a pattern may have many hundreds of values."""
-_BITS = 64
-
-
 def element_of_value(value: Any) -> Element | None:
     """Element that a real expression equals; None if that takes too many steps."""
     try:
-        return _read(Ring(left=MOST_STEPS), value)
+        return _read(Ring(left=_MOST_STEPS), value)
     except TooLong:
         return None
 
@@ -506,7 +513,7 @@ def _read(ring: Ring, value: Any) -> Element:
     if value is sp.pi:
         return of_base(PI)
     if value is sp.E:
-        return of_base(EULER)
+        return of_base(E)
     if value.is_Add:
         total: Element = constant(0)
         for part in value.args:
