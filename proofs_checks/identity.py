@@ -13,7 +13,7 @@ from sympy.matrices import dotprodsimp
 
 from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.theory.zero import sympy_engine, two_engines
-from lengthgen.theory.zero.two_engines import written
+from lengthgen.theory.zero.two_engines import engine_trees
 
 Value: TypeAlias = Any  # sp.Expr | sp.Matrix, for which there are no types
 Side: TypeAlias = Value | Callable[[], Value]
@@ -53,10 +53,10 @@ def require_equal(what: str, left: Side, right: Side, *, squares: sympy_engine.S
         Refuted: the sides differ; the message has the entry, the point and both values.
         OneExpression: no entry is left to decide.
         EnginesDisagree: the answers of the two engines differ.
-        Undecided, SecondEngineUndecided: an entry is outside the fragment of an engine.
+        Undecided, FlintUndecided: an entry is outside the fragment of an engine.
     """
     lefts, rights = _sides(what, left, right)
-    trees = written((*lefts, *rights))
+    trees = engine_trees((*lefts, *rights))
     pairs = list(zip(trees.trees[: len(lefts)], trees.trees[len(lefts) :], strict=True))
     same = [left_tree for left_tree, right_tree in pairs if left_tree == right_tree]
     if len(same) == len(pairs):

@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from lengthgen.theory.zero import flint_engine, sympy_engine
-from lengthgen.theory.zero.two_engines import written
+from lengthgen.theory.zero.two_engines import engine_trees
 
 x, y, c = sp.symbols("x y c", positive=True)
 f, w = sp.Function("f"), sp.IndexedBase("w")
@@ -13,7 +13,7 @@ f, w = sp.Function("f"), sp.IndexedBase("w")
 def _trees(*build):
     with sp.evaluate(False):
         trees = [tree() for tree in build]
-    return written(trees).trees
+    return engine_trees(trees).trees
 
 
 KEPT = {
@@ -70,7 +70,7 @@ def test_equal_parts_have_one_name_and_different_ones_two(first, second):
 
 
 def test_a_name_says_what_it_stands_for():
-    read = written([sp.log(x) * y])
+    read = engine_trees([sp.log(x) * y])
     assert read.evaluated == {sp.log(x): sp.log(x)}
     assert str(read.trees[0]) == "_log(x)*y"
 
@@ -78,6 +78,6 @@ def test_a_name_says_what_it_stands_for():
 def test_a_name_that_the_caller_made_is_no_unknown_part():
     own = sp.Dummy("own")
     tree = sp.Derivative(sp.sin(own * x), x)
-    read = written([tree])
+    read = engine_trees([tree])
     assert read.trees == (tree,)
     assert not read.evaluated

@@ -1,4 +1,4 @@
-"""Second exact engine, on python-flint's polynomials: is an expression identically zero? Independent of exact.py.
+"""Second exact engine, on python-flint's polynomials: is an expression identically zero? Independent of sympy_engine.py.
 
 The fragment is the same: rational functions over Q(i) of symbols, and of exp, trigonometric and hyperbolic functions of
 polynomials without constant term over Q(i); symbols may be bound as square roots of polynomials over Q.  The code is
@@ -61,12 +61,12 @@ _OF_EXPONENT = {
 }
 
 
-class SecondEngineUndecided(Exception):
+class FlintUndecided(Exception):
     """Raised if the expression is outside the fragment in which this engine decides."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SecondEngineDecision:
+class FlintDecision:
     """Answer of the second engine.
 
     Attributes:
@@ -83,11 +83,11 @@ def is_zero(expression: sp.Expr, *, squares: Squares | None = None) -> bool:
     return decide(expression, sp.Integer(0), squares=squares).zero
 
 
-def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> SecondEngineDecision:
+def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> FlintDecision:
     """Decide exactly whether `left` and `right` are identical, given `root**2 == squares[root]`. Label [F].
 
     Raises:
-        SecondEngineUndecided: the expressions are outside the fragment.
+        FlintUndecided: the expressions are outside the fragment.
         ValueError: the relations do not define a field.
         ZeroDivisionError: a denominator is identically zero.
     """
@@ -103,7 +103,7 @@ def decide(left: sp.Expr, right: sp.Expr, *, squares: Squares | None = None) -> 
         if node.func in _OF_ANGLE or node.func in _OF_EXPONENT
     }
     field = _Field(roots, symbols, arguments)
-    return SecondEngineDecision(zero=field.difference(left, right).is_zero(), generators=field.functions)
+    return FlintDecision(zero=field.difference(left, right).is_zero(), generators=field.functions)
 
 
 class _Quotient(NamedTuple):
@@ -150,12 +150,12 @@ class _Field:
         return *exponentials, *(f"cos({angle}), sin({angle})" for angle in angles)
 
     def polynomial(self, node: sp.Expr) -> Polynomial:
-        """Value of a node as a polynomial; raises `SecondEngineUndecided` if it is not one."""
+        """Value of a node as a polynomial; raises `FlintUndecided` if it is not one."""
         numerator, denominator = self.value(node)
         common = numerator.gcd(denominator)
         numerator, denominator = numerator / common, denominator / common
         if not denominator.is_constant():
-            raise SecondEngineUndecided(f"not a polynomial over Q(i): {node}")
+            raise FlintUndecided(f"not a polynomial over Q(i): {node}")
         return numerator / denominator
 
     def difference(self, left: sp.Expr, right: sp.Expr) -> Polynomial:
@@ -170,7 +170,7 @@ class _Field:
             factors = {name: power for name, power in zip(self._at, powers, strict=True) if power}
             weights = parts.imaginary if factors.pop(sp.I, 0) else parts.real
             if not factors:
-                raise SecondEngineUndecided(f"constant term in the argument {node}")
+                raise FlintUndecided(f"constant term in the argument {node}")
             weights[tuple(factors.items())] = coefficient
         return parts
 
@@ -196,7 +196,7 @@ class _Field:
             return self._power(self.value(node.base), self._whole_number(node.exp))
         if node.func is sp.Derivative:
             return self._derivative(node)
-        raise SecondEngineUndecided(f"not a rational function over Q(i) of symbols and exponentials: {node}")
+        raise FlintUndecided(f"not a rational function over Q(i) of symbols and exponentials: {node}")
 
     def _whole(self, polynomial: Polynomial) -> _Quotient:
         return _Quotient(polynomial, self._constant(1))
@@ -230,7 +230,7 @@ class _Field:
     def _whole_number(self, node: sp.Expr) -> int:
         number = self.polynomial(node)
         if not number.is_constant() or number.leading_coefficient().q != 1:
-            raise SecondEngineUndecided(f"not an integer: {node}")
+            raise FlintUndecided(f"not an integer: {node}")
         return int(number.leading_coefficient()) if number else 0
 
     def _derivative(self, node: sp.Expr) -> _Quotient:
@@ -239,7 +239,7 @@ class _Field:
         result = self.value(value)
         for symbol, times in (step.args for step in steps):
             if symbol in self._rooted:
-                raise SecondEngineUndecided(f"the derivative by {symbol}, on which a root depends, in {node}")
+                raise FlintUndecided(f"the derivative by {symbol}, on which a root depends, in {node}")
             for _ in range(int(times)):
                 result = self._quotient_derivative(result, symbol)
         return result
@@ -343,10 +343,10 @@ def _check_atoms(nodes: Iterable[sp.Expr], roots: Squares) -> None:
         if not roots.keys().isdisjoint(inner):
             raise ValueError(f"the square of {root} may not contain a root: {square}")
         if sp.I in inner:
-            raise SecondEngineUndecided(f"the square of {root} is not a polynomial over Q: {square}")
+            raise FlintUndecided(f"the square of {root} is not a polynomial over Q: {square}")
     for node in nodes:
         if node.is_Symbol and not node.is_commutative:
-            raise SecondEngineUndecided(f"{node} does not commute")
+            raise FlintUndecided(f"{node} does not commute")
 
 
 def _angle_and_exponent(node: sp.Expr, argument: _Argument) -> tuple[Weights, Weights]:

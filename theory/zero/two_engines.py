@@ -1,6 +1,12 @@
 """Double decision of an identity, by two engines that share no code, so that an error of one engine is noticed.
 
 What is decided can be recorded, so that certificates and lemmas are written from the very trees that the engines saw.
+
+The engines know rational functions over Q(i) of symbols and of exponential, trigonometric and hyperbolic functions of
+polynomials without constant term, and derivatives. `engine_trees` prepares other unevaluated expressions: any other
+part, such as a logarithm or a power with a symbol in its exponent, is evaluated by sympy and replaced by a name; equal
+parts get the same name. So equal trees with names are equal expressions, but different trees may be equal expressions
+too.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -16,6 +22,11 @@ from lengthgen.theory.zero import flint_engine, sympy_engine
 
 Answer = TypeVar("Answer")
 
+_KNOWN_FUNCTIONS = (
+    *(sp.exp, sp.sin, sp.cos, sp.tan, sp.cot, sp.sec, sp.csc),
+    *(sp.sinh, sp.cosh, sp.tanh, sp.coth, sp.sech, sp.csch),
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
@@ -25,9 +36,6 @@ class Identity:
     right: sp.Expr
     squares: tuple[tuple[sp.Symbol, sp.Expr], ...]
     zero: bool
-
-
-_RECORD: ContextVar[list[Identity] | None] = ContextVar("record", default=None)
 
 
 class EnginesDisagree(Exception):
@@ -47,7 +55,7 @@ class OneExpression(Exception):
 
 def decide(
     left: sp.Expr, right: sp.Expr, *, squares: sympy_engine.Squares | None = None
-) -> tuple[sympy_engine.Decision, flint_engine.SecondEngineDecision]:
+) -> tuple[sympy_engine.Decision, flint_engine.FlintDecision]:
     """Decide whether both sides are identical, by sympy_engine.py and by flint_engine.py; both answers are equal.
 
     Each engine evaluates each side itself, so a side should be passed unevaluated: the engines do not see what sympy
@@ -57,7 +65,7 @@ def decide(
         OneExpression: the sides are the same tree.
         EnginesDisagree: the answers differ.
         Undecided: the sides are outside the fragment of the first engine.
-        SecondEngineUndecided: they are outside the fragment of the second engine.
+        FlintUndecided: they are outside the fragment of the second engine.
     """
     if left == right:
         raise OneExpression("the sides are one expression, so nothing is decided: ", left)
@@ -68,6 +76,14 @@ def decide(
         raise EnginesDisagree(f"{answers}: {left} = {right}")
     _report([Identity(left=left, right=right, squares=tuple((squares or {}).items()), zero=first.zero)])
     return first, second
+
+
+def _answer(zero: bool) -> str:
+    """Answer in words."""
+    return "equal" if zero else "not equal"
+
+
+_RECORD: ContextVar[list[Identity] | None] = ContextVar("record", default=None)
 
 
 @contextmanager
@@ -104,19 +120,8 @@ def _report(identities: list[Identity]) -> None:
         record += identities
 
 
-def _answer(zero: bool) -> str:
-    """Answer in words."""
-    return "equal" if zero else "not equal"
-
-
-_KNOWN_FUNCTIONS = (
-    *(sp.exp, sp.sin, sp.cos, sp.tan, sp.cot, sp.sec, sp.csc),
-    *(sp.sinh, sp.cosh, sp.tanh, sp.coth, sp.sech, sp.csch),
-)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class EngineTrees:
     """Expression trees that the engines know.
 
     Attributes:
@@ -128,10 +133,10 @@ class Written:
     evaluated: dict[sp.Expr, sp.Expr]
 
 
-def written(trees: Iterable[sp.Expr]) -> Written:
+def engine_trees(trees: Iterable[sp.Expr]) -> EngineTrees:
     """Trees with a name for each part that the engines do not know. Label [F]."""
     reader = _Reader()
-    return Written(trees=tuple(map(reader.read, trees)), evaluated=reader.evaluated)
+    return EngineTrees(trees=tuple(map(reader.read, trees)), evaluated=reader.evaluated)
 
 
 @dataclass
