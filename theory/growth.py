@@ -1,10 +1,14 @@
 """Growth of LRC of a formula with the scale, over all scales, with the reason.
 
 If all parts of a formula are periodic (lengthgen.theory.formula.periods), finitely many scales show every value, which
-is a proof. Else the formula must have a value at every pair (lengthgen.theory.growth). Then it is followed along
-paths of pairs until no case distinction is left (lengthgen.theory.formula.progressions). If on one of these paths an
-expression takes infinitely many values, LRC is unbounded. Else a finite set that holds all values bounds LRC. All of it
-is [F].
+is a proof. Else the formula must have a value at every pair. Then it is followed along paths of pairs until no case
+distinction is left (lengthgen.theory.formula.progressions). If on one of these paths an expression takes infinitely
+many values, LRC is unbounded. Else a finite set that holds all values bounds LRC.
+
+Whether a formula has a value at every pair of every scale is a proof, a refutation with the first pair without a value,
+or open. The conditions under which an operation has no value (lengthgen.theory.formula.definedness) are formulas
+themselves, so they are decided by the same means: signs, linear inequalities, periodic parts. Conditions that stay open
+are tested at finitely many cells. All of it is [F].
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,6 +36,11 @@ from lengthgen.theory.pattern import Pattern
 
 Cell = tuple[int, ...]
 
+LOOKED_AT = 40
+"""Scale up to which values are counted if no proof tells a better one; half of it for a family."""
+LARGEST, LARGEST_FAMILY = 1_000, 100
+"""Largest scales at which counting is used as a proof; no limit if the formula depends on one position or j - i."""
+
 MOST_CONDITIONS = 200
 """Largest number of conditions of one formula that are examined."""
 FARTHEST, FARTHEST_EXACT = 200, 40
@@ -40,6 +49,59 @@ FARTHEST_FAMILY, FARTHEST_EXACT_FAMILY = 40, 20
 """The same scales for families A(i, j, n)."""
 MOST_SINGLE, MOST_SINGLE_EXACT = 20_000, 500
 """Largest number of single positions that are tested: for rational conditions, and for irrational ones."""
+
+RAYS: tuple[Path, ...] = (
+    {"i": (1, 0), "j": (1, 1), "n": (1, 1)},
+    {"i": (1, 1), "j": (1, 1), "n": (1, 1)},
+    {"i": (1, 1), "j": (2, 1), "n": (2, 1)},
+    {"i": (2, 0), "j": (2, 1), "n": (2, 1)},
+    {"i": (3, 0), "j": (3, 1), "n": (3, 1)},
+    {"i": (1, 1), "j": (1, 2), "n": (1, 2)},
+    {"i": (1, 1), "j": (2, 3), "n": (2, 3)},
+    {"i": (1, 0), "j": (1, 0), "n": (1, 1)},
+    {"i": (1, 0), "j": (1, 1), "n": (1, 2)},
+    {"i": (1, 1), "j": (1, 1), "n": (1, 2)},
+)
+"""Paths (start, step) of each position, on which a general formula is tested."""
+
+
+class GrowthKind(StrEnum):
+    """Behaviour of LRC as the scale grows."""
+
+    CONSTANT = "constant"
+    EVENTUALLY_CONSTANT = "eventually constant"
+    UNBOUNDED = "unbounded"
+    UNDEFINED = "undefined"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Growth(Brief):
+    """Growth of LRC over all scales.
+
+    Attributes:
+        kind: constant from scale 1 on, from some later scale on, unbounded, undefined from some scale on, or undecided.
+        low: a lower bound that LRC reaches at some scale.
+        high: an upper bound for every scale that has a value; None if no bound is known, or there is none.
+        from_scale: the first scale from which LRC no longer grows; None if unknown, or if there is none.
+        reason: why, in words.
+        strength: "general" if it is proved for all scales; None if undecided.
+        undefined_at: a pair (i, j), or (i, j, n), at which the formula has no value; None if none is known.
+        undefined_from: the first scale with such a pair; None if there is none, or a smaller one is not ruled out.
+    """
+
+    kind: GrowthKind
+    low: int
+    high: int | None
+    from_scale: int | None
+    reason: str
+    strength: str | None
+    undefined_at: tuple[int, ...] | None = None
+    undefined_from: int | None = None
+
+    def _brief(self) -> str:
+        high = "" if self.high is None else f", at most {self.high}"
+        return f"{self.kind}, at least {self.low}{high}: {self.reason}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +121,188 @@ class Definedness:
     first: bool = True
     looked_at: int = 0
     why: str = ""
+
+
+def growth(pattern: Pattern) -> Growth | None:
+    """Growth of LRC of a pattern; None for a pattern without a formula, which is known at single scales only."""
+    formula = pattern.formula
+    if formula is None:
+        return None
+    try:
+        return _growth(pattern, formula)
+    except FormulaError as error:
+        return undecided(0, f"not every entry can be computed: {error}")
+
+
+def listed_scale(pattern: Pattern) -> int:
+    """Scale up to which the values of a pattern are counted if no proof tells a better one."""
+    return LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT
+
+
+def undecided(low: int, reason: str, high: int | None = None) -> Growth:
+    """Growth without an answer."""
+    return Growth(kind=GrowthKind.UNDECIDED, low=low, high=high, from_scale=None, reason=reason, strength=None)
+
+
+def _growth(pattern: Pattern, formula: Formula) -> Growth:
+    """Growth of a formula; raises `FormulaError` if an entry cannot be computed."""
+    repeating = repeats(formula.nodes, _parameters(formula))
+    try:
+        by_period = _growth_by_period(pattern, formula, repeating) if repeating else None
+    except NoValue:
+        by_period = None
+    if by_period:
+        return by_period
+    defined = definedness(formula)
+    if defined.everywhere is False:
+        return _undefined(pattern, defined)
+    lrc_profile = profile(pattern, listed_scale(pattern))
+    infinite_reason = None if repeating else next(_infinite_value_reasons(formula), None)
+    if infinite_reason:
+        result = Growth(
+            kind=GrowthKind.UNBOUNDED,
+            low=lrc_profile.bounds(lrc_profile.scale)[0],
+            high=None,
+            from_scale=None,
+            reason=infinite_reason,
+            strength="general",
+        )
+    else:
+        result = _growth_by_range(formula, lrc_profile, repeating)
+    if defined.everywhere or result.kind is GrowthKind.UNDECIDED:
+        return result
+    looked_at = max(defined.looked_at, lrc_profile.scale)
+    reason = f"it is not proved that every pair has a value (all up to scale {looked_at} do); if so, {result.kind}"
+    return undecided(result.low, f"{reason}: {result.reason}", result.high)
+
+
+def _undefined(pattern: Pattern, defined: Definedness) -> Growth:
+    """Growth if some pair has no value, with the LRC at the scales before that pair."""
+    assert defined.cell is not None
+    scale = defined.cell[-1]
+    last_scale = min(scale - 1, listed_scale(pattern))
+    try:
+        low, high = profile(pattern, last_scale).bounds(last_scale) if last_scale else (0, 0)
+    except FormulaError:  # some entry before is too large, or undecided
+        low, high = 0, -1
+    from_where = f"from scale {scale} on" if defined.first else f"from scale {scale} on, or before,"
+    last_lrc = f"; LRC is {low} at scale {last_scale}" if last_scale and low == high else ""
+    return Growth(
+        kind=GrowthKind.UNDEFINED,
+        low=low,
+        high=None,
+        from_scale=None,
+        reason=f"{from_where} there is a pair without a value: {defined.why}{last_lrc}",
+        strength="general",
+        undefined_at=defined.cell,
+        undefined_from=scale if defined.first else None,
+    )
+
+
+def _growth_by_period(pattern: Pattern, formula: Formula, periods: Repeats) -> Growth | None:
+    """Growth of a formula with periodic parts; None if the scale that shows every value is too large."""
+    largest = LARGEST_FAMILY if pattern.scale_hint else inf if periods.by_position else LARGEST
+    if periods.enough > largest:
+        return None
+    if periods.enough == 1:
+        return _growth_of_profile(profile(pattern, 1), "finite range: one value everywhere")
+    reason = f"{_period_reason(formula, periods)}, and scale {periods.enough} shows every value"
+    return _growth_of_profile(profile(pattern, periods.enough), reason)
+
+
+def _period_reason(formula: Formula, periods: Repeats) -> str:
+    """Reason for finitely many values, in words."""
+    repeat = "is constant" if periods.period == 1 else f"repeats with period {periods.period}"
+    repetition = repeat if periods.from_start else f"{repeat} from some point on"
+    return f"finite range: {_AS_A_FUNCTION.get(structure(formula), 'every part of the entry')} {repetition}"
+
+
+_AS_A_FUNCTION = {
+    Structure.TOEPLITZ: "the entry as a function of j - i",
+    Structure.KEY: "the entry as a function of i",
+    Structure.QUERY: "the entry as a function of j",
+}
+
+
+def _growth_of_profile(lrc_profile: LrcProfile, reason: str) -> Growth:
+    """Growth of a formula all of whose values occur up to the last scale of the profile."""
+    low, high = lrc_profile.bounds(lrc_profile.scale)
+    constant_from = lrc_profile.constant_from
+    constant = lrc_profile.bounds(1) == (high, high)
+    if low != high:
+        kind, reason = GrowthKind.EVENTUALLY_CONSTANT, f"{reason}; it is undecided whether some of them are equal"
+    else:
+        kind = GrowthKind.CONSTANT if constant else GrowthKind.EVENTUALLY_CONSTANT
+    return Growth(
+        kind=kind,
+        low=low,
+        high=high,
+        from_scale=constant_from if low == high else None,
+        reason=reason,
+        strength="general",
+    )
+
+
+def _parameters(formula: Formula) -> dict[str, Any]:
+    """Real sympy symbols for the formula's parameters."""
+    return {name: sp.Symbol(name, real=True) for name in formula.parameters}
+
+
+def _infinite_value_reasons(formula: Formula) -> Iterator[str]:
+    """Yield reasons for infinitely many values. Free parameters are set to numbers: values that differ there differ."""
+    free = [name for name in formula.parameters if name in formula.names]
+    fixed: Mapping[str, Any] = {name: sp.Rational(sp.prime(index + 1)) for index, name in enumerate(free)}
+    where = f" with {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else ""
+    for path in RAYS:
+        for node in formula.nodes:
+            course = follow_path((node,), {name: path[name] for name in path if name in names(node)}, fixed)
+            for piece in course.pieces if course else ():
+                why = takes_infinitely_many_values(piece.components[0])
+                if why:
+                    yield f"infinitely many values: {_place_text(path, piece, formula)}{where} the entry is " + (
+                        f"{piece.components[0]}, which {why}"
+                    )
+
+
+def _place_text(path: Path, piece: Piece, formula: Formula) -> str:
+    """Pairs of a piece of a path, in words."""
+
+    def position(name: str) -> str:
+        start, step = path[name]
+        first, by = start + step * piece.start, step * piece.step
+        return (
+            f"{name} = {first}" if not by else f"{name} = {'' if by == 1 else by}s" + (f" + {first}" if first else "")
+        )
+
+    names = [name for name in ("i", "j", "n") if name != "n" or "n" in formula.variables]
+    return "at " + ", ".join(map(position, names)) + " (s = 0, 1, ...)"
+
+
+def _growth_by_range(formula: Formula, lrc_profile: LrcProfile, repeating: Repeats | None) -> Growth:
+    """Growth from a finite set that holds every value; exact if every value in the set occurs."""
+    low, high = lrc_profile.bounds(lrc_profile.scale)
+    ranges = [finite_range(node, formula.parameters) for node in formula.nodes]
+    sets = [values for values in ranges if values is not None]
+    if len(sets) == len(ranges) and prod(map(len, sets)) <= MOST:
+        upper_bound = prod(map(len, sets)) - all(0 in values for values in sets)
+        reason = f"finite range: at most {upper_bound} non-zero values are possible"
+    elif repeating:
+        upper_bound = comb(repeating.enough + 2, 3) if "n" in formula.variables else comb(repeating.enough + 1, 2)
+        reason = (
+            f"{_period_reason(formula, repeating)}, so scale {repeating.enough}, too large to count, shows every value"
+        )
+    else:
+        return undecided(low, f"no proof either way; counted up to scale {lrc_profile.scale}")
+    if low == high == upper_bound:
+        return _growth_of_profile(lrc_profile, f"{reason}, and all of them occur")
+    return Growth(
+        kind=GrowthKind.EVENTUALLY_CONSTANT,
+        low=low,
+        high=upper_bound,
+        from_scale=None,
+        reason=f"{reason}; {high} occur up to scale {lrc_profile.scale}",
+        strength="general",
+    )
 
 
 def definedness(formula: Formula) -> Definedness:
@@ -203,241 +447,3 @@ def _test_all_pairs(formula: Formula, farthest: int) -> tuple[int, NoValue | Non
         except FormulaError:  # a value too large, or one that is not decided
             return scale - 1, None
     return farthest, None
-
-
-LOOKED_AT = 40
-"""Scale up to which values are counted if no proof tells a better one; half of it for a family."""
-LARGEST, LARGEST_FAMILY = 1_000, 100
-"""Largest scales at which counting is used as a proof; no limit if the formula depends on one position or j - i."""
-
-
-class GrowthKind(StrEnum):
-    """Behaviour of LRC as the scale grows."""
-
-    CONSTANT = "constant"
-    EVENTUALLY_CONSTANT = "eventually constant"
-    UNBOUNDED = "unbounded"
-    UNDEFINED = "undefined"
-    UNDECIDED = "undecided"
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Growth(Brief):
-    """Growth of LRC over all scales.
-
-    Attributes:
-        kind: constant from scale 1 on, from some later scale on, unbounded, undefined from some scale on, or undecided.
-        low: a lower bound that LRC reaches at some scale.
-        high: an upper bound for every scale that has a value; None if no bound is known, or there is none.
-        from_scale: the first scale from which LRC no longer grows; None if unknown, or if there is none.
-        reason: why, in words.
-        strength: "general" if it is proved for all scales; None if undecided.
-        undefined_at: a pair (i, j), or (i, j, n), at which the formula has no value; None if none is known.
-        undefined_from: the first scale with such a pair; None if there is none, or a smaller one is not ruled out.
-    """
-
-    kind: GrowthKind
-    low: int
-    high: int | None
-    from_scale: int | None
-    reason: str
-    strength: str | None
-    undefined_at: tuple[int, ...] | None = None
-    undefined_from: int | None = None
-
-    def _brief(self) -> str:
-        high = "" if self.high is None else f", at most {self.high}"
-        return f"{self.kind}, at least {self.low}{high}: {self.reason}"
-
-
-RAYS: tuple[Path, ...] = (
-    {"i": (1, 0), "j": (1, 1), "n": (1, 1)},
-    {"i": (1, 1), "j": (1, 1), "n": (1, 1)},
-    {"i": (1, 1), "j": (2, 1), "n": (2, 1)},
-    {"i": (2, 0), "j": (2, 1), "n": (2, 1)},
-    {"i": (3, 0), "j": (3, 1), "n": (3, 1)},
-    {"i": (1, 1), "j": (1, 2), "n": (1, 2)},
-    {"i": (1, 1), "j": (2, 3), "n": (2, 3)},
-    {"i": (1, 0), "j": (1, 0), "n": (1, 1)},
-    {"i": (1, 0), "j": (1, 1), "n": (1, 2)},
-    {"i": (1, 1), "j": (1, 1), "n": (1, 2)},
-)
-"""Paths (start, step) of each position, on which a general formula is tested."""
-
-
-def growth(pattern: Pattern) -> Growth | None:
-    """Growth of LRC of a pattern; None for a pattern without a formula, which is known at single scales only."""
-    formula = pattern.formula
-    if formula is None:
-        return None
-    try:
-        return _growth(pattern, formula)
-    except FormulaError as error:
-        return _undecided(0, f"not every entry can be computed: {error}")
-
-
-def _undecided(low: int, reason: str, high: int | None = None) -> Growth:
-    """Growth without an answer."""
-    return Growth(kind=GrowthKind.UNDECIDED, low=low, high=high, from_scale=None, reason=reason, strength=None)
-
-
-def _growth(pattern: Pattern, formula: Formula) -> Growth:
-    """Growth of a formula; raises `FormulaError` if an entry cannot be computed."""
-    repeating = repeats(formula.nodes, _parameters(formula))
-    try:
-        by_period = _growth_by_period(pattern, formula, repeating) if repeating else None
-    except NoValue:
-        by_period = None
-    if by_period:
-        return by_period
-    defined = definedness(formula)
-    if defined.everywhere is False:
-        return _undefined(pattern, defined)
-    lrc_profile = profile(pattern, LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT)
-    infinite_reason = None if repeating else next(_infinite_value_reasons(formula), None)
-    if infinite_reason:
-        result = Growth(
-            kind=GrowthKind.UNBOUNDED,
-            low=lrc_profile.bounds(lrc_profile.scale)[0],
-            high=None,
-            from_scale=None,
-            reason=infinite_reason,
-            strength="general",
-        )
-    else:
-        result = _growth_by_range(formula, lrc_profile, repeating)
-    if defined.everywhere or result.kind is GrowthKind.UNDECIDED:
-        return result
-    looked_at = max(defined.looked_at, lrc_profile.scale)
-    reason = f"it is not proved that every pair has a value (all up to scale {looked_at} do); if so, {result.kind}"
-    return _undecided(result.low, f"{reason}: {result.reason}", result.high)
-
-
-def _undefined(pattern: Pattern, defined: Definedness) -> Growth:
-    """Growth if some pair has no value, with the LRC at the scales before that pair."""
-    assert defined.cell is not None
-    scale = defined.cell[-1]
-    last_scale = min(scale - 1, LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT)
-    try:
-        low, high = profile(pattern, last_scale).bounds(last_scale) if last_scale else (0, 0)
-    except FormulaError:  # some entry before is too large, or undecided
-        low, high = 0, -1
-    from_where = f"from scale {scale} on" if defined.first else f"from scale {scale} on, or before,"
-    last_lrc = f"; LRC is {low} at scale {last_scale}" if last_scale and low == high else ""
-    return Growth(
-        kind=GrowthKind.UNDEFINED,
-        low=low,
-        high=None,
-        from_scale=None,
-        reason=f"{from_where} there is a pair without a value: {defined.why}{last_lrc}",
-        strength="general",
-        undefined_at=defined.cell,
-        undefined_from=scale if defined.first else None,
-    )
-
-
-def _growth_by_period(pattern: Pattern, formula: Formula, periods: Repeats) -> Growth | None:
-    """Growth of a formula with periodic parts; None if the scale that shows every value is too large."""
-    largest = LARGEST_FAMILY if pattern.scale_hint else inf if periods.by_position else LARGEST
-    if periods.enough > largest:
-        return None
-    if periods.enough == 1:
-        return _growth_of_profile(profile(pattern, 1), "finite range: one value everywhere")
-    reason = f"{_period_reason(formula, periods)}, and scale {periods.enough} shows every value"
-    return _growth_of_profile(profile(pattern, periods.enough), reason)
-
-
-def _period_reason(formula: Formula, periods: Repeats) -> str:
-    """Reason for finitely many values, in words."""
-    repeat = "is constant" if periods.period == 1 else f"repeats with period {periods.period}"
-    repetition = repeat if periods.from_start else f"{repeat} from some point on"
-    return f"finite range: {_AS_A_FUNCTION.get(structure(formula), 'every part of the entry')} {repetition}"
-
-
-_AS_A_FUNCTION = {
-    Structure.TOEPLITZ: "the entry as a function of j - i",
-    Structure.KEY: "the entry as a function of i",
-    Structure.QUERY: "the entry as a function of j",
-}
-
-
-def _growth_of_profile(lrc_profile: LrcProfile, reason: str) -> Growth:
-    """Growth of a formula all of whose values occur up to the last scale of the profile."""
-    low, high = lrc_profile.bounds(lrc_profile.scale)
-    constant_from = lrc_profile.constant_from
-    constant = lrc_profile.bounds(1) == (high, high)
-    if low != high:
-        kind, reason = GrowthKind.EVENTUALLY_CONSTANT, f"{reason}; it is undecided whether some of them are equal"
-    else:
-        kind = GrowthKind.CONSTANT if constant else GrowthKind.EVENTUALLY_CONSTANT
-    return Growth(
-        kind=kind,
-        low=low,
-        high=high,
-        from_scale=constant_from if low == high else None,
-        reason=reason,
-        strength="general",
-    )
-
-
-def _parameters(formula: Formula) -> dict[str, Any]:
-    """Real sympy symbols for the formula's parameters."""
-    return {name: sp.Symbol(name, real=True) for name in formula.parameters}
-
-
-def _infinite_value_reasons(formula: Formula) -> Iterator[str]:
-    """Yield reasons for infinitely many values. Free parameters are set to numbers: values that differ there differ."""
-    names_used = frozenset().union(*map(names, formula.nodes))
-    free = [name for name in formula.parameters if name in names_used]
-    fixed: Mapping[str, Any] = {name: sp.Rational(sp.prime(index + 1)) for index, name in enumerate(free)}
-    where = f" with {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else ""
-    for path in RAYS:
-        for node in formula.nodes:
-            course = follow_path((node,), {name: path[name] for name in path if name in names(node)}, fixed)
-            for piece in course.pieces if course else ():
-                why = takes_infinitely_many_values(piece.components[0])
-                if why:
-                    yield f"infinitely many values: {_place_text(path, piece, formula)}{where} the entry is " + (
-                        f"{piece.components[0]}, which {why}"
-                    )
-
-
-def _place_text(path: Path, piece: Piece, formula: Formula) -> str:
-    """Pairs of a piece of a path, in words."""
-
-    def position(name: str) -> str:
-        start, step = path[name]
-        first, by = start + step * piece.start, step * piece.step
-        return (
-            f"{name} = {first}" if not by else f"{name} = {'' if by == 1 else by}s" + (f" + {first}" if first else "")
-        )
-
-    names = [name for name in ("i", "j", "n") if name != "n" or "n" in formula.variables]
-    return "at " + ", ".join(map(position, names)) + " (s = 0, 1, ...)"
-
-
-def _growth_by_range(formula: Formula, lrc_profile: LrcProfile, repeating: Repeats | None) -> Growth:
-    """Growth from a finite set that holds every value; exact if every value in the set occurs."""
-    low, high = lrc_profile.bounds(lrc_profile.scale)
-    ranges = [finite_range(node, formula.parameters) for node in formula.nodes]
-    sets = [values for values in ranges if values is not None]
-    if len(sets) == len(ranges) and prod(map(len, sets)) <= MOST:
-        upper_bound = prod(map(len, sets)) - all(0 in values for values in sets)
-        reason = f"finite range: at most {upper_bound} non-zero values are possible"
-    elif repeating:
-        upper_bound = comb(repeating.enough + 2, 3) if "n" in formula.variables else comb(repeating.enough + 1, 2)
-        reason = (
-            f"{_period_reason(formula, repeating)}, so scale {repeating.enough}, too large to count, shows every value"
-        )
-    else:
-        return _undecided(low, f"no proof either way; counted up to scale {lrc_profile.scale}")
-    if low == high == upper_bound:
-        return _growth_of_profile(lrc_profile, f"{reason}, and all of them occur")
-    return Growth(
-        kind=GrowthKind.EVENTUALLY_CONSTANT,
-        low=low,
-        high=upper_bound,
-        from_scale=None,
-        reason=f"{reason}; {high} occur up to scale {lrc_profile.scale}",
-        strength="general",
-    )

@@ -1,30 +1,30 @@
-"""Second exact engine, on python-flint's polynomials: is an expression identically zero? Independent of sympy_engine.py.
+"""Second exact engine, on python-flint's polynomials: is an expression identically zero?
 
-The fragment is the same: rational functions over Q(i) of symbols, and of exp, trigonometric and hyperbolic functions of
-polynomials without constant term over Q(i); symbols may be bound as square roots of polynomials over Q.  The code is
-different: only the trees of the two sides are read from sympy, and the polynomials are python-flint's.  Trees may be
-unevaluated, with derivatives in them: all arithmetic and differentiation is done here.  Two things are common to both
-engines: what sympy evaluated before it returned a tree, and flint's integers if sympy uses them as well (it does not if
-SYMPY_GROUND_TYPES=python is set in the environment).
+It is independent of the first, sympy_engine.py. The fragment is the same: rational functions over Q(i) of symbols, and
+of exp, trigonometric and hyperbolic functions of polynomials without constant term over Q(i); symbols may be bound as
+square roots of polynomials over Q. The code is different: only the trees of the two sides are read from sympy, and the
+polynomials are python-flint's. Trees may be unevaluated, with derivatives in them: all arithmetic and differentiation
+is done here. Two things are common to both engines: what sympy evaluated before it returned a tree, and flint's
+integers if sympy uses them as well (it does not if SYMPY_GROUND_TYPES=python is set in the environment).
 
-Method.  An argument is A + iB, with A and B over Q.  For each monomial m of such an A or B, with d the greatest common
+Method. An argument is A + iB, with A and B over Q. For each monomial m of such an A or B, with d the greatest common
 divisor of its coefficients, there are generators and relations
 
     u = exp(dm), v = exp(-dm), uv = 1;    c = cos(dm), s = sin(dm), s^2 = 1 - c^2;    besides i^2 = -1 and root^2 = r.
 
 exp(A) and exp(-A) are power products of u and v; cos B and sin B come by Chebyshev's polynomials in c and the addition
-theorems.  Each step is an identity of analytic functions of complex variables.  The result is P/Q, and every
-divisor was non-zero.  P = 0 modulo the relations is decided by division: the remainder has no i^2, root^2, s^2 and uv,
-and since these leading monomials have no generator in common, the remainder is unique.
+theorems. Each step is an identity of analytic functions of complex variables. The result is P/Q, and every divisor was
+non-zero. P = 0 modulo the relations is decided by division: the remainder has no i^2, root^2, s^2 and uv, and since
+these leading monomials have no generator in common, the remainder is unique.
 
-Why P = 0 modulo the relations is equivalent to identically zero.  Let K = C(symbols)(roots), a field because no
-product of distinct r is a square, and z = exp(idm), so that c = (z + 1/z)/2 and s = (z - 1/z)/2i.  The remainder
-of P is a polynomial over K in the c, s, u, v.  In it p(c) + q(c) s is zero as an expression in z only if p and q are:
-if z and 1/z are exchanged, p stays and q s changes its sign.  And the functions z and u satisfy no polynomial:
-exponentials of elements of K are algebraically dependent over K only if a product of powers of them lies in K (Kolchin
-and Ostrowski), and that product is exp(g) with g a combination over Q(i) of different monomials, none of them constant.
-So g is not constant and has a pole, where exp(g) has an essential singularity, which no element of K has.  Hence the
-polynomials modulo the relations are functions without zero divisors: Q is not zero, and P/Q vanishes only if P does.
+Why P = 0 modulo the relations is equivalent to identically zero. Let K = C(symbols)(roots), a field because no product
+of distinct r is a square, and z = exp(idm), so that c = (z + 1/z)/2 and s = (z - 1/z)/2i. The remainder of P is a
+polynomial over K in the c, s, u, v. In it p(c) + q(c) s is zero as an expression in z only if p and q are: if z and 1/z
+are exchanged, p stays and q s changes its sign. And the functions z and u satisfy no polynomial: exponentials of
+elements of K are algebraically dependent over K only if a product of powers of them lies in K (Kolchin and Ostrowski),
+and that product is exp(g) with g a combination over Q(i) of different monomials, none of them constant. So g is not
+constant and has a pole, where exp(g) has an essential singularity, which no element of K has. Hence the polynomials
+modulo the relations are functions without zero divisors: Q is not zero, and P/Q vanishes only if P does.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
