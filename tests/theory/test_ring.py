@@ -26,7 +26,7 @@ def _element(text: str, at: Any = ()) -> Element | None:
 
 def _zero(text: str) -> bool:
     element = _element(text)
-    return element is not None and is_zero(Ring(), element)
+    return element is not None and is_zero(element)
 
 
 def _texts() -> list[str]:
@@ -72,7 +72,7 @@ def test_signs_and_zeros_of_random_formulas_hold_at_every_pair() -> None:
             continue
         try:
             claims = {
-                "zero": is_zero(Ring(), element),
+                "zero": is_zero(element),
                 "positive": is_positive(element),
                 "negative": is_negative(element),
                 "not negative": is_nonnegative(element),

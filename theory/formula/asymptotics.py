@@ -1,8 +1,12 @@
-"""Limits of expressions in one variable v that goes to infinity, from their leading terms: no search is needed.
+"""Behaviour of expressions at large values of a variable: limits, signs and directions, from their form.
 
-An expression has the leading term c e^(a v) v^p (log v)^q (log log v)^r if it divided by this term goes to 1. Products
-and powers multiply leading terms, in a sum the fastest term leads unless it cancels, and the logarithm of a term is
-led by that of its fastest factor. Wherever a sign that decides is not known, there is no answer. Symbols are finite.
+Limits come from leading terms: no search is needed. An expression has the leading term
+c e^(a v) v^p (log v)^q (log log v)^r if it divided by this term goes to 1. Products and powers multiply leading terms,
+in a sum the fastest term leads unless it cancels, and the logarithm of a term is led by that of its fastest factor.
+Wherever a sign that decides is not known, there is no answer. Symbols are finite.
+
+Signs and directions are those of expressions in s = 0, 1, 2, ..., from their form or from Sturm sequences. Each holds
+for every real s >= 0; None means only that no result was found.
 """
 
 from collections.abc import Iterable
@@ -12,6 +16,11 @@ import sympy as sp
 
 from lengthgen.theory.formula import exact
 from lengthgen.theory.zero.equality import Answer, sign, zero
+
+Expression = Any
+
+S = sp.Symbol("s", integer=True, nonnegative=True)
+"""Variable of a progression: 0, 1, 2, ..."""
 
 Growth = tuple[sp.Expr, ...]
 """The exponents a, p, q and r, of which the first that is not 0 decides."""
@@ -158,12 +167,6 @@ def _of_logarithm(argument: LeadingTerm | None) -> LeadingTerm | None:
             return LeadingTerm(exponent, growth) if growth and _is_nonzero(exponent) else None
     logarithm = sp.log(argument.factor)
     return LeadingTerm(logarithm, _CONSTANT) if _is_nonzero(logarithm) else None
-
-
-S = sp.Symbol("s", integer=True, nonnegative=True)
-"""Variable of a progression: 0, 1, 2, ..."""
-
-Expression = Any
 
 
 def constant_sign(expression: Expression) -> int | None:

@@ -1,17 +1,37 @@
-"""Linear forms a i + b j + c n + e in a formula, with their minimum and maximum over pairs i <= j <= n."""
+"""Linear forms a i + b j + c n + e in a formula: their extremes, and the pairs at which conditions on them hold.
+
+The minimum and the maximum of a form over the pairs i <= j <= n follow from its slopes. A condition is a set of
+inequalities f >= 0, f a form with integer coefficients. Fourier-Motzkin elimination removes one position after the
+other; constants are rounded down, because positions are integers. It shows that no pair satisfies the condition, or
+leaves bounds of the last position.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, product
-from math import gcd, inf, lcm
+from math import gcd, inf, lcm, prod
 
 from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
 
 Form = tuple[Fraction, Fraction, Fraction, Fraction]
 """Coefficients of i, j, n and 1."""
 NOTHING = (Fraction(0), Fraction(0), Fraction(0), Fraction(0))
+
+Inequality = tuple[int, int, int, int]
+"""Coefficients (a, b, c, e) of a i + b j + c n + e >= 0."""
+Case = tuple[Inequality, ...]
+"""Inequalities that hold together."""
+
+MOST_CASES = 32
+"""Largest number of cases of one condition."""
+MOST_INEQUALITIES = 200
+"""Largest number of inequalities that an elimination may produce."""
+MOST_TRIED = 20_000
+"""Largest number of positions at which a solution is searched for."""
+_PAIR: Case = ((1, 0, 0, -1), (-1, 1, 0, 0), (0, -1, 1, 0))
+"""Inequalities 1 <= i <= j <= n."""
 
 
 @lru_cache(maxsize=4096)
@@ -88,21 +108,6 @@ def decided(test: str, low: Fraction | float, high: Fraction | float) -> bool | 
     return None
 
 
-Inequality = tuple[int, int, int, int]
-"""Coefficients (a, b, c, e) of a i + b j + c n + e >= 0."""
-Case = tuple[Inequality, ...]
-"""Inequalities that hold together."""
-
-MOST_CASES = 32
-"""Largest number of cases of one condition."""
-MOST_INEQUALITIES = 200
-"""Largest number of inequalities that an elimination may produce."""
-MOST_TRIED = 20_000
-"""Largest number of positions at which a solution is searched for."""
-_PAIR: Case = ((1, 0, 0, -1), (-1, 1, 0, 0), (0, -1, 1, 0))
-"""Inequalities 1 <= i <= j <= n."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Cases:
     """A condition as a union of cases.
@@ -172,20 +177,17 @@ def _conjunction(conditions: list[Cases]) -> Cases:
     )
 
 
-def _number_of_choices(conditions: list[Cases]) -> int:
-    """Number of ways to choose one case of each condition."""
-    count = 1
-    for condition in conditions:
-        count *= len(condition.cases)
-    return count
-
-
 def _disjunction(conditions: list[Cases]) -> Cases:
     """Cases in which at least one of the given conditions holds."""
     cases = tuple(case for condition in conditions for case in condition.cases)
     if len(cases) > MOST_CASES:
         return Cases(cases=((),), exact=False)
     return Cases(cases=cases, exact=all(condition.exact for condition in conditions))
+
+
+def _number_of_choices(conditions: list[Cases]) -> int:
+    """Number of ways to choose one case of each condition."""
+    return prod(len(condition.cases) for condition in conditions)
 
 
 def _integer_form(form: Form, sign: int) -> Inequality:

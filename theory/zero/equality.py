@@ -19,7 +19,7 @@ import sympy as sp
 
 from lengthgen.theory.zero import algebraic, identities
 from lengthgen.theory.zero.enclosure import POINTS, enclose, unique_floor
-from lengthgen.theory.zero.ring import Element, Frozen, Ring, TooLong, constant, frozen, of_base
+from lengthgen.theory.zero.ring import Frozen, constant, frozen, of_base
 from lengthgen.theory.zero.ring_functions import element_of_value, is_zero, primitive
 
 Value = Any
@@ -71,7 +71,7 @@ def zero(value: Value) -> Answer:
     element = element_of_value(value)
     if element is None:
         return _answer_with_more_effort(_ZeroQuestion(element=frozen(of_base(("symbol", value))), value=value))
-    if defined and _cancels(element):
+    if defined and is_zero(element):
         return Answer.YES
     return _answer_with_more_effort(_ZeroQuestion(element=frozen(primitive(element)), value=value))
 
@@ -110,14 +110,6 @@ def _apart_from_zero(value: Value, bits: int) -> tuple[bool, bool]:
             return True, True
         defined |= ball is not None
     return defined, False
-
-
-def _cancels(element: Element) -> bool:
-    """True if identities of powers, exponentials, sines and cosines reduce the element to nothing."""
-    try:
-        return is_zero(Ring(), element)
-    except TooLong:
-        return False
 
 
 def sign(value: Value) -> int | None:
