@@ -12,6 +12,12 @@ sets do, which is iff LRC does not grow (2b). [F], our formalisation of Theorem 
 An encoding whose scores follow a law rather than a free table (RoPE, ALiBi, FIRE, sinusoids) ties the parameters of its
 labels. For such an encoding, broken consistency still means that it cannot represent the pattern. Its values at unseen
 labels depend on its law and are not decided here.
+
+`judge` decides this from the labels alone. `learn` computes what is learned, with exact means: all cells of the
+training scales have equal weight, each label met in training ends at the mean of its class, and every other label stays
+at zero (docs/theory/definitions.md, "What a learner learns") [F]. Cells may be triples, so families A(i, j, n) and
+relations with scale hint are learned as well. `lengthgen.theory.learning.pola.learned_matrix` computes the same for
+pairs in floats, and `lengthgen.theory.learning.learners` has other learners.
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,5 @@
-"""What position-only linear attention learns: without advice (POLA), with advice (PLAA), and on RPE-Square."""
+"""What position-only linear attention learns.
+
+`learners` minimise a quadratic loss in closed form; `pola` states the loss of attention without advice and what is
+learned, `flow` derives why labels are learned apart; `plaa` adds advice; `rpe_square` is the encoding by anchors.
+"""

@@ -1,9 +1,18 @@
-"""Position-only linear attention with advice (PLAA): its values and its Fourier expansion (arXiv 2410.08898).
+"""Position-only linear attention with advice (PLAA): its values, and what is learned under an encoding.
 
-For x in {+1, -1}^N the advice n(x) is the last index with x_i = -1, and f_A(x) = x^T A e_n(x) with A upper triangular.
-On the all-ones input, which has no advice, f_A is 0 [P]. So f_A(x) is the output of POLA at the query n(x).
+For x in {+1, -1}^N the advice n(x) is the last index with x_i = -1, and f_A(x) = x^T A e_n(x) with A upper triangular
+(arXiv 2410.08898). On the all-ones input, which has no advice, f_A is 0 [P]. So f_A(x) is the output of POLA at the
+query n(x).
 
-`lengthgen.theory.learning.plaa` has the encodings and what gradient descent learns under them.
+A generalised relative encoding is A = sum_k p_k U_k with independent upper triangular U_k [P]. Training sees the inputs
+with n(x) <= N0. They span a space of low dimension and involve only the first N0 columns of A.
+
+Min-degree interpolator w.r.t. the functions b_k = f_{U_k} [F; only its name could be read]: among all coefficients that
+fit the training set, those with the least degree profile. The profile is (sum of p_k^2 over the b_k of degree d),
+compared lexicographically from the largest degree down. The degree is that of the multilinear polynomial, by its
+Fourier expansion.
+
+What is learned is computed exactly: input numbers are read as the rationals they are, and results are Fractions.
 """
 
 from collections.abc import Iterable, Sequence
