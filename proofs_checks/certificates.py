@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from lengthgen.theory.zero.certificate import NotCertified, certificate
+from lengthgen.theory.zero.identity_certificate import NotCertified, certificate
 from lengthgen.theory.zero.two_engines import Identity
 
 Certificates: TypeAlias = tuple[Mapping[str, Any], ...]

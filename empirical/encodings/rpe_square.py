@@ -1,6 +1,6 @@
 """RPE-Square: a bias by the difference of two distances, the query's from its anchor and the key's from its own.
 
-Source: arXiv 2410.08898.  Symbolic twin: theory/learning/rpe_square.py.  S distances, from 0
+Source: arXiv 2410.08898.  Symbolic twin: theory/learning/anchored.py.  S distances, from 0
 to the largest of the text.
 """
 

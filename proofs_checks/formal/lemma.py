@@ -20,7 +20,7 @@ from lengthgen.proofs_checks.formal.terms import (
     text,
     tree_shape,
 )
-from lengthgen.theory.zero.certificate import UNIT
+from lengthgen.theory.zero.identity_certificate import UNIT
 
 Certificate = Mapping[str, Any]
 _POLYNOMIAL = list_of(row(TEXT, mapping_to(COUNT)))

@@ -22,7 +22,7 @@ from lengthgen.circuits.encodings import (
 from lengthgen.circuits.formats import in_format
 from lengthgen.circuits.roles import ideal_relation, step_roles
 from lengthgen.circuits.tasks import load
-from lengthgen.theory.learning.rpe_square import copy_anchors, rpe_square
+from lengthgen.theory.learning.anchored import copy_anchors, rpe_square
 from lengthgen.theory.relation import Relation, RelationError, from_function
 from tests.circuits.conftest import Analyses
 

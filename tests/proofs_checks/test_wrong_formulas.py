@@ -12,7 +12,7 @@ from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.theory import lrc
 from lengthgen.theory.encodings import fox, grape, hope
-from lengthgen.theory.learning import flow, learners, pola, rpe_square
+from lengthgen.theory.learning import anchored, flow, learners, pola
 from tests.proofs_checks import wrong_formulas
 
 RIGHT_PROFILE, RIGHT_LEARNER, RIGHT_POPULATION = lrc.profile, pola.learned_matrix, pola.population
@@ -138,24 +138,24 @@ WRONG: list[tuple[Any, ...]] = [
     ("lengthgen.theory.learning.plaa.degree", len, "plaa-1"),
     ("lengthgen.theory.learning.plaa.learned_coefficients", _learns_nothing, "plaa-2 plaa-3 plaa-pola"),
     ("lengthgen.theory.learning.plaa.degrees_separate", lambda basis, *, training_scale: training_scale > 1, "plaa-2"),
-    ("lengthgen.theory.learning.rpe_square.zigzag", np.abs, "plaa-rpe-square-labels"),
+    ("lengthgen.theory.learning.anchored.zigzag", np.abs, "plaa-rpe-square-labels"),
     (
-        "lengthgen.theory.learning.rpe_square.copy_anchors",
-        lambda scale: rpe_square.last_anchor((1, scale + 1), length=2 * scale + 3),
+        "lengthgen.theory.learning.anchored.copy_anchors",
+        lambda scale: anchored.last_anchor((1, scale + 1), length=2 * scale + 3),
         "plaa-rpe-square-labels",
     ),
     (
-        "lengthgen.theory.learning.rpe_square.addition_anchors",
-        lambda first, second: rpe_square.last_anchor((1, first + 2), length=2 * (first + second) + 5),
+        "lengthgen.theory.learning.anchored.addition_anchors",
+        lambda first, second: anchored.last_anchor((1, first + 2), length=2 * (first + second) + 5),
         "plaa-rpe-square-labels",
     ),
     (
-        "lengthgen.theory.learning.rpe_square.hard_scores",
+        "lengthgen.theory.learning.anchored.hard_scores",
         lambda anchors, table: np.zeros((len(anchors),) * 2),
         "plaa-rpe-square-limit",
     ),
     (
-        "lengthgen.theory.learning.rpe_square.hard_limit_error",
+        "lengthgen.theory.learning.anchored.hard_limit_error",
         lambda table, *, lead, length: 0.0,
         "plaa-rpe-square-limit",
     ),

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from lengthgen.theory.zero import two_engines
-from lengthgen.theory.zero.certificate import NotCertified, certificate
+from lengthgen.theory.zero.identity_certificate import NotCertified, certificate
 from tests.replay_certificates import replay
 
 a, b, s, t, x, y = sp.symbols("a b s t x y", real=True)

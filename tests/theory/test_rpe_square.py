@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from lengthgen.theory import relation
-from lengthgen.theory.learning import rpe_square
-from lengthgen.theory.learning.rpe_square import AnchorAttention
+from lengthgen.theory.learning import anchored
+from lengthgen.theory.learning.anchored import AnchorAttention
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def test_soft_scores_are_the_double_sum(trailing: tuple[int, ...], spare: int) -
     embedded = rng.normal(size=(length, 4))
     table = rng.normal(size=(2 * (length + spare) - 1, *trailing))
     query, key = _random_attention(rng, 4), _random_attention(rng, 4)
-    scores = rpe_square.soft_scores(embedded, table, query=query, key=key)
+    scores = anchored.soft_scores(embedded, table, query=query, key=key)
     assert scores.shape == (length, length, *trailing)
     for i in range(length):
         for j in range(length):
@@ -53,14 +53,14 @@ def test_soft_scores_are_the_double_sum(trailing: tuple[int, ...], spare: int) -
 
 def test_the_offset_law_is_a_distribution_over_earlier_positions() -> None:
     rng = np.random.default_rng(2)
-    law = rpe_square.offset_law(rng.normal(size=(7, 3)), _random_attention(rng, 3))
+    law = anchored.offset_law(rng.normal(size=(7, 3)), _random_attention(rng, 3))
     np.testing.assert_allclose(law.sum(axis=1), 1)
     assert (np.triu(law, 1) == 0).all()
 
 
 def test_large_logits_do_not_overflow() -> None:
     rng = np.random.default_rng(3)
-    law = rpe_square.offset_law(rng.normal(size=(5, 3)), _random_attention(rng, 3).sharpened(1e6))
+    law = anchored.offset_law(rng.normal(size=(5, 3)), _random_attention(rng, 3).sharpened(1e6))
     assert np.isfinite(law).all()
 
 
@@ -69,24 +69,24 @@ def test_sharper_attention_comes_within_the_bound_of_the_hard_scores(seed: int) 
     rng = np.random.default_rng(seed)
     embedded, table = rng.normal(size=(8, 4)), rng.normal(size=15)
     attention = _random_attention(rng, 4)
-    anchors, lead = rpe_square.hard_anchors(embedded, attention)
+    anchors, lead = anchored.hard_anchors(embedded, attention)
     for position in range(8):
         ranked = sorted(_logits(embedded, attention, position))
         assert anchors[position] == 1 + int(np.argmax(_logits(embedded, attention, position)))
         assert position == 0 or ranked[-1] - ranked[-2] >= lead - 1e-12
-    hard = rpe_square.hard_scores(anchors, table)
+    hard = anchored.hard_scores(anchors, table)
     errors = []
     for scale in (1.0, 10.0, 30 / lead):
         sharp = attention.sharpened(scale)
-        gaps = np.abs(rpe_square.soft_scores(embedded, table, query=sharp, key=sharp) - hard)
-        assert gaps.max() <= rpe_square.hard_limit_error(table, lead=scale * lead, length=8) + 1e-12
+        gaps = np.abs(anchored.soft_scores(embedded, table, query=sharp, key=sharp) - hard)
+        assert gaps.max() <= anchored.hard_limit_error(table, lead=scale * lead, length=8) + 1e-12
         errors.append(gaps.max())
     assert errors[-1] < 1e-9 < errors[0]
 
 
 def test_hard_scores_are_the_table_at_the_index() -> None:
     anchors, table = [1, 1, 3, 3, 2], np.arange(-4.0, 5.0)
-    scores = rpe_square.hard_scores(anchors, table)
+    scores = anchored.hard_scores(anchors, table)
     for i in range(1, 6):
         for j in range(i, 6):
             assert scores[i - 1, j - 1] == (j - anchors[j - 1]) - (i - anchors[i - 1])
@@ -94,7 +94,7 @@ def test_hard_scores_are_the_table_at_the_index() -> None:
 
 def test_zigzag_is_one_to_one_onto_the_naturals() -> None:
     integers = np.arange(-50, 50)
-    assert sorted(rpe_square.zigzag(integers).tolist()) == list(range(100))
+    assert sorted(anchored.zigzag(integers).tolist()) == list(range(100))
 
 
 def _copy(scale: int) -> list[str]:
@@ -115,13 +115,13 @@ def _anchors(tokens: list[str]) -> list[int]:
 
 @pytest.mark.parametrize("scale", range(1, 9))
 def test_the_anchors_of_copy_are_the_last_special_tokens(scale: int) -> None:
-    assert rpe_square.copy_anchors(scale).tolist() == _anchors(_copy(scale))
+    assert anchored.copy_anchors(scale).tolist() == _anchors(_copy(scale))
 
 
 @pytest.mark.parametrize("first", range(1, 5))
 @pytest.mark.parametrize("second", range(1, 5))
 def test_the_anchors_of_addition_are_the_last_special_tokens(first: int, second: int) -> None:
-    assert rpe_square.addition_anchors(first, second).tolist() == _anchors(_addition(first, second))
+    assert anchored.addition_anchors(first, second).tolist() == _anchors(_addition(first, second))
 
 
 def _slot_label(law: relation.Relation, scale: int, step: int) -> int:
@@ -129,7 +129,7 @@ def _slot_label(law: relation.Relation, scale: int, step: int) -> int:
 
 
 def test_the_slot_of_copy_has_one_label_at_every_scale_where_relative_has_one_a_scale() -> None:
-    square = rpe_square.rpe_square(rpe_square.copy_anchors)
+    square = anchored.rpe_square(anchored.copy_anchors)
     pairs = [(scale, step) for scale in range(1, 12) for step in range(scale)]
     assert {_slot_label(square, *pair) for pair in pairs} == {1}
     assert {pair: _slot_label(relation.relative(), *pair) for pair in pairs} == {pair: pair[0] for pair in pairs}
@@ -137,19 +137,19 @@ def test_the_slot_of_copy_has_one_label_at_every_scale_where_relative_has_one_a_
 
 @pytest.mark.parametrize("scale", range(1, 9))
 def test_no_other_key_of_an_output_query_has_the_label_of_the_slot(scale: int) -> None:
-    labels = rpe_square.rpe_square(rpe_square.copy_anchors).labels(2 * scale + 3, scale)
+    labels = anchored.rpe_square(anchored.copy_anchors).labels(2 * scale + 3, scale)
     for step in range(scale):
         assert np.flatnonzero(labels[:, scale + 1 + step] == 1).tolist() == [step + 1]
 
 
 def test_at_the_query_that_ends_a_copy_no_key_has_the_label_of_the_slot() -> None:
-    labels = rpe_square.rpe_square(rpe_square.copy_anchors).labels(13, 5)
+    labels = anchored.rpe_square(anchored.copy_anchors).labels(13, 5)
     assert not (labels[:, 11] == 1).any()
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 1), (2, 5), (5, 2), (4, 4)])
 def test_both_operands_of_an_addition_have_one_index_at_every_step(first: int, second: int) -> None:
-    index = rpe_square.anchor_index(rpe_square.addition_anchors(first, second))
+    index = anchored.anchor_index(anchored.addition_anchors(first, second))
     tokens = _addition(first, second)
     equals = tokens.index("=")
     for step in range(max(first, second) + 1):
@@ -164,20 +164,20 @@ ONE = AnchorAttention(query=np.ones((1, 2)), key=np.ones((1, 2)))
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: rpe_square.gather(np.zeros(4), np.array([0])), "odd number"),
-        (lambda: rpe_square.gather(np.zeros(5), np.array([3])), "longer table"),
-        (lambda: rpe_square.gather(np.zeros(5), np.array([-3])), "longer table"),
-        (lambda: rpe_square.soft_scores(np.eye(2), np.zeros(1), query=ONE, key=ONE), "longer table"),
-        (lambda: rpe_square.hard_scores([1, 1, 1, 4], np.zeros(3)), "longer table"),
-        (lambda: rpe_square.hard_anchors(np.eye(2), ONE), "tie"),
-        (lambda: rpe_square.anchor_logits(np.eye(3), ONE), "do not fit"),
-        (lambda: rpe_square.anchor_logits(np.zeros((0, 2)), ONE), "T >= 1"),
-        (lambda: rpe_square.anchor_index([1, 3]), r"position 2 must be in 1\.\.2, not 3"),
-        (lambda: rpe_square.anchor_index([0]), r"position 1 must be in 1\.\.1, not 0"),
-        (lambda: rpe_square.anchor_index([1.0]), "float64"),
-        (lambda: rpe_square.last_anchor((2, 3), length=4), "from 1 on"),
-        (lambda: rpe_square.last_anchor((1, 3, 3), length=4), "increasing"),
-        (lambda: rpe_square.rpe_square(rpe_square.copy_anchors).labels(6, 1), "has 5 positions, not 6"),
+        (lambda: anchored.gather(np.zeros(4), np.array([0])), "odd number"),
+        (lambda: anchored.gather(np.zeros(5), np.array([3])), "longer table"),
+        (lambda: anchored.gather(np.zeros(5), np.array([-3])), "longer table"),
+        (lambda: anchored.soft_scores(np.eye(2), np.zeros(1), query=ONE, key=ONE), "longer table"),
+        (lambda: anchored.hard_scores([1, 1, 1, 4], np.zeros(3)), "longer table"),
+        (lambda: anchored.hard_anchors(np.eye(2), ONE), "tie"),
+        (lambda: anchored.anchor_logits(np.eye(3), ONE), "do not fit"),
+        (lambda: anchored.anchor_logits(np.zeros((0, 2)), ONE), "T >= 1"),
+        (lambda: anchored.anchor_index([1, 3]), r"position 2 must be in 1\.\.2, not 3"),
+        (lambda: anchored.anchor_index([0]), r"position 1 must be in 1\.\.1, not 0"),
+        (lambda: anchored.anchor_index([1.0]), "float64"),
+        (lambda: anchored.last_anchor((2, 3), length=4), "from 1 on"),
+        (lambda: anchored.last_anchor((1, 3, 3), length=4), "increasing"),
+        (lambda: anchored.rpe_square(anchored.copy_anchors).labels(6, 1), "has 5 positions, not 6"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused_in_one_line(call: Callable[[], object], says: str) -> None:

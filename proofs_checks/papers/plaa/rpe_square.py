@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.papers.plaa import SOURCE
 from lengthgen.theory.enumeration import every_relation
-from lengthgen.theory.learning import plaa, pola, rpe_square
+from lengthgen.theory.learning import anchored, plaa, pola
 from lengthgen.theory.relation import Labels
 
 SIZE = 3
@@ -105,13 +105,13 @@ def square_limit(*, hard: Callable[[NDArray[np.int64], Numbers], Numbers], rate:
         limit = hard(anchors, table)
         for scale in LOGIT_SCALES:
             attention = _anchor_finder().sharpened(scale)
-            found_anchors, lead = rpe_square.hard_anchors(embedded, attention)
+            found_anchors, lead = anchored.hard_anchors(embedded, attention)
             if (found_anchors != anchors).any():
                 raise Refuted(
                     f"{symbols}: attention leads to the anchors {found_anchors.tolist()}, not {anchors.tolist()}"
                 )
-            gaps = np.abs(rpe_square.soft_scores(embedded, table, query=attention, key=attention) - limit)
-            bound = rpe_square.hard_limit_error(table, lead=rate * lead, length=len(symbols))
+            gaps = np.abs(anchored.soft_scores(embedded, table, query=attention, key=attention) - limit)
+            bound = anchored.hard_limit_error(table, lead=rate * lead, length=len(symbols))
             if gaps.max() > bound + ROUNDING:
                 key, query = np.unravel_index(gaps.argmax(), gaps.shape)
                 raise Refuted(
@@ -179,8 +179,8 @@ def _require_copy_slot_alone(index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr
 
 def _require_relation(indices: dict[str, int]) -> None:
     """Require that the relation of RPE-Square labels the slots so at small scales, and no other copy key."""
-    slot_label = int(rpe_square.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
-    law = rpe_square.rpe_square(rpe_square.copy_anchors)
+    slot_label = int(anchored.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
+    law = anchored.rpe_square(anchored.copy_anchors)
     for scale in range(1, LONGEST_COPY + 1):
         labels = law.labels(2 * scale + 3, scale)
         for step in range(scale + 1):
@@ -191,7 +191,7 @@ def _require_relation(indices: dict[str, int]) -> None:
                     f"n = {scale}, step {step}: keys of label {slot_label} are not the slot in {column.tolist()}"
                 )
     for first, second in product(range(1, 5), repeat=2):
-        table = rpe_square.anchor_index(rpe_square.addition_anchors(first, second))
+        table = anchored.anchor_index(anchored.addition_anchors(first, second))
         for start, width, name in ((1, first, "a"), (first + 2, second, "b")):
             for step in range(width):
                 index = table[start + step, first + second + 2 + step]
@@ -199,11 +199,11 @@ def _require_relation(indices: dict[str, int]) -> None:
                     raise Refuted(f"digits {first}, {second}: {name}_{step + 1} has index {index} at step {step}")
 
 
-def _anchor_finder() -> rpe_square.AnchorAttention:
+def _anchor_finder() -> anchored.AnchorAttention:
     """Attention with equal queries, in which logits fall in the order '=', '+', [BOS], all other symbols."""
     query_weights = np.ones((1, len(_ALPHABET)))
     key_weights = np.array([[1.0, 2.0, 3.0, 0.0, 0.0, 0.0]])
-    return rpe_square.AnchorAttention(query=query_weights, key=key_weights)
+    return anchored.AnchorAttention(query=query_weights, key=key_weights)
 
 
 def _texts() -> Iterator[tuple[list[str], NDArray[np.int64]]]:
@@ -211,22 +211,22 @@ def _texts() -> Iterator[tuple[list[str], NDArray[np.int64]]]:
     digits = np.random.default_rng(0)
     for scale in range(1, LONGEST_COPY + 1):
         word = "".join(digits.choice(["0", "1"], size=scale))
-        yield list(f"^{word}={word}$"), rpe_square.copy_anchors(scale)
+        yield list(f"^{word}={word}$"), anchored.copy_anchors(scale)
     for first, second in ((1, 1), (1, 3), (4, 2)):
         a, b, c = ("".join(digits.choice(["0", "1"], size=size)) for size in (first, second, max(first, second) + 1))
-        yield list(f"^{a}+{b}={c}$"), rpe_square.addition_anchors(first, second)
+        yield list(f"^{a}+{b}={c}$"), anchored.addition_anchors(first, second)
 
 
 def _hard(anchors: NDArray[np.int64], table: Numbers) -> Numbers:
     """Scores R at the hard index."""
-    return rpe_square.hard_scores(anchors, table)
+    return anchored.hard_scores(anchors, table)
 
 
 def _hard_with(change: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Callable[..., Numbers]:
     """Scores R at another index than (j - a_j) - (i - a_i)."""
 
     def hard(anchors: NDArray[np.int64], table: Numbers) -> Numbers:
-        return np.triu(rpe_square.gather(table, np.triu(change(anchors))))
+        return np.triu(anchored.gather(table, np.triu(change(anchors))))
 
     return hard
 

@@ -10,8 +10,8 @@ from torch.func import functional_call, vmap
 
 from lengthgen.empirical.encodings.base import Content
 from lengthgen.empirical.encodings.rpe_square import RPESquare
-from lengthgen.theory.learning import rpe_square
-from lengthgen.theory.learning.rpe_square import AnchorAttention
+from lengthgen.theory.learning import anchored
+from lengthgen.theory.learning.anchored import AnchorAttention
 
 B, D, H, LAYERS, LENGTH, INNER = 2, 5, 3, 2, 9, 4
 WEIGHTS = ("of_query", "of_query_anchor", "of_key", "of_key_anchor")
@@ -84,7 +84,7 @@ def test_it_is_its_symbolic_twin():
     w1, w2, w3, w4 = (getattr(encoding, name)[1].detach().numpy() for name in WEIGHTS)
     bias = encoding.bias(positions, positions, Content(layer=1, x_BLD=x), dtype=torch.float64)[0].detach().numpy()
     for head in range(H):
-        expected = rpe_square.soft_scores(
+        expected = anchored.soft_scores(
             x[0].numpy(),
             encoding.table[1, head].detach().numpy(),
             query=AnchorAttention(query=w1, key=w2),
