@@ -55,10 +55,10 @@ def limit(expression: sp.Expr, variable: sp.Symbol) -> sp.Expr | None:
 def searched_limit(expression: sp.Expr, variable: sp.Symbol) -> sp.Expr | None:
     """Limit as the variable goes to infinity, by sympy's search; None if it finds none."""
     try:
-        found = sp.limit(expression, variable, sp.oo)
+        end = sp.limit(expression, variable, sp.oo)
     except (NotImplementedError, ValueError, TypeError, RecursionError):
         return None
-    return None if found.has(sp.Limit, sp.AccumBounds, sp.nan) or variable in found.free_symbols else found
+    return None if end.has(sp.Limit, sp.AccumBounds, sp.nan) or variable in end.free_symbols else end
 
 
 def leading_term(expression: sp.Expr, variable: sp.Symbol) -> LeadingTerm | None:
