@@ -183,6 +183,15 @@ def from_array(matrix: ArrayLike, *, name: str = "array") -> Pattern:
     )
 
 
+def with_scale(pattern: Pattern | ArrayLike, scale: int | None) -> tuple[Pattern, int]:
+    """Pattern and scale of a question about a pattern, or about a matrix, whose size is the scale if none is given."""
+    if not isinstance(pattern, Pattern):
+        pattern = from_array(pattern)
+        scale = pattern.limit if scale is None else scale
+    assert scale is not None, "a pattern that is not a matrix needs a scale"
+    return pattern, scale
+
+
 def from_relation(relation: Relation, parameters: Mapping[int, Value] | None = None) -> Pattern:
     """Pattern A_ij = theta_phi(i, j), which POLA computes under the relation.
 
