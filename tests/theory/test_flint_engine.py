@@ -415,7 +415,7 @@ def test_no_algebra_of_sympy_and_nothing_of_the_first_engine_runs() -> None:
 
 IN_PYTHON_INTEGERS = """
 from sympy.external.gmpy import GROUND_TYPES
-from tests.theory.test_second_engine import NONZERO, ZERO
+from tests.theory.test_flint_engine import NONZERO, ZERO
 from lengthgen.theory.zero import flint_engine, sympy_engine
 
 assert GROUND_TYPES == "python"
