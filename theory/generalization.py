@@ -215,9 +215,9 @@ def _judge(values: Labels, labels: Labels, cells: Cells, *, train: int, test: in
         test=test,
         fits=not differs_from_first[:train_cells].any(),
         labels=first.size,
-        inconsistent_labels=_distinct(class_of[differs_from_first]),
+        inconsistent_labels=np.unique(class_of[differs_from_first]).size,
         unseen_labels=int(np.count_nonzero(unseen)),
-        unseen_nonzero_labels=_distinct(class_of[unseen_nonzero]),
+        unseen_nonzero_labels=np.unique(class_of[unseen_nonzero]).size,
         conflict=_conflict(differs_from_first, first, class_of, cells, within=train_cells),
         unseen=cells[int(np.argmax(unseen_nonzero))] if unseen_nonzero.any() else None,
     )
@@ -255,11 +255,6 @@ def _clipping_limits(values: Labels, cells: Cells, by_distance: Judgement) -> ra
     _, first = np.unique(cells.queries - cells.keys, return_index=True)
     changes = np.flatnonzero(np.diff(values[first])) + 1
     return range(min(int(changes[-1]) if changes.size else 0, train), train)
-
-
-def _distinct(classes: Labels) -> int:
-    """Number of distinct classes."""
-    return int(np.unique(classes).size)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

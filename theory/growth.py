@@ -14,7 +14,7 @@ are tested at finitely many cells. All of it is [F].
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
+from itertools import chain, islice
 from math import comb, inf, prod
 from typing import Any
 
@@ -146,7 +146,7 @@ def undecided(low: int, reason: str, high: int | None = None) -> Growth:
 
 def _growth(pattern: Pattern, formula: Formula) -> Growth:
     """Growth of a formula; raises `FormulaError` if an entry cannot be computed."""
-    repeating = repeats(formula.nodes, _parameters(formula))
+    repeating = repeats(formula.nodes, {name: sp.Symbol(name, real=True) for name in formula.parameters})
     try:
         by_period = _growth_by_period(pattern, formula, repeating) if repeating else None
     except NoValue:
@@ -243,11 +243,6 @@ def _growth_of_profile(lrc_profile: LrcProfile, reason: str) -> Growth:
     )
 
 
-def _parameters(formula: Formula) -> dict[str, Any]:
-    """Real sympy symbols for the formula's parameters."""
-    return {name: sp.Symbol(name, real=True) for name in formula.parameters}
-
-
 def _infinite_value_reasons(formula: Formula) -> Iterator[str]:
     """Yield reasons for infinitely many values. Free parameters are set to numbers: values that differ there differ."""
     free = [name for name in formula.parameters if name in formula.names]
@@ -308,7 +303,7 @@ def _growth_by_range(formula: Formula, lrc_profile: LrcProfile, repeating: Repea
 def definedness(formula: Formula) -> Definedness:
     """Decide whether the formula has a value at every pair of every scale."""
     family = "n" in formula.variables
-    listed = list(dict.fromkeys(islice(_formula_violations(formula), MOST_CONDITIONS + 1)))
+    listed = list(dict.fromkeys(islice(chain.from_iterable(map(violations, formula.nodes)), MOST_CONDITIONS + 1)))
     conditions = [condition for condition in listed if not never_holds(condition, family=family)]
     undecided = len(listed) > MOST_CONDITIONS
     cells: list[Cell] = []
@@ -335,12 +330,6 @@ def definedness(formula: Formula) -> Definedness:
     except FormulaError as error:
         return Definedness(everywhere=False, cell=cell, first=not undecided, why=str(error))
     raise AssertionError(f"{formula.text} has a value at {cell}")
-
-
-def _formula_violations(formula: Formula) -> Iterator[Node]:
-    """Conditions under which some operation of the formula has no value."""
-    for node in formula.nodes:
-        yield from violations(node)
 
 
 def _first_cell(condition: Node, family: bool) -> list[Cell] | None:

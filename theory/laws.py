@@ -139,7 +139,9 @@ def assigned(expression: sp.Expr, recovery: Recovery) -> sp.Expr:
     for parameter, value in recovery.assignment.items():
         if isinstance(parameter, sp.IndexedBase):
             members = [entry for entry in expression.atoms(sp.Indexed) if entry.base == parameter]
-            expression = expression.xreplace({entry: _member(entry, value) for entry in members})
+            # A value is that of all entries, or a function of an entry's indices.
+            values = {entry: value(*entry.indices) if isinstance(value, sp.Lambda) else value for entry in members}
+            expression = expression.xreplace(values)
         elif isinstance(parameter, sp.Symbol) and value.is_infinite:
             with sp.evaluate(True):  # logarithms of the parameter must cancel before the infinite value is inserted
                 expression = expression.doit().subs(parameter, value)
@@ -148,11 +150,6 @@ def assigned(expression: sp.Expr, recovery: Recovery) -> sp.Expr:
         else:
             expression = expression.replace(parameter, value)
     return expression
-
-
-def _member(entry: sp.Indexed, value: sp.Expr) -> sp.Expr:
-    """Value of one entry of a family: that of all entries, or a function of its indices."""
-    return value(*entry.indices) if isinstance(value, sp.Lambda) else value
 
 
 def _identical(*pairs: Pair, change: str) -> Ruling:
@@ -178,7 +175,8 @@ def _identical(*pairs: Pair, change: str) -> Ruling:
 def _proved(left: Side, right: Side) -> str | None:
     """Reason why both sides are identical; None if that is not proved."""
     with sp.evaluate(False):
-        sides = tuple(_with_running_sums(side()) for side in (left, right))
+        trees = [side() for side in (left, right)]
+        sides = tuple(tree.xreplace({total: _as_running_sums(total) for total in tree.atoms(sp.Sum)}) for tree in trees)
     # Second attempt: reciprocals become unrelated symbols, so that they may occur in angles and exponents.
     for trees in (sides, _with_named_reciprocals(sides)):
         try:
@@ -200,35 +198,21 @@ def _with_named_reciprocals(sides: tuple[sp.Expr, ...]) -> tuple[sp.Expr, ...]:
         return tuple(side.xreplace({part: names[value] for part, value in values.items()}) for side in sides)
 
 
-def _with_running_sums(side: sp.Expr) -> sp.Expr:
-    """Side with each sum replaced by a difference of running sums."""
-    return side.xreplace({total: _telescoped(total) for total in side.atoms(sp.Sum)})
-
-
-def _telescoped(total: sp.Sum) -> sp.Expr:
-    """Sum over entries of a family, as the difference of two values of one running-sum function."""
+def _as_running_sums(total: sp.Sum) -> sp.Expr:
+    """Sum over entries of a family as a difference of running sums; the sum, evaluated, if it has not that form."""
     with sp.evaluate(True):
-        return _difference_of_running_sums(_evaluated(total))
-
-
-def _evaluated(total: sp.Sum) -> sp.Sum:
-    """Sum with its limits and its summand evaluated, but not summed."""
-    return sp.Sum(total.function.doit(), *(tuple(part.doit() for part in limit) for limit in total.limits))
-
-
-def _difference_of_running_sums(total: sp.Sum) -> sp.Expr:
-    """Difference of running sums that equals the sum; the sum itself if it has not the form for that."""
-    (step, first, last), *others = total.limits
-    members = [entry for entry in total.function.atoms(sp.Indexed) if step in entry.free_symbols]
-    if others or not members:
-        return total
-    # If entries are indexed by their places before a shift, sum over these places.
-    (offset, *_) = (index - step for index in members[0].indices if step in index.free_symbols)
-    if step in offset.free_symbols:
-        return total
-    running = sp.Function("running")
-    factor, summand = total.function.xreplace({step: step - offset}).as_independent(step)
-    return factor * (running(summand, last + offset + 1) - running(summand, first + offset))
+        total = sp.Sum(total.function.doit(), *(tuple(part.doit() for part in limit) for limit in total.limits))
+        (step, first, last), *others = total.limits
+        members = [entry for entry in total.function.atoms(sp.Indexed) if step in entry.free_symbols]
+        if others or not members:
+            return total
+        # If entries are indexed by their places before a shift, sum over these places.
+        (offset, *_) = (index - step for index in members[0].indices if step in index.free_symbols)
+        if step in offset.free_symbols:
+            return total
+        running = sp.Function("running")
+        factor, summand = total.function.xreplace({step: step - offset}).as_independent(step)
+        return factor * (running(summand, last + offset + 1) - running(summand, first + offset))
 
 
 def _without_maxima(side: Side, positions: set[sp.Symbol]) -> Side:

@@ -341,7 +341,7 @@ def _decided_sign(expression: Expression) -> int:
         raise UndecidedChoice
     s = 0
     while s <= _LATEST:
-        if _sign_at(expression, s) == trend:
+        if _sign_of(expression.subs(S, s)) == trend:
             # The expression is monotone, so it keeps this sign from here on.
             if s == 0:
                 return trend
@@ -358,11 +358,6 @@ def _decided_sign(expression: Expression) -> int:
 def _sign_of(number: Expression) -> int | None:
     """Sign of a number; None if it is not decided."""
     return constant_sign(sp.sympify(exact.plain(number)))
-
-
-def _sign_at(expression: Expression, s: int) -> int | None:
-    """Sign of the expression at one s."""
-    return _sign_of(expression.subs(S, s))
 
 
 def _after_last_root(polynomial: sp.Poly) -> int:
