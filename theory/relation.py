@@ -288,14 +288,14 @@ class LabelClasses:
         keys: int64 [pairs], from 0.
         queries: int64 [pairs], from 0.
         parameters: int64 [pairs], in 0..count-1.
-        number: the parameter of each pair as a matrix, int64 [n, n], 0 below the diagonal.
+        parameter_matrix: the parameter of each pair, int64 [n, n], 0 below the diagonal.
         count: K, the number of labels that occur.
     """
 
     keys: Labels
     queries: Labels
     parameters: Labels
-    number: Labels
+    parameter_matrix: Labels
     count: int
 
     def sum_by_label(self, values: Array, seen: NDArray[np.bool_]) -> Array:
@@ -317,9 +317,11 @@ def label_classes(labels: Labels) -> LabelClasses:
         raise LengthgenError(f"labels must be a square matrix, not of shape {labels.shape}")
     keys, queries = upper_pairs(len(labels))
     distinct_labels, parameters = np.unique(labels[keys, queries], return_inverse=True)
-    number = np.zeros(labels.shape, dtype=np.int64)
-    number[keys, queries] = parameters
-    return LabelClasses(keys=keys, queries=queries, parameters=parameters, number=number, count=distinct_labels.size)
+    matrix = np.zeros(labels.shape, dtype=np.int64)
+    matrix[keys, queries] = parameters
+    return LabelClasses(
+        keys=keys, queries=queries, parameters=parameters, parameter_matrix=matrix, count=distinct_labels.size
+    )
 
 
 def upper_pairs(size: int) -> tuple[Labels, Labels]:

@@ -127,7 +127,7 @@ def from_samples(tokens: Array, outputs: Array, labels: Labels, lengths: NDArray
         in_use = lengths > query
         keys = vectors[in_use, : query + 1].reshape(in_use.sum(), (query + 1) * inputs)
         targets = output_vectors[in_use, query]
-        parameter_index = classes.number[: query + 1, query, None] * inputs + np.arange(inputs)
+        parameter_index = classes.parameter_matrix[: query + 1, query, None] * inputs + np.arange(inputs)
         columns = parameter_index.ravel()
         np.add.at(hessian, (columns[:, None], columns), keys.T @ keys / samples)
         np.add.at(linear, columns, keys.T @ targets / samples)
