@@ -13,7 +13,7 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import product, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.hope import SOURCE
-from lengthgen.theory.encodings import alibi, hope, rotary
+from lengthgen.theory.encodings import biases, hope, rotary
 from lengthgen.theory.zero import sympy_engine
 from lengthgen.theory.zero.enclosure import enclose
 
@@ -34,7 +34,7 @@ def content_of_five(offset: sp.Expr) -> sp.Expr:
 
 def alibi_of_five(offset: sp.Expr) -> sp.Expr:
     """ALiBi's logit for the same content, with the slope 0.05."""
-    return 5 + alibi.bias(sp.Rational(1, 20), query_position=offset, key_position=sp.Integer(0))
+    return 5 + biases.alibi_bias(sp.Rational(1, 20), query_position=offset, key_position=sp.Integer(0))
 
 
 def far_mass(
