@@ -18,7 +18,7 @@ from random import Random
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = {
     "encodings": ("theory/encodings/*.py",),
-    "theory": ("theory/*.py", "theory/far/*.py", "theory/formula/*.py"),
+    "theory": ("theory/*.py", "theory/formula/*.py", "theory/learning/*.py", "theory/zero/*.py"),
     "torch": ("empirical/encodings/*.py",),
     "audit": ("empirical/audit/*.py", "empirical/audit/models/*.py"),
     "circuits": (

@@ -20,8 +20,8 @@ from lengthgen.infrastructure.userfile import shown, user_code
 from lengthgen.theory.encodings.catalogue import ENCODINGS, named, register
 from lengthgen.theory.encodings.encoding import Encoding, EncodingError, Value
 from lengthgen.theory.encodings.own import record
+from lengthgen.theory.learning.anchored import zigzag
 from lengthgen.theory.relation import Labels, Relation
-from lengthgen.theory.rpe_square import zigzag
 
 __all__ = [
     "ENCODINGS",
@@ -50,7 +50,7 @@ class HintNeeded(EncodingError):
 
 
 def rpe_square_of(task: Task) -> Relation:
-    """Relation of sharp RPE-Square on a task: (j - l_j) - (i - l_i) (arXiv 2410.08898; theory/rpe_square.py).
+    """Relation of sharp RPE-Square on a task: (j - l_j) - (i - l_i) (arXiv 2410.08898; theory/learning/anchored.py).
 
     l is the last fixed token of the prompt at or before a position, 0 if there is none. Padding of an operand belongs
     to the operand and is no anchor [F]. Labels are zigzag numbers. The relation depends on the scale, because it sees

@@ -32,7 +32,7 @@ from lengthgen.theory.growth import Growth as Growth, growth as growth
 from lengthgen.theory.growth_within import growth_within as growth_within
 from lengthgen.theory.lrc import level_sets as level_sets, lrc as lrc, lrc_profile as lrc_profile
 from lengthgen.theory.lrc_within import bounds_within as lrc_bounds_within
-from lengthgen.theory.outcome import learn as learn, levels_of as levels_of
+from lengthgen.theory.generalization import learn as learn, levels_of as levels_of
 from lengthgen.theory.pattern import (
     Pattern as Pattern,
     from_array as pattern_from_array,

@@ -4,9 +4,8 @@ from lengthgen.circuits.encodings import NoRelation, parse_encoding, relation_of
 from lengthgen.circuits.tasks.published.subject import Subject
 from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 from lengthgen.theory.encodings.encoding import EncodingError
-from lengthgen.theory.min_degree import min_degree_interpolator, relation_basis
+from lengthgen.theory.learning.plaa import PlaaError, min_degree_interpolator, relation_basis
 from lengthgen.theory.pattern import from_formula
-from lengthgen.theory.plaa import PlaaError
 
 PREFIX = "pattern "
 """Beginning of the name of a subject that asks for an attention pattern; its formula follows."""

@@ -22,8 +22,8 @@ from lengthgen.circuits.encodings import (
 from lengthgen.circuits.formats import in_format
 from lengthgen.circuits.roles import ideal_relation, step_roles
 from lengthgen.circuits.tasks import load
+from lengthgen.theory.learning.anchored import copy_anchors, rpe_square
 from lengthgen.theory.relation import Relation, RelationError, from_function
-from lengthgen.theory.rpe_square import copy_anchors, rpe_square
 from tests.circuits.conftest import Analyses
 
 LARGEST = 8
