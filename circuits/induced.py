@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.partition import fewest_operators
 from lengthgen.circuits.roles import step_roles
+from lengthgen.circuits.search.partition import fewest_operators
 from lengthgen.circuits.tables import as_table, distinct, entries, keys_of
 from lengthgen.circuits.task import Tokens
 from lengthgen.circuits.trace import Trace

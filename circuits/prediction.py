@@ -18,8 +18,8 @@ import numpy as np
 
 from lengthgen.circuits.analysis import Analysis
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.distractors import unseen_distractors
-from lengthgen.circuits.encodings import EncodingSpec, HintNeeded, NoRelation, relation_of
+from lengthgen.circuits.coverage import unseen_distractors
+from lengthgen.circuits.encoding_spec import EncodingSpec, HintNeeded, NoRelation, relation_of
 from lengthgen.circuits.induced import Induced, induced_complexity
 from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
 from lengthgen.circuits.roles import Change, ScaleHintNeeded, ideal_relation, ideal_relation_by_token

@@ -49,8 +49,8 @@ class Reference:
 
     Attributes:
         arity: number of argument slots of every operator.
-        steps: function from n, or from both scales (`lengthgen.circuits.two_scales`), to the steps in order. Each step
-            is the name of its operator and its arguments: `arity` earlier positions, 1-based, which may repeat.
+        steps: function from n, or from both scales (`lengthgen.circuits.tasks.two_scales`), to the steps in order. Each
+            step is the name of its operator and its arguments: `arity` earlier positions, 1-based, which may repeat.
         apply: function from an operator's name and `arity` symbols to the symbol that the operator gives. Raises
             ValueError if the operator gives none.
     """

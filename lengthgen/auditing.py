@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthgen.answer import Answer
-from lengthgen.circuits.encodings import NUMBER, read_value
+from lengthgen.circuits.encoding_spec import NUMBER, read_value
 from lengthgen.empirical.audit import report
 from lengthgen.empirical.audit.lawful import failures, require_known
 from lengthgen.empirical.audit.loading import HEAD_DIM, HEADS, load, subjects

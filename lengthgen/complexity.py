@@ -41,7 +41,7 @@ class Question:
         spec: the task in its format.
         scales: ascending.
         arity: number of slots; None for the minimal one, or in mode declared for that of the reference circuit.
-        mode: one of lengthgen.circuits.modes.Mode.
+        mode: one of lengthgen.circuits.search.wirings.Mode.
         seconds: time limit; None for none.
         after: a task whose outputs are the prompts of the task, so that both together are asked about; None if none.
     """

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.circuits.encoding_spec import ENCODINGS
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest
 from lengthgen.infrastructure.files import user_cache

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lengthgen.circuits.encodings import EncodingSpec, parse_encodings
+from lengthgen.circuits.encoding_spec import EncodingSpec, parse_encodings
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.tasks.catalogue import TWO_SCALE_TASKS
 from lengthgen.circuits.tasks.families import is_of_family

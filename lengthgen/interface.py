@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lengthgen.answer import Answer
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.defaults import ideal_encoding
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.runs.limits import SEED

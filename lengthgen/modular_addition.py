@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from lengthgen.circuits.encodings import parse_encodings
+from lengthgen.circuits.encoding_spec import parse_encodings
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.modular_addition.conditions import CONDITIONS
 from lengthgen.empirical.modular_addition.outcomes import Outcome, is_fitted, outcomes

@@ -12,7 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.circuits.tasks import TASKS, TaskSpec, load
 from lengthgen.complexity import Question, compute
 from lengthgen.court import court_answer

@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import EncodingSpec, parse_encodings
+from lengthgen.circuits.encoding_spec import EncodingSpec, parse_encodings
 from lengthgen.circuits.forecast.ask import forecasts, require_beyond
 from lengthgen.circuits.prediction_record import Forecast, Prediction
 from lengthgen.circuits.task import Task

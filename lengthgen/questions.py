@@ -9,11 +9,12 @@ from typing import Any
 from lengthgen.circuits.clock import Clock, OutOfTime
 from lengthgen.circuits.questions.all_scales import src_for_all_scales
 from lengthgen.circuits.questions.counting import minimum_circuits
+from lengthgen.circuits.questions.grid import grid_src
 from lengthgen.circuits.questions.synthesis import scratchpad_tokens, src_within
 from lengthgen.circuits.src import MAX_ARITY, MAX_ENTRIES
 from lengthgen.circuits.task import TaskError
-from lengthgen.circuits.transducer import Transducer
-from lengthgen.circuits.two_scales import TwoScaleTask, grid_src
+from lengthgen.circuits.tasks.transducer import Transducer
+from lengthgen.circuits.tasks.two_scales import TwoScaleTask
 from lengthgen.complexity import Question, SRCAnswer, compute
 from lengthgen.results import number
 
@@ -144,7 +145,7 @@ def grid(
     """Return SRC of a task of two scales at every pair of scales up to the last ones, as JSON holds it.
 
     Raises:
-        TaskError: as `lengthgen.circuits.two_scales.grid_src`.
+        TaskError: as `lengthgen.circuits.questions.grid.grid_src`.
     """
     answer = grid_src(family, first, second, arity, mode=mode, clock=Clock(seconds))
     values: dict[str, dict[str, int | str | None]] = {}

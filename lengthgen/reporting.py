@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote_plus
 
-from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.circuits.encoding_spec import ENCODINGS
 from lengthgen.circuits.formats import FORMATS
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.circuits.tasks import TASKS, TaskSpec
 from lengthgen.empirical.runs.environment import revision
 from lengthgen.empirical.runs.store import RunStore

@@ -4,10 +4,10 @@ import inspect
 import math
 from typing import Any
 
+from lengthgen.circuits.search.templates import Template
 from lengthgen.circuits.tasks import TASKS
 from lengthgen.circuits.tasks.catalogue import TWO_SCALE_TASKS
 from lengthgen.circuits.tasks.families import PUBLISHED_TASKS
-from lengthgen.circuits.templates import Template
 
 
 def tasks_answer() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lengthgen.circuits.encodings import parse_encodings
+from lengthgen.circuits.encoding_spec import parse_encodings
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.text.profile import load_profile
 from lengthgen.empirical.text.run import TextRun, tests_by_name

@@ -8,8 +8,8 @@ from time import monotonic
 from typing import Any
 
 from lengthgen.announcement import announce_replacement, announce_runs, offer
-from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.curves import write_curves
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.runs.profile import Model

@@ -18,7 +18,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.encodings import EncodingError, parse_encoding, parse_encodings, relation_of
+from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding, parse_encodings, relation_of
 from lengthgen.circuits.forecast.ask import forecasts
 from lengthgen.circuits.prediction_record import Forecast, Prediction
 from lengthgen.circuits.roles import step_roles

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 
 from lengthgen.circuits.analysis import Analysis
-from lengthgen.circuits.encodings import parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import parse_encoding, relation_of
 from lengthgen.circuits.induced import induced_complexity
 from lengthgen.circuits.roles import step_roles
 from lengthgen.circuits.task import UNDEFINED, Task
@@ -93,7 +93,7 @@ class Instance:
         return frozenset(step_roles(self.analysis.circuit, self.scale))
 
     def relation(self, encoding: str) -> Relation:
-        """Position relation of an encoding. Raises the errors of `lengthgen.circuits.encodings.relation_of`."""
+        """Position relation of an encoding. Raises the errors of `lengthgen.circuits.encoding_spec.relation_of`."""
         return relation_of(parse_encoding(encoding), self.analysis.circuit)
 
     def labels(self, encoding: str) -> Labels:

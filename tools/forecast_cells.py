@@ -18,10 +18,10 @@ from typing import Any
 
 from lengthgen.circuits.analysis import SearchStopped, analyse, digest_of
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.encodings import EncodingError, parse_encoding
+from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding
 from lengthgen.circuits.forecast.features import IDEAL_RELATIONS, OwnToken, features_of, first_break, own_token_decides
+from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.record import ANSWERED, REGISTERED, RecordedCell, write_cells
-from lengthgen.circuits.other_circuits import SeveralCircuits
 from lengthgen.circuits.prediction import MORE_PROMPTS, predict
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction, VariantPrediction
 from lengthgen.circuits.src import traces_up_to

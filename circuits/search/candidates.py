@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.guesses import Guesses
 from lengthgen.circuits.search.problem import Problem
 from lengthgen.circuits.search.serving import Attempt, Served, filled
-from lengthgen.circuits.templates import HOLE, Combination, Place, choose_wirings
+from lengthgen.circuits.search.templates import HOLE, Combination, Guesses, Place, choose_wirings
 
 
 @dataclass(frozen=True, kw_only=True)

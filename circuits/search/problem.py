@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Self
 
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.modes import all_wirings
-from lengthgen.circuits.operators import StepEntries, entries_of_step
+from lengthgen.circuits.search.templates import Place
+from lengthgen.circuits.search.wirings import Alternatives, all_wirings
+from lengthgen.circuits.tables import StepEntries, entries_of_step
 from lengthgen.circuits.task import Task
-from lengthgen.circuits.templates import Place
 from lengthgen.circuits.trace import Trace
-from lengthgen.circuits.wirings import Alternatives
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +20,7 @@ class Problem:
         task: the task.
         traces: scale -> its trace, ascending.
         arity: number of slots of every operator; in mode "typed" the largest number.
-        mode: one of lengthgen.circuits.modes.Mode.
+        mode: one of lengthgen.circuits.search.wirings.Mode.
     """
 
     task: Task

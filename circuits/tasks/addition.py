@@ -6,7 +6,7 @@ import numpy as np
 
 from lengthgen.circuits.task import Reference, Task
 from lengthgen.circuits.tasks.digits import Numbers, digit_task, digits_of
-from lengthgen.circuits.two_scales import TwoScaleTask
+from lengthgen.circuits.tasks.two_scales import TwoScaleTask
 
 
 def addition(base: int = 10) -> Task:

@@ -21,7 +21,7 @@ from lengthgen.circuits.tasks.selection import select_any, select_first, select_
 from lengthgen.circuits.tasks.sorting import sort_direct, sort_trace
 from lengthgen.circuits.tasks.stack import stack
 from lengthgen.circuits.tasks.subtraction import subtraction
-from lengthgen.circuits.two_scales import TwoScaleTask
+from lengthgen.circuits.tasks.two_scales import TwoScaleTask
 
 TASKS: dict[str, Callable[..., Task]] = {
     "copy": copy,

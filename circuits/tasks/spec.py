@@ -15,9 +15,8 @@ from lengthgen.circuits.formats import FORMATS, in_format
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks.catalogue import TASKS, TWO_SCALE_TASKS
 from lengthgen.circuits.tasks.families import PUBLISHED_TASKS, has_base, is_of_family, require_family, task_of_family
-from lengthgen.circuits.tasks.machines import MACHINES
-from lengthgen.circuits.transducer import Transducer
-from lengthgen.circuits.two_scales import TwoScaleTask
+from lengthgen.circuits.tasks.transducer import MACHINES, Transducer
+from lengthgen.circuits.tasks.two_scales import TwoScaleTask
 from lengthgen.infrastructure.errors import in_any_case, nearest
 from lengthgen.infrastructure.userfile import load_object, split_file
 

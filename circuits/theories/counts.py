@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.circuits.analysis import Analysis
-from lengthgen.circuits.encodings import NoRelation, parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import NoRelation, parse_encoding, relation_of
 from lengthgen.circuits.theories.scaled import Unanswered, analysis_of, scales_of
 from lengthgen.circuits.theories.src_rules import DOMAIN, coverage
 from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes

@@ -1,6 +1,6 @@
 """Min-degree interpolator of arXiv 2410.08898: what gradient descent learns in position-only linear attention."""
 
-from lengthgen.circuits.encodings import NoRelation, parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import NoRelation, parse_encoding, relation_of
 from lengthgen.circuits.tasks.published.subject import Subject
 from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 from lengthgen.theory.encodings.encoding import EncodingError

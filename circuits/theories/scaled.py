@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.encodings import NoRelation, parse_encoding
-from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.encoding_spec import NoRelation, parse_encoding
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.theories.theory import Question
 from lengthgen.infrastructure.errors import LengthgenError

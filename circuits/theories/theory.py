@@ -25,7 +25,7 @@ class Question:
 
     Attributes:
         subject: the task, as its source writes it.
-        encoding: text of an encoding (`lengthgen.circuits.encodings.parse_encoding`).
+        encoding: text of an encoding (`lengthgen.circuits.encoding_spec.parse_encoding`).
         train: largest length of training.
         test: largest length of the test, above `train`.
     """

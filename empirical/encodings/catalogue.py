@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.encodings import EncodingError, EncodingSpec, parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import EncodingError, EncodingSpec, parse_encoding, relation_of
 from lengthgen.empirical.encodings.base import PositionEncoding
 from lengthgen.empirical.encodings.guarded import guard
 from lengthgen.empirical.encodings.relational import Relational
@@ -69,7 +69,7 @@ def label_relation(spec: EncodingSpec, circuit: Circuit | None) -> Relation | No
     """Relation whose labels the module reads, for a circuit; None if the module reads no labels.
 
     Raises:
-        EncodingError, RelationError: see `lengthgen.circuits.encodings.relation_of`.
+        EncodingError, RelationError: see `lengthgen.circuits.encoding_spec.relation_of`.
     """
     origin = spec.record.drawn_from
     if origin:

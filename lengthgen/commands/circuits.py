@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.src import Interrupted
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TaskSpec, load_machine, load_two_scales
@@ -244,7 +244,7 @@ def predict(
 
     from lengthgen.circuits.analysis import analyse
     from lengthgen.circuits.clock import Clock
-    from lengthgen.circuits.encodings import HintNeeded, NoRelation, parse_encodings
+    from lengthgen.circuits.encoding_spec import HintNeeded, NoRelation, parse_encodings
     from lengthgen.circuits.forecast.ask import require_beyond
     from lengthgen.predicting import forecasts_of
     from lengthgen.progress import phases_told

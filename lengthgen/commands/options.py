@@ -71,7 +71,7 @@ def _formats() -> Iterable[str]:
 
 def _encodings() -> Iterable[str]:
     def names() -> Iterable[str]:
-        from lengthgen.circuits.encodings import ENCODINGS
+        from lengthgen.circuits.encoding_spec import ENCODINGS
 
         return ENCODINGS
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lengthgen.circuits.encodings import (
+from lengthgen.circuits.encoding_spec import (
     ENCODINGS,
     EncodingError,
     EncodingSpec,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.formats import CLOSING, PAD, FilledTask, filled
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import Prediction

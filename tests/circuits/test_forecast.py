@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lengthgen import forecast
-from lengthgen.circuits.encodings import ENCODINGS, parse_encoding
+from lengthgen.circuits.encoding_spec import ENCODINGS, parse_encoding
 from lengthgen.circuits.forecast.ask import posterior
 from lengthgen.circuits.forecast.features import (
     Features,

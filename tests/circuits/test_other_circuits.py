@@ -3,9 +3,9 @@
 import pytest
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.distractors import unseen_distractors
-from lengthgen.circuits.encodings import parse_encoding, relation_of
-from lengthgen.circuits.other_circuits import (
+from lengthgen.circuits.coverage import unseen_distractors
+from lengthgen.circuits.encoding_spec import parse_encoding, relation_of
+from lengthgen.circuits.forecast.other_circuits import (
     LatestBreaks,
     SeveralCircuits,
     favoured_circuit,
@@ -74,7 +74,7 @@ def test_what_never_fails_needs_no_other_circuit(monkeypatch: pytest.MonkeyPatch
     analysis = analyse(parse_task("parity").plain(), "aligned", TEST[-1])
     spec = parse_encoding("ipe")
     prediction = predict(analysis, spec, train=TRAIN, test=TEST)
-    monkeypatch.setattr("lengthgen.circuits.other_circuits.first_breaks", None)  # would fail if it were called
+    monkeypatch.setattr("lengthgen.circuits.forecast.other_circuits.first_breaks", None)  # would fail if it were called
     none = LatestBreaks(coverage=None, distractors=None, own_token=None)
     assert SeveralCircuits(analysis, TRAIN, TEST).latest_breaks(spec, prediction) == none
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengthgen.circuits import partition as module
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.partition import Compatibility, fewest_operators, kernel, minimal_tables
+from lengthgen.circuits.search import partition as module
+from lengthgen.circuits.search.partition import Compatibility, fewest_operators, kernel, minimal_tables
 from lengthgen.circuits.tables import Table
 from tests.oracles import sequences as oracle
 

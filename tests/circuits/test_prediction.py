@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import ENCODINGS, EncodingError, HintNeeded, NoRelation, parse_encoding
+from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingError, HintNeeded, NoRelation, parse_encoding
 from lengthgen.circuits.formats import CLOSING
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import VARIANTS, Prediction

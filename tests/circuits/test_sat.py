@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.circuits import sat
-from lengthgen.circuits.sat import SatResult, SolverError, Table, decide, formula
+from lengthgen.circuits.search import sat
+from lengthgen.circuits.search.sat import SatResult, SolverError, Table, decide, formula
 from tests.oracles import sequences as oracle
 from tests.processes import PATIENCE, is_alive, started, wait_until
 
@@ -204,7 +204,7 @@ def test_a_formula_that_is_too_large_is_refused_before_it_is_made(monkeypatch: p
 
 def test_asking_imports_no_solver_here() -> None:
     program = (
-        "import sys; from lengthgen.circuits.sat import decide; decide([], 0, [], seconds=9, proof=True); "
+        "import sys; from lengthgen.circuits.search.sat import decide; decide([], 0, [], seconds=9, proof=True); "
         "sys.exit(any(name in sys.modules for name in ('pysat', 'pysolvers', 'torch')))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -11,14 +11,15 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from lengthgen.circuits import determining, partition, sat
+from lengthgen.circuits import determining
 from lengthgen.circuits import src as src_module
 from lengthgen.circuits import trace as trace_module
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.determining import determining_sets
 from lengthgen.circuits.formats import in_format
-from lengthgen.circuits.partition import fewest_operators
-from lengthgen.circuits.search import rounds, stages
+from lengthgen.circuits.search import partition, rounds, sat
+from lengthgen.circuits.search import rounds as stages
+from lengthgen.circuits.search.partition import fewest_operators
 from lengthgen.circuits.src import Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import load, parse_task

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from lengthgen.circuits.clock import Clock, OutOfTime
-from lengthgen.circuits.search import stages
+from lengthgen.circuits.search import rounds as stages
 from lengthgen.circuits.search.candidates import candidates, feasible
 from lengthgen.circuits.search.narrowing import BoundSteps, Narrowed, admitted, extended, fewest, narrowed
 from lengthgen.circuits.search.problem import Problem
+from lengthgen.circuits.search.rounds import INTERRUPTED, search
 from lengthgen.circuits.search.serving import Served
 from lengthgen.circuits.search.simplest import circuit_of
-from lengthgen.circuits.search.stages import INTERRUPTED, search
 from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.tasks import load
 

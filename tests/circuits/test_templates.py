@@ -10,12 +10,12 @@ import pytest
 
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.determining import determines
+from lengthgen.circuits.search.templates import MAX_PACE, choose_wirings, located_wiring, pace_of
 from lengthgen.circuits.src import SRCResult, src, traces_up_to
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks.copying import copy
 from lengthgen.circuits.tasks.counter import parity
 from lengthgen.circuits.tasks.growing import permutation
-from lengthgen.circuits.templates import MAX_PACE, choose_wirings, located_wiring, pace_of
 from lengthgen.circuits.trace import segments, trace
 from tests.circuits.examples import addition, random_task
 from tests.oracles import sequences as oracle

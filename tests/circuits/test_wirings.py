@@ -9,8 +9,8 @@ import pytest
 
 from lengthgen.circuits import determining, tables
 from lengthgen.circuits.determining import determines, determining_sets, known_sets
-from lengthgen.circuits.guesses import Guesses
-from lengthgen.circuits.modes import all_wirings
+from lengthgen.circuits.search.templates import Guesses
+from lengthgen.circuits.search.wirings import MAX_WIRINGS, all_wirings, alternatives
 from lengthgen.circuits.src import minimal_arity, traces_up_to
 from lengthgen.circuits.tables import Table, step_entries
 from lengthgen.circuits.task import Task
@@ -18,7 +18,6 @@ from lengthgen.circuits.tasks import load
 from lengthgen.circuits.tasks.copying import copy
 from lengthgen.circuits.tasks.counter import parity
 from lengthgen.circuits.trace import extended, of_prompts, trace
-from lengthgen.circuits.wirings import MAX_WIRINGS, alternatives
 from tests.circuits.examples import addition, direct_parity, random_task
 from tests.oracles import sequences as oracle
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.commands.figures import WidthName
 from lengthgen.empirical.runs.run import FORMAT_VERSION, one_run
 from lengthgen.paper_figs import style, task_labels

@@ -14,7 +14,7 @@ from lengthgen import complexity, questions
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TASKS, TaskSpec, load, load_machine, load_two_scales
 from lengthgen.circuits.tasks.catalogue import TWO_SCALE_TASKS
-from lengthgen.circuits.tasks.machines import MACHINES
+from lengthgen.circuits.tasks.transducer import MACHINES
 from tests.lengthgen.refusal import refused
 from tests.timing import at_once
 

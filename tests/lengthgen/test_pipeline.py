@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from lengthgen import gallery, pipeline
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.gallery import Drawn
 from lengthgen.infrastructure import files

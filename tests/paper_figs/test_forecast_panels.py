@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import parse_encoding, parse_encodings, relation_of
+from lengthgen.circuits.encoding_spec import parse_encoding, parse_encodings, relation_of
 from lengthgen.circuits.forecast.ask import forecasts
 from lengthgen.circuits.prediction_record import Counted, Prediction
 from lengthgen.circuits.roles import step_roles

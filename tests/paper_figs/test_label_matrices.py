@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import EncodingError, parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding, relation_of
 from lengthgen.circuits.roles import step_roles
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load

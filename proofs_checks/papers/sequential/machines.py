@@ -6,8 +6,7 @@ from lengthgen.circuits.questions.all_scales import src_for_all_scales
 from lengthgen.circuits.questions.composition import after
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.tasks import load
-from lengthgen.circuits.tasks.machines import copy, counter, parity
-from lengthgen.circuits.transducer import State, Transducer
+from lengthgen.circuits.tasks.transducer import State, Transducer, copy, counter, parity
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.papers.pola import formalised
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.encodings import parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import parse_encoding, relation_of
 from lengthgen.circuits.formats import in_format
 from lengthgen.circuits.induced import Induced, induced_complexity
 from lengthgen.circuits.roles import step_roles

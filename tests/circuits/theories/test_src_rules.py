@@ -3,7 +3,7 @@
 import pytest
 
 from lengthgen.circuits.analysis import analyse
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.tasks import TASKS
 from lengthgen.circuits.tasks.published.subject import Subject

@@ -6,7 +6,7 @@ from copy import deepcopy
 import pytest
 import torch
 
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.empirical.encodings.base import PositionEncoding
 from lengthgen.empirical.encodings.catalogue import EncodingError, module_of
 from lengthgen.empirical.encodings.guarded import guard

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from lengthgen.circuits.analysis import analyse, digest_of
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.languages.memory import definiteness, own_letter_decides
 from lengthgen.circuits.languages.named import random_language
 from lengthgen.circuits.task import TaskError

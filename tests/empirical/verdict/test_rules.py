@@ -4,7 +4,7 @@ import pytest
 
 from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.theories.theory import SURE, Guess

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lengthgen.circuits import sat
 from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.search import sat
 from lengthgen.circuits.tables import Table, entries
 
 MAX_LOOKS = 100_000
@@ -119,7 +119,7 @@ def fewest_operators(steps: Sequence[frozenset[Table]], symbols: int, clock: Clo
 
     The result is exact iff lower == upper, which only a clock's limit can prevent.
 
-    A short depth-first search decides small cases; CaDiCaL (`lengthgen.circuits.sat`) decides the rest.
+    A short depth-first search decides small cases; CaDiCaL (`lengthgen.circuits.search.sat`) decides the rest.
 
     Args:
         steps: the possible tables of each step, none empty.

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from lengthgen.circuits.analysis import Analysis
 from lengthgen.circuits.circuit import Circuit, Wiring
 from lengthgen.circuits.clock import Clock, OutOfTime
+from lengthgen.circuits.coverage import unseen_distractors
 from lengthgen.circuits.determining import determining_sets
-from lengthgen.circuits.distractors import unseen_distractors
-from lengthgen.circuits.encodings import EncodingSpec, HintNeeded, relation_of
+from lengthgen.circuits.encoding_spec import EncodingSpec, HintNeeded, relation_of
 from lengthgen.circuits.induced import induced_complexity
-from lengthgen.circuits.modes import Mode, as_array
 from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.search.wirings import Mode, as_array
 from lengthgen.circuits.src import src
 from lengthgen.circuits.tables import Table, table_of
 from lengthgen.circuits.task import Task
