@@ -80,8 +80,8 @@ from lengthgen.circuits.tasks.two_scales import TwoScaleTask as TwoScaleTask
 from lengthgen.predicting import Forecasts as Forecasts, forecast as forecast
 
 # Theories of length generalization
-from lengthgen.circuits.theories.catalogue import THEORIES as THEORIES
-from lengthgen.circuits.theories.theory import (
+from lengthgen.circuits.rivals.theories import THEORIES as THEORIES
+from lengthgen.circuits.rivals.rival import (
     Guess as Guess,
     Question as Question,
     abstain as abstain,

@@ -7,7 +7,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-from lengthgen.circuits.theories.catalogue import THEORIES, theory_named
+from lengthgen.circuits.rivals.theories import THEORIES, theory_named
 from lengthgen.empirical.court.cell import Cell
 from lengthgen.empirical.court.freeze import GUESS, Frozen, freeze, guess_from_json
 from lengthgen.empirical.court.published.load import published_cells

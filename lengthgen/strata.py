@@ -3,8 +3,8 @@
 from itertools import islice
 from typing import Any
 
-from lengthgen.circuits.theories.catalogue import theory_named
-from lengthgen.circuits.theories.theory import TheoryError
+from lengthgen.circuits.rivals.rival import TheoryError
+from lengthgen.circuits.rivals.theories import theory_named
 from lengthgen.empirical.court.strata import questions as drawn_questions
 from lengthgen.empirical.court.strata import stratified
 

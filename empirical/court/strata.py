@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass, field
 from time import process_time
 from typing import Any
 
+from lengthgen.circuits.rivals.rival import Guess, Question, Theory
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.tasks.families import WITH_STATES
 from lengthgen.circuits.tasks.published.subject import Subject
 from lengthgen.circuits.tasks.random_circuits import drawn_name
-from lengthgen.circuits.theories.theory import Guess, Question, Theory
 from lengthgen.empirical.court.freeze import Frozen, guess_as_json
 from lengthgen.empirical.statistics.shares import share
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse, digest_of
 from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.rivals.src_rules import MAX_STEPS
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
 from lengthgen.circuits.tasks.random_circuits import SWAPS, WIRINGS
-from lengthgen.circuits.theories.scaled import MAX_STEPS
 
 TRAIN, TEST = 5, 20
 """Largest scales of training and of the test."""

@@ -27,13 +27,14 @@ from lengthgen.circuits.encoding_spec import (
 from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
+from lengthgen.circuits.rivals.by_encoding import ENCODINGS_ORDER
+from lengthgen.circuits.rivals.counts import by_counts, window_of
+from lengthgen.circuits.rivals.k_sparse import K_SPARSE
+from lengthgen.circuits.rivals.rival import Guess, Question, abstain, no, yes
+from lengthgen.circuits.rivals.src_rules import MAX_STEPS, MORE_PROMPTS
 from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.tasks.published.subject import Subject
-from lengthgen.circuits.theories import encodings_order, k_sparse
-from lengthgen.circuits.theories.counts import by_counts, window_of
-from lengthgen.circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
-from lengthgen.circuits.theories.theory import Guess, Question, abstain, no, yes
 
 RULES = (
     "always-no",
@@ -88,7 +89,7 @@ def answers(
             name: theory.guess(
                 Question(subject=subject, encoding=str(spec), train=max(train), test=max(test)),
             )
-            for name, theory in (("k-sparse", k_sparse.THEORY), ("encodings-order", encodings_order.THEORY))
+            for name, theory in (("k-sparse", K_SPARSE), ("encodings-order", ENCODINGS_ORDER))
         }
         for text, spec in zip(encodings, specs, strict=True)
     }

@@ -112,7 +112,7 @@ def _protocols_and_tasks() -> Iterable[str]:
 
 
 def _theories() -> Iterable[str]:
-    from lengthgen.circuits.theories.catalogue import THEORIES
+    from lengthgen.circuits.rivals.theories import THEORIES
 
     return THEORIES
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from theory.system.files import write_sealed_json
+
 from circuits.prediction_record import RULES, Prediction
 from empirical.court.outcomes import THRESHOLDS, outcome_of
 from empirical.court.published.load import published_cells
@@ -33,7 +35,6 @@ from proofs_checks import ledger
 from tests.lengthgen.settled_here import settled_here
 from tests.paper_figs import made_up
 from tests.pool_here import pool_here
-from theory.system.files import write_sealed_json
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 Judged = dict[str, Any]

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lengthgen.circuits.theories import c_rasp, depth, encodings_order, k_sparse, min_degree, rasp_l
-from lengthgen.circuits.theories.counts import COUNTS
-from lengthgen.circuits.theories.src_rules import SRC_THEORIES
-from lengthgen.circuits.theories.theory import Guess, Question, Theory, TheoryError, no, yes
+from lengthgen.circuits.rivals.by_encoding import ENCODINGS_ORDER, MIN_DEGREE
+from lengthgen.circuits.rivals.counts import COUNTS
+from lengthgen.circuits.rivals.k_sparse import K_SPARSE
+from lengthgen.circuits.rivals.rasp import C_RASP, DEPTH, RASP_L
+from lengthgen.circuits.rivals.rival import Guess, Question, Theory, TheoryError, no, yes
+from lengthgen.circuits.rivals.src_rules import SRC_THEORIES
 from lengthgen.infrastructure.errors import in_any_case, nearest
 from lengthgen.infrastructure.userfile import Guarded, load_object, shown, split_file
 
-RIVALS: tuple[Theory, ...] = tuple(
-    module.THEORY for module in (c_rasp, k_sparse, encodings_order, rasp_l, depth, min_degree)
-)
+RIVALS: tuple[Theory, ...] = (C_RASP, K_SPARSE, ENCODINGS_ORDER, RASP_L, DEPTH, MIN_DEGREE)
 """Rivals of the conjecture on SRC."""
 THEORIES: Mapping[str, Theory] = {theory.name: theory for theory in (*SRC_THEORIES, COUNTS, *RIVALS)}
 """Name -> theory."""

@@ -5,12 +5,11 @@ import pytest
 from lengthgen.circuits.analysis import analyse
 from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.rivals.rival import Guess, Question
+from lengthgen.circuits.rivals.src_rules import LARGEST, SRC_THEORIES, scales_of
 from lengthgen.circuits.tasks import TASKS
 from lengthgen.circuits.tasks.published.subject import Subject
-from lengthgen.circuits.theories.scaled import LARGEST, scales_of
-from lengthgen.circuits.theories.src_rules import SRC_THEORIES
-from lengthgen.circuits.theories.theory import Guess, Question
-from tests.circuits.theories.questions import about
+from tests.circuits.rivals.questions import about
 
 BY_NAME = {theory.name: theory for theory in SRC_THEORIES}
 OF_PREDICTION = ("src", "src-coverage", "src-selection", "src-distractors")

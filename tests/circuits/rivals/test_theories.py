@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from lengthgen.circuits.rivals.rival import SURE, Question, TheoryError
+from lengthgen.circuits.rivals.theories import OWN, THEORIES, theory_named
 from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
-from lengthgen.circuits.theories.catalogue import OWN, THEORIES, theory_named
-from lengthgen.circuits.theories.theory import SURE, Question, TheoryError
-from tests.circuits.theories.questions import about
+from tests.circuits.rivals.questions import about
 
 
 def test_every_theory_is_found_by_its_name_and_says_what_it_is() -> None:
@@ -46,7 +46,7 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 )
 def test_a_theory_of_the_users_own_joins_after_the_fact(tmp_path: Path, body: str, probability: float | None) -> None:
     path = tmp_path / "mine.py"
-    path.write_text(f"from lengthgen.circuits.theories.theory import Guess\n\ndef mine(question):\n    {body}\n")
+    path.write_text(f"from lengthgen.circuits.rivals.rival import Guess\n\ndef mine(question):\n    {body}\n")
     theory = theory_named(f"{path}:mine")
     assert theory.guess(about("rope")).probability == (None if probability is None else pytest.approx(probability))
     assert (theory.domain, theory.label, theory.source) == (OWN, "F", "")

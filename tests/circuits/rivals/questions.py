@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from functools import partial
 
+from lengthgen.circuits.rivals.rival import Question
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.tasks.published.subject import Subject
-from lengthgen.circuits.theories.theory import Question
 
 
 def about(

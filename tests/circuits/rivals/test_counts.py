@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from lengthgen.circuits.rivals.counts import COUNTS, affine_functions, failure, samples_of
 from lengthgen.circuits.task import Task
-from lengthgen.circuits.theories.counts import COUNTS, affine_functions, failure, samples_of
 from lengthgen.circuits.trace import trace
-from tests.circuits.theories.questions import about
+from tests.circuits.rivals.questions import about
 
 
 def answers(name: str, encoding: str = "nope") -> float | None:

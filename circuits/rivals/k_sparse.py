@@ -6,10 +6,9 @@ from functools import cache
 
 from lengthgen.circuits.clock import Clock, OutOfTime
 from lengthgen.circuits.determining import determining_sets
+from lengthgen.circuits.rivals.rival import COUPLED, Guess, Question, Theory, abstain, encoding_name, no, yes
 from lengthgen.circuits.src import MAX_ARITY
 from lengthgen.circuits.task import Task, TaskError
-from lengthgen.circuits.theories.kinds import COUPLED, encoding_name
-from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
 from lengthgen.circuits.trace import Trace, trace
 
 TRAIN, TEST = 5, 10
@@ -114,7 +113,7 @@ def _length(scale: int, question: Question) -> int | None:
     return question.train + 1 if scale == TRAIN + 1 else None
 
 
-THEORY = Theory(
+K_SPARSE = Theory(
     name="k-sparse",
     title="k-sparse and local",
     statement="A task generalizes if each token depends on at most k earlier tokens and, unless positions are coupled, "

@@ -5,11 +5,10 @@ from importlib.resources import files
 
 import pytest
 
+from lengthgen.circuits.rivals.rasp import classification, guess_by_c_rasp
+from lengthgen.circuits.rivals.rival import SURE, Question
 from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
-from lengthgen.circuits.theories.c_rasp import guess
-from lengthgen.circuits.theories.cited import classification
-from lengthgen.circuits.theories.theory import SURE, Question
-from tests.circuits.theories.questions import about
+from tests.circuits.rivals.questions import about
 
 ROWS = tuple(
     csv.DictReader(
@@ -21,7 +20,7 @@ ROWS = tuple(
 def test_predicts_what_its_authors_predict() -> None:
     for row in ROWS:
         if row["pe"] in ("ape", "nope"):
-            answer = guess(Question(subject=SUBJECTS[row["task"]], encoding=row["pe"], train=50, test=150))
+            answer = guess_by_c_rasp(Question(subject=SUBJECTS[row["task"]], encoding=row["pe"], train=50, test=150))
             assert answer.probability == pytest.approx(SURE if row["predicted"] == "True" else 1 - SURE), row
 
 
@@ -40,24 +39,24 @@ def test_every_published_task_is_a_regular_language_or_cited() -> None:
 
 
 def test_periods_count_for_learned_absolute_codes_only() -> None:
-    assert guess(about("nope", language="(aa)*")).probability == pytest.approx(1 - SURE)
-    assert guess(about("ape", language="(aa)*")).probability == SURE
-    assert guess(about("offset-ape", language="(aa)*")).probability == SURE
+    assert guess_by_c_rasp(about("nope", language="(aa)*")).probability == pytest.approx(1 - SURE)
+    assert guess_by_c_rasp(about("ape", language="(aa)*")).probability == SURE
+    assert guess_by_c_rasp(about("offset-ape", language="(aa)*")).probability == SURE
 
 
 @pytest.mark.parametrize("encoding", ["rope", "t5", "alibi", "sinusoidal", "ipe"])
 def test_other_encodings_are_outside_its_domain(encoding: str) -> None:
-    answer = guess(about(encoding, language="(aa)*"))
+    answer = guess_by_c_rasp(about(encoding, language="(aa)*"))
     assert answer.probability is None
     assert encoding in answer.reason
 
 
 def test_a_task_of_the_same_name_from_another_paper_is_not_answered() -> None:
-    assert guess(about("nope", name="sort", arxiv="2410.02140")).probability == SURE
-    assert guess(about("nope", name="sort", arxiv="2305.19466")).probability is None
+    assert guess_by_c_rasp(about("nope", name="sort", arxiv="2410.02140")).probability == SURE
+    assert guess_by_c_rasp(about("nope", name="sort", arxiv="2305.19466")).probability is None
 
 
 def test_an_undecided_language_is_not_answered() -> None:
-    answer = guess(about("nope", language=f"({'a' * 50})*"))
+    answer = guess_by_c_rasp(about("nope", language=f"({'a' * 50})*"))
     assert answer.probability is None
     assert "undecided" in answer.reason

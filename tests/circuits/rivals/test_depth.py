@@ -3,9 +3,9 @@
 import pytest
 
 from lengthgen.circuits.languages.regular import minimal_automaton
-from lengthgen.circuits.theories.depth import LAYERS, blocks, guess
-from lengthgen.circuits.theories.theory import SURE
-from tests.circuits.theories.questions import about
+from lengthgen.circuits.rivals.rasp import LAYERS, blocks, guess_by_depth
+from lengthgen.circuits.rivals.rival import SURE
+from tests.circuits.rivals.questions import about
 
 
 def alternation(count: int, letters: str = "ab") -> str:
@@ -24,10 +24,10 @@ def test_other_languages_are_not_in_the_family(expression: str) -> None:
 
 
 def test_k_minus_two_layers_are_needed() -> None:
-    assert guess(about("nope", language=alternation(LAYERS + 2))).probability == SURE
-    assert guess(about("nope", language=alternation(LAYERS + 3))).probability == pytest.approx(1 - SURE)
+    assert guess_by_depth(about("nope", language=alternation(LAYERS + 2))).probability == SURE
+    assert guess_by_depth(about("nope", language=alternation(LAYERS + 3))).probability == pytest.approx(1 - SURE)
 
 
 @pytest.mark.parametrize(("encoding", "language"), [("rope", alternation(3)), ("nope", "(ab)*"), ("nope", None)])
 def test_other_questions_are_not_answered(encoding: str, language: str | None) -> None:
-    assert guess(about(encoding, language=language)).probability is None
+    assert guess_by_depth(about(encoding, language=language)).probability is None

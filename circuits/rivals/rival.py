@@ -2,7 +2,7 @@
 
 A question names a task, an encoding and two lengths. An answer is the probability that a model which fits its training
 lengths is right at the tested length, or an abstention with its reason. So rival theories can be scored on the same
-cells, whoever measured them.
+cells, whoever measured them. Theories speak about kinds of position encodings, by the names of encodings.
 """
 
 from collections.abc import Callable
@@ -10,9 +10,19 @@ from dataclasses import dataclass
 
 from lengthgen.circuits.tasks.published.subject import Subject
 from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.encodings.catalogue import called
 
 SURE = 0.9
 """Probability that stands for the "yes" of a theory that says only yes or no; 1 - SURE stands for its "no" ([F])."""
+
+NONE = frozenset({"nope"})
+"""No position encoding."""
+LEARNED_ABSOLUTE = frozenset({"ape", "offset-ape"})
+"""Learned absolute codes, without and with random offsets in training; that papers mean both by one name is [F]."""
+ABSOLUTE = LEARNED_ABSOLUTE | {"sinusoidal"}
+"""Absolute codes, learned or sinusoidal."""
+COUPLED = frozenset({"ipe", "ipe-sh"})
+"""Codes that give positions with one role one label, as position coupling does ([F])."""
 
 
 class TheoryError(LengthgenError):
@@ -95,3 +105,10 @@ class Theory:
     source: str
     domain: str
     guess: Callable[[Question], Guess]
+
+
+def encoding_name(text: str) -> str:
+    """Return the name of the encoding that a text names, without options; a name that is not registered unchanged."""
+    name = text.partition("[")[0].strip()
+    encoding = called(name)
+    return name if encoding is None else encoding.name

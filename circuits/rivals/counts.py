@@ -6,7 +6,7 @@ often each token occurs among all keys, next to the last tokens if the encoding 
 token whose affine function of the counts is largest.  Averages of attention give such functions, because the sum over
 all counts is the length.
 
-The functions are found by a linear program over the prompts of lengthgen.circuits.theories.scaled, rounded to whole
+The functions are found by a linear program over the prompts of lengthgen.circuits.rivals.scaled, rounded to whole
 numbers and then checked exactly.  That none exist is what the program of the linear solver says, unless two prompts
 with equal counts and different outputs prove it.
 """
@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from lengthgen.circuits.analysis import Analysis
 from lengthgen.circuits.encoding_spec import NoRelation, parse_encoding, relation_of
-from lengthgen.circuits.theories.scaled import Unanswered, analysis_of, scales_of
-from lengthgen.circuits.theories.src_rules import DOMAIN, coverage
-from lengthgen.circuits.theories.theory import Guess, Question, Theory, abstain, no, yes
+from lengthgen.circuits.rivals.rival import Guess, Question, Theory, abstain, no, yes
+from lengthgen.circuits.rivals.src_rules import DOMAIN, Unanswered, analysis_of, coverage, scales_of
 from lengthgen.circuits.trace import Trace
 from lengthgen.theory.relation import Relation
 

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
+from lengthgen.circuits.rivals.rasp import classification, guess_by_rasp_l
+from lengthgen.circuits.rivals.rasp_l_programs import TESTS, Examples, Head, _are_tables, examples, features, program
+from lengthgen.circuits.rivals.rival import SURE, Question
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
-from lengthgen.circuits.theories.cited import classification
-from lengthgen.circuits.theories.rasp_l import guess
-from lengthgen.circuits.theories.rasp_l_programs import TESTS, Examples, Head, _are_tables, examples, features, program
-from lengthgen.circuits.theories.theory import SURE, Question
-from tests.circuits.theories.questions import about
+from tests.circuits.rivals.questions import about
 
 
 def has_program(sample: Examples) -> bool:
@@ -24,7 +23,7 @@ def test_every_classified_task_is_a_published_one() -> None:
 def test_the_encoding_does_not_matter(encoding: str) -> None:
     for name, answer in {"copy_unique": SURE, "parity": 1 - SURE}.items():
         question = Question(subject=SUBJECTS[name], encoding=encoding, train=50, test=100)
-        assert guess(question).probability == pytest.approx(answer)
+        assert guess_by_rasp_l(question).probability == pytest.approx(answer)
 
 
 @pytest.mark.parametrize("name", sorted(classification("rasp-l").answers["any"]))
@@ -38,7 +37,7 @@ def test_enumeration_finds_a_program_where_the_authors_do(name: str) -> None:
     ("name", "head"), [("tomita4", "token before"), ("majority", "most frequent"), ("dyck1", "more often")]
 )
 def test_a_program_that_was_found_is_described(name: str, head: str) -> None:
-    answer = guess(Question(subject=SUBJECTS[name], encoding="nope", train=50, test=100))
+    answer = guess_by_rasp_l(Question(subject=SUBJECTS[name], encoding="nope", train=50, test=100))
     assert answer.probability == SURE
     assert head in answer.reason
     assert f"up to {TESTS[-1]}" in answer.reason
@@ -46,7 +45,7 @@ def test_a_program_that_was_found_is_described(name: str, head: str) -> None:
 
 @pytest.mark.parametrize("name", ["tomita5", "(aa)*", "reverse-mc"])
 def test_a_task_without_a_program_is_not_answered(name: str) -> None:
-    answer = guess(Question(subject=SUBJECTS[name], encoding="nope", train=50, test=100))
+    answer = guess_by_rasp_l(Question(subject=SUBJECTS[name], encoding="nope", train=50, test=100))
     assert answer.probability is None
     assert "no program" in answer.reason
 
@@ -93,7 +92,7 @@ def test_a_missing_scale_ends_the_examples_only_beyond_the_first_tested_one() ->
 
 
 def test_a_subject_without_a_task_is_not_answered() -> None:
-    answer = guess(about("nope"))
+    answer = guess_by_rasp_l(about("nope"))
     assert answer.probability is None
     assert "a test" in answer.reason
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from lengthgen.circuits.rivals.k_sparse import TRAIN, Dependencies, dependencies, guess
+from lengthgen.circuits.rivals.rival import SURE
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
-from lengthgen.circuits.theories.k_sparse import TRAIN, Dependencies, dependencies, guess
-from lengthgen.circuits.theories.theory import SURE
-from tests.circuits.theories.questions import about
+from tests.circuits.rivals.questions import about
 
 
 def window_task(width: int) -> Task:

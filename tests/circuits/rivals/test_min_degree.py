@@ -2,14 +2,14 @@
 
 import pytest
 
-from lengthgen.circuits.theories.min_degree import LARGEST, guess, pattern_subject
-from lengthgen.circuits.theories.theory import SURE, Guess, Question
+from lengthgen.circuits.rivals.by_encoding import LARGEST, guess_by_min_degree, pattern_subject
+from lengthgen.circuits.rivals.rival import SURE, Guess, Question
 from lengthgen.infrastructure.errors import LengthgenError
-from tests.circuits.theories.questions import about
+from tests.circuits.rivals.questions import about
 
 
 def asked_about(formula: str, encoding: str, *, train: int = 3, test: int = 6) -> Guess:
-    return guess(Question(subject=pattern_subject(formula), encoding=encoding, train=train, test=test))
+    return guess_by_min_degree(Question(subject=pattern_subject(formula), encoding=encoding, train=train, test=test))
 
 
 def test_relative_codes_learn_relative_patterns_of_distances_seen_in_training() -> None:
@@ -38,7 +38,7 @@ def test_encodings_without_patterns_are_not_answered(encoding: str) -> None:
 
 def test_long_and_other_questions_are_not_answered() -> None:
     assert asked_about("1", "rpe", test=LARGEST + 1).probability is None
-    assert guess(about("rpe", task="copy")).probability is None
+    assert guess_by_min_degree(about("rpe", task="copy")).probability is None
 
 
 def test_a_pattern_must_be_a_formula() -> None:
