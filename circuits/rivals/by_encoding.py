@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from lengthgen.circuits.encoding_spec import NoRelation, parse_encoding, relation_of
 from lengthgen.circuits.rivals.rival import ABSOLUTE, Guess, Question, Theory, abstain, encoding_name, no, yes
-from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.tasks.published.subjects import Subject
 from lengthgen.theory.encodings.encoding import EncodingError
 from lengthgen.theory.min_degree import min_degree_interpolator, relation_basis
 from lengthgen.theory.pattern import from_formula

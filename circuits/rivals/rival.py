@@ -8,7 +8,7 @@ cells, whoever measured them. Theories speak about kinds of position encodings, 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.tasks.published.subjects import Subject
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.theory.encodings.catalogue import called
 

@@ -173,12 +173,8 @@ def _name(numbers: random.Random, source: str, profile: str, letters: int) -> st
 
 def _is_of_source(name: str, source: str) -> bool:
     """True if there is a language of this name, and if its automaton is as the source says."""
-    from lengthgen.circuits.languages.memory import (  # imports automata-lib, which is slow
-        definiteness,
-        own_letter_decides,
-    )
-    from lengthgen.circuits.languages.named import random_language
-    from lengthgen.circuits.languages.regular import LanguageError
+    from lengthgen.circuits.languages.random_languages import random_language
+    from lengthgen.circuits.languages.regular import LanguageError, definiteness, own_letter_decides
 
     if source == LANGUAGE:
         return True

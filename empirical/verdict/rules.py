@@ -34,7 +34,7 @@ from lengthgen.circuits.rivals.rival import Guess, Question, abstain, no, yes
 from lengthgen.circuits.rivals.src_rules import MAX_STEPS, MORE_PROMPTS
 from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.tasks.published.subjects import Subject
 
 RULES = (
     "always-no",

@@ -11,9 +11,8 @@ from lengthgen.circuits.rivals import by_encoding, k_sparse, rasp, rasp_l_progra
 from lengthgen.circuits.rivals.rival import Guess, Question
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
-from lengthgen.circuits.tasks.published.languages import LANGUAGES
-from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.tasks.published.formal_languages import LANGUAGES
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS, Subject
 from lengthgen.empirical.court.published.load import huang_predictions
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.papers.languages.positions import SOURCE as C_RASP

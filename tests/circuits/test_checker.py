@@ -16,8 +16,8 @@ import pytest
 
 from lengthgen.circuits import checker
 from lengthgen.circuits.checker import CertificateError, CertificateVerdict, lower, problem, upper
+from lengthgen.circuits.checker.problem import SHAPES, fits
 from lengthgen.circuits.checker.rup import ProofError, refuted
-from lengthgen.circuits.checker.shape import SHAPES, fits
 from lengthgen.circuits.search import sat
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks.addition import addition_carry

@@ -6,7 +6,7 @@ from functools import partial
 from lengthgen.circuits.rivals.rival import Question
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
-from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.tasks.published.subjects import Subject
 
 
 def about(

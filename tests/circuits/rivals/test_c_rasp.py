@@ -7,7 +7,7 @@ import pytest
 
 from lengthgen.circuits.rivals.rasp import classification, guess_by_c_rasp
 from lengthgen.circuits.rivals.rival import SURE, Question
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 from tests.circuits.rivals.questions import about
 
 ROWS = tuple(

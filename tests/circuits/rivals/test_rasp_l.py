@@ -7,7 +7,7 @@ from lengthgen.circuits.rivals.rasp import classification, guess_by_rasp_l
 from lengthgen.circuits.rivals.rasp_l_programs import TESTS, Examples, Head, _are_tables, examples, features, program
 from lengthgen.circuits.rivals.rival import SURE, Question
 from lengthgen.circuits.task import Task
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 from tests.circuits.rivals.questions import about
 
 

@@ -8,7 +8,7 @@ from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.rivals.rival import Guess, Question
 from lengthgen.circuits.rivals.src_rules import LARGEST, SRC_THEORIES, scales_of
 from lengthgen.circuits.tasks import TASKS
-from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.tasks.published.subjects import Subject
 from tests.circuits.rivals.questions import about
 
 BY_NAME = {theory.name: theory for theory in SRC_THEORIES}

@@ -6,7 +6,7 @@ import pytest
 
 from lengthgen.circuits.rivals.rival import SURE, Question, TheoryError
 from lengthgen.circuits.rivals.theories import OWN, THEORIES, theory_named
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 from tests.circuits.rivals.questions import about
 
 

@@ -1,17 +1,25 @@
-"""Random regular languages: distinct minimal automata with a given number of states."""
+"""Random regular languages: distinct minimal automata with a given number of states, and names for them.
+
+A name, random-language-STATES-SYMBOLS-SEED-INDEX, says everything, so a language that was drawn is loaded again.
+"""
 
 import random
+import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import islice
 
 from automata.fa.dfa import DFA
 
-from lengthgen.circuits.languages.regular import Automaton, canonical
+from lengthgen.circuits.languages.regular import Automaton, LanguageError, canonical
 
 MISSING = 0.25
 """Probability that a transition is missing, so that languages with and without forbidden continuations are drawn."""
 MAX_TRIES = 100_000
 """Largest number of random automata that are tried for one that is minimal and new."""
+MAX_STATES, MAX_SYMBOLS = 8, 4
+"""Largest numbers of states and of symbols in a name."""
+NAME = re.compile(r"random-language-([1-9])-([1-9])-([0-9]{1,9})-([0-9]{1,3})")
 
 
 def draw_languages(states: int, symbols: int, seed: int) -> Iterator[Automaton]:
@@ -77,3 +85,24 @@ def _minimal(
         allow_partial=True,
     )
     return canonical(automaton.minify())
+
+
+@cache
+def random_language(name: str) -> Automaton:
+    """Return the minimal automaton that a name stands for: the language at INDEX, from 0, of the draw with SEED.
+
+    Raises:
+        LanguageError: the name has another form, a number is too large, or there are fewer languages.
+    """
+    match = NAME.fullmatch(name)
+    numbers = [int(part) for part in match.groups()] if match else []
+    if not numbers or numbers[0] > MAX_STATES or numbers[1] > MAX_SYMBOLS:
+        raise LanguageError(
+            f"'{name}' is no random language: write random-language-STATES-SYMBOLS-SEED-INDEX with up to "
+            f"{MAX_STATES} states and {MAX_SYMBOLS} symbols"
+        )
+    states, symbols, seed, index = numbers
+    automaton = next(islice(draw_languages(states, symbols, seed), index, None), None)
+    if automaton is None:
+        raise LanguageError(f"'{name}': there are not {index + 1} languages of {states} states over {symbols} symbols")
+    return automaton

@@ -1,9 +1,92 @@
-"""Division of a number by one digit, high digit first, with or without remainder tokens."""
+"""Multiplication by one digit and of two numbers, low digit first; division by one digit, high digit first."""
 
 import numpy as np
 
 from lengthgen.circuits.task import Reference, Task
-from lengthgen.circuits.tasks.digits import Numbers, digit_task
+from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
+
+
+def multiplication(base: int = 10) -> Task:
+    """`a * b1 .. bn = c1 .. c(n+1) $`, low digit first, a one digit.
+
+    Unit operator on a, b_t, b_(t-1), c_(t-1): the old carry is (c_(t-1) - a b_(t-1)) mod base, from which the carry
+    into t follows. '*' as b_(t-1) means carry 0, '=' as b_t counts 0, and '=' as b_(t-1) gives '$'. The arity is 4.
+    """
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        equals = n + 3
+        products = [("product", (1, 2 + t, 1 + t, equals + t - 1)) for t in range(1, n + 2)]
+        return [*products, ("product", (1, equals, equals, equals))]
+
+    def apply(_: str, symbols: tuple[str, ...]) -> str:
+        a, b, b_before, c_before = symbols
+        if b_before == "=":
+            return "$"
+        carry = 0
+        if b_before != "*":
+            old = (int(c_before) - int(a) * int(b_before)) % base
+            if old >= max(int(a), 1):
+                raise ValueError("no such product")
+            carry = (int(a) * int(b_before) + old) // base
+        return str((int(a) * (0 if b == "=" else int(b)) + carry) % base)
+
+    def generate(x: list[int]) -> list[int]:
+        carry, output = 0, []
+        for b in x[1:]:
+            carry, digit = divmod(x[0] * b + carry, base)
+            output.append(digit)
+        return [*output, carry]
+
+    def vectorised(x: Numbers) -> Integers:
+        return _carried(np.pad(x[:1] * x[1:], ((0, 1), (0, 0))), base)
+
+    return digit_task(
+        name="multiplication",
+        base=base,
+        marks="*=",
+        prompt=lambda n, digits: [digits, "*", *[digits] * n, "="],
+        generate=generate,
+        vectorised=vectorised,
+        reference=Reference(arity=4, steps=steps, apply=apply),
+    )
+
+
+def multiplication_nn(base: int = 2) -> Task:
+    """`a1 .. an * b1 .. bn = c1 .. c(2n) $`, low digit first.
+
+    No arity is enough at all scales, since c_t needs t products.
+    """
+
+    def generate(x: list[int]) -> list[int]:
+        n = len(x) // 2
+        a, b = (sum(digit * base**place for place, digit in enumerate(half)) for half in (x[:n], x[n:]))
+        return [a * b // base**place % base for place in range(len(x))]
+
+    def vectorised(x: Numbers) -> Integers:
+        # 32 bits hold sums of 60,000 products of two digits.
+        a, b = np.split(x.astype(np.uint32), 2)
+        columns = np.zeros_like(x, dtype=np.uint32)
+        for place, digit in enumerate(a):
+            columns[place : place + len(b)] += digit * b
+        return _carried(columns, base)
+
+    return digit_task(
+        name="multiplication-nn",
+        base=base,
+        marks="*=",
+        prompt=lambda n, digits: [*[digits] * n, "*", *[digits] * n, "="],
+        generate=generate,
+        vectorised=vectorised,
+        reference=None,
+    )
+
+
+def _carried(columns: Integers, base: int) -> Integers:
+    """Return the digits of the sum of base**place * column; the carry out of the last place is 0."""
+    digits = columns.copy()
+    for place in range(len(columns) - 1):
+        digits[place + 1] += digits[place] // base
+    return digits % base
 
 
 def division(base: int = 10) -> Task:

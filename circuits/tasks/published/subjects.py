@@ -1,15 +1,62 @@
-"""Catalogue of the tasks of published experiments, by the names of the published tables."""
+"""Tasks of published experiments: what models were asked, and what of it can be computed with here, by name."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
 
 from lengthgen.circuits.task import Task
-from lengthgen.circuits.tasks.commands import scan
-from lengthgen.circuits.tasks.published import algorithmic, arithmetic, chain, copies, numbers
-from lengthgen.circuits.tasks.published.counter_languages import boolean_expressions, equal_runs, shuffled_brackets
-from lengthgen.circuits.tasks.published.languages import LANGUAGES
+from lengthgen.circuits.tasks.instructions import scan
+from lengthgen.circuits.tasks.published import algorithmic, arithmetic, copies
+from lengthgen.circuits.tasks.published.formal_languages import (
+    LANGUAGES,
+    boolean_expressions,
+    equal_runs,
+    shuffled_brackets,
+)
 from lengthgen.circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
-from lengthgen.circuits.tasks.published.subject import Subject
+
+if TYPE_CHECKING:
+    from lengthgen.circuits.languages.regular import Automaton  # with automata-lib, which most commands do not need
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """Task of a published experiment.
+
+    Attributes:
+        name: name in the catalogue of published tasks.
+        words: what the model reads and what it must write, in one sentence.
+        arxiv: paper that measured it.
+        task: function that returns the task as the models met it; None if it is not expressible as a `Task`.
+        why_not: reason why there is no `task`; empty if there is one.
+        language: regular expression, or minimal automaton, if the task is to name the symbols that may follow each
+            prefix of a word of this regular language (`lengthgen.circuits.languages`); None for other tasks.
+        with_states: function that returns the same language as a task that also writes what it has computed so far
+            after each symbol, a reading of ours [F]; None if there is none.
+    """
+
+    name: str
+    words: str
+    arxiv: str
+    task: Callable[[], Task] | None = None
+    why_not: str = ""
+    language: "str | Automaton | None" = None
+    with_states: Callable[[], Task] | None = None
+
+    def __post_init__(self) -> None:
+        """Have each task made once: it keeps its traces, which all theories ask for."""
+        for name in ("task", "with_states"):
+            if (make := getattr(self, name)) is not None:
+                object.__setattr__(self, name, cache(make))
+
+    @property
+    def automaton(self) -> "Automaton | None":
+        """Minimal automaton of the language; None without a language."""
+        from lengthgen.circuits.languages.regular import minimal_automaton
+
+        return minimal_automaton(self.language) if isinstance(self.language, str) else self.language
+
 
 HUANG = "2410.02140"
 DECOMPILING = "2602.08857"
@@ -82,8 +129,8 @@ _SUBJECTS = (
     _huang("copy_unique", "a copy of a word of different symbols", algorithmic.copy_unique),
     _huang("copy_repeat", "a copy of a word over two symbols", algorithmic.copy_repeat),
     _huang("parity", "the parity of the ones of a word", algorithmic.parity, algorithmic.parity_with_states),
-    _huang("addition", "the sum of two binary numbers, high bit first", numbers.addition),
-    _decompiling("count", "all numbers from the first to the second of two numbers", numbers.count),
+    _huang("addition", "the sum of two binary numbers, high bit first", algorithmic.addition),
+    _decompiling("count", "all numbers from the first to the second of two numbers", algorithmic.count),
     _decompiling("unique_reverse", "a word of different symbols reversed", algorithmic.unique_reverse),
     _decompiling(
         "unique_bigram_copy",
@@ -123,7 +170,9 @@ _SUBJECTS = (
     _kazemnejad(
         "polynomial", "the last digit of a polynomial's value", arithmetic.polynomial, arithmetic.polynomial_with_states
     ),
-    _kazemnejad("lego", "the value of a variable at the end of a chain of signs", chain.lego, chain.lego_with_states),
+    _kazemnejad(
+        "lego", "the value of a variable at the end of a chain of signs", arithmetic.lego, arithmetic.lego_with_states
+    ),
 )
 
 SUBJECTS: Mapping[str, Subject] = {subject.name: subject for subject in _SUBJECTS}
