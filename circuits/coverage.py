@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.roles import step_roles
 from lengthgen.circuits.tables import keys_of
 from lengthgen.circuits.task import UNDEFINED, Tokens
 from lengthgen.circuits.trace import Trace
@@ -119,7 +118,7 @@ def unseen_distractors(
 def _distractors(circuit: Circuit, relation: Relation, trace: Trace, *, own_token: bool) -> set[tuple[int, int]]:
     """Return (label, token) of every key that is irrelevant to the step computed at its query."""
     labels = relation.labels(trace.length, trace.scale)
-    relevant = step_roles(circuit, trace.scale)
+    relevant = circuit.roles(trace.scale)
     for key, query in relevant:
         labels[key - 1, query - 1] = NO_LABEL
     if own_token:

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.roles import step_roles
 from lengthgen.circuits.search.partition import fewest_operators
 from lengthgen.circuits.tables import as_table, distinct, entries, keys_of
 from lengthgen.circuits.task import Tokens
@@ -213,7 +212,7 @@ def _steps(circuit: Circuit, relation: Relation, trace: Trace) -> Iterator[tuple
     """Yield position, labels of all keys up to the query, and signature of every step of a scale."""
     labels = relation.labels(trace.length, trace.scale)
     relevant: dict[int, list[int]] = {}
-    for key, query in step_roles(circuit, trace.scale):
+    for key, query in circuit.roles(trace.scale):
         relevant.setdefault(query, []).append(key - 1)
     for query in (wiring.position - 1 for wiring in circuit.wirings[trace.scale]):
         key_labels = labels[:query, query - 1]

@@ -19,7 +19,8 @@ from typing import NamedTuple
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.determining import determines, determining_sets, known_sets
 from lengthgen.circuits.tables import counted_steps
-from lengthgen.circuits.trace import Segment, Trace
+from lengthgen.circuits.task import Segment
+from lengthgen.circuits.trace import Trace
 
 KINDS = ("along", "start", "end", "against", "query")
 """Origins from which templates count; the order breaks ties.

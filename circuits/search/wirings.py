@@ -135,8 +135,7 @@ def all_wirings(
     if mode == "free":
         return alternatives(trace, position, arity, clock)
     if mode == "declared":
-        assert task.reference is not None
-        wiring = task.reference.steps(trace.scale)[trace.steps.index(position)][1]
+        wiring = task.reference_steps(trace.scale)[trace.steps.index(position)][1]
         return Alternatives(wirings={table_of(trace, position, wiring): [wiring]}, complete=True)
     clock = clock or Clock()
     sets, tried_all = determining_sets(trace, position, arity, clock)

@@ -20,7 +20,7 @@ from lengthgen.circuits.encoding_spec import (
     rpe_square_of,
 )
 from lengthgen.circuits.formats import in_format
-from lengthgen.circuits.roles import ideal_relation, step_roles
+from lengthgen.circuits.roles import ideal_relation
 from lengthgen.circuits.tasks import load
 from lengthgen.theory.relation import Relation, RelationError, from_function
 from lengthgen.theory.rpe_square import copy_anchors, rpe_square
@@ -203,7 +203,7 @@ def test_a_role_that_changes_is_named_with_its_scale(
         """Return the role at a scale; None where no step is computed at the query."""
         computed = {wiring.position - 1 for wiring in circuit.wirings[scale]}
         pair = change.key, change.query
-        return step_roles(circuit, scale).get(pair, "irrelevant") if change.query in computed else None
+        return circuit.roles(scale).get(pair, "irrelevant") if change.query in computed else None
 
     before = {role(scale) for scale in range(1, change.scale)} - {None}
     assert len(before) == 1

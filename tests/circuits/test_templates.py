@@ -16,7 +16,7 @@ from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks.copying import copy
 from lengthgen.circuits.tasks.counter import parity
 from lengthgen.circuits.tasks.growing import permutation
-from lengthgen.circuits.trace import segments, trace
+from lengthgen.circuits.trace import trace
 from tests.circuits.examples import addition, random_task
 from tests.oracles import sequences as oracle
 
@@ -39,7 +39,7 @@ def test_every_step_is_wired_where_one_of_the_templates_points(task: Task, scale
     result = _src(task, scale, arity)
     assert result.circuit is not None
     for n, steps in result.circuit.wirings.items():
-        cut = segments(task, n)
+        cut = task.segments(n)
         for step in steps:
             pointed = [[t.locate(step.position, cut) for t in slots] for slots in result.templates]
             assert any(_agree(step.arguments, places, step.position) for places in pointed)

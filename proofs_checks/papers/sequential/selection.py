@@ -10,7 +10,6 @@ from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.encoding_spec import parse_encoding, relation_of
 from lengthgen.circuits.formats import in_format
 from lengthgen.circuits.induced import Induced, induced_complexity
-from lengthgen.circuits.roles import step_roles
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.trace import Trace
@@ -103,7 +102,7 @@ def _functions(circuit: Circuit, relation: Relation, traces: Sequence[Trace], ow
     numbers: dict[int, float] = {}
     fails = False
     for trace in traces:
-        relevant = step_roles(circuit, trace.scale)
+        relevant = circuit.roles(trace.scale)
         for wiring in circuit.wirings[trace.scale]:
             query = wiring.position - 1
             keys = np.arange(1, query + 1)

@@ -10,7 +10,7 @@ import networkx as nx
 from lengthgen.circuits.analysis import analyse
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.induced import induced_complexity
-from lengthgen.circuits.roles import ScaleHintNeeded, ideal_relation, ideal_relation_by_token, step_roles
+from lengthgen.circuits.roles import ScaleHintNeeded, ideal_relation, ideal_relation_by_token
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.trace import Trace
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
@@ -73,7 +73,7 @@ def _disagreeing(circuit: Circuit, traces: Sequence[Trace]) -> bool:
     links: nx.Graph[int] = nx.Graph()
     at_query: dict[int, list[tuple[int, object]]] = {}
     for trace in traces:
-        roles = step_roles(circuit, trace.scale)
+        roles = circuit.roles(trace.scale)
         for step in trace.steps:
             tokens = sorted({*trace.tokens_at(step)[step - 2].tolist()})
             nx.add_path(links, tokens)
