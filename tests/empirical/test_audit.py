@@ -8,10 +8,9 @@ import torch
 from torch import nn
 
 from lengthgen.empirical.audit import AuditError, audit
-from lengthgen.empirical.audit.codes import distinct, expected_distinct
-from lengthgen.empirical.audit.grid import OFFSETS
+from lengthgen.empirical.audit.adapter import OFFSETS
 from lengthgen.empirical.audit.loading import load, subjects
-from lengthgen.empirical.audit.rounded import rounded_to
+from lengthgen.empirical.audit.position_codes import distinct, expected_distinct, rounded_to
 from lengthgen.empirical.encodings.base import PositionEncoding
 from lengthgen.empirical.encodings.learned import LearnedAbsolute
 from lengthgen.theory.encodings.catalogue import with_formulas

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from lengthgen.empirical.audit import AuditError, audit
 from lengthgen.empirical.audit.loading import subjects
-from lengthgen.empirical.audit.models.runner import is_model
+from lengthgen.empirical.audit.models.whole import is_model
 
 WIDTH = 16
 

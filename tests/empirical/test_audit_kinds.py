@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lengthgen.empirical.audit.models.audit import audit_model
-from lengthgen.empirical.audit.models.own import own_model
+from lengthgen.empirical.audit.models.whole import own_model
 from tests.empirical.examples.decoders import (
     HEADS,
     Absolute,

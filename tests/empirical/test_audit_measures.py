@@ -11,15 +11,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengthgen.empirical.audit import agreement, codes, grid, independence, law
-from lengthgen.empirical.audit.adapter import Setting
-from lengthgen.empirical.audit.agreement import Agreement
+from lengthgen.empirical.audit import independence, position_codes, relative_law
+from lengthgen.empirical.audit.adapter import OFFSETS, Setting, windows
+from lengthgen.empirical.audit.adapters import EmbedAdapter, adapter_for
 from lengthgen.empirical.audit.diagnosis import SettingMeasures, findings
-from lengthgen.empirical.audit.embedding import EmbedAdapter
-from lengthgen.empirical.audit.grid import OFFSETS
-from lengthgen.empirical.audit.kinds import adapter_for
+from lengthgen.empirical.audit.independence import Agreement
 from lengthgen.empirical.audit.loading import _logits, load, subjects
-from lengthgen.empirical.audit.pairs import BiasAdapter, ScoresAdapter
+from lengthgen.empirical.audit.pair_adapters import BiasAdapter, ScoresAdapter
 from lengthgen.empirical.audit.rotation import RotateAdapter
 from lengthgen.empirical.audit.subject import Kind, Subject
 from lengthgen.empirical.encodings.base import PositionEncoding
@@ -79,7 +77,7 @@ def test_keys_after_the_query_are_measured_up_to_half_of_the_positions(reach: in
 
     for claims, negative in (((), []), (("bidirectional",), after)):
         sound = bias(of_pair, *claims)
-        measured = law.measure(sound, sound, position_reach=reach, offset_reach=reach, budget=None)
+        measured = relative_law.measure(sound, sound, position_reach=reach, offset_reach=reach, budget=None)
         assert measured.offsets.tolist() == [n for n in OFFSETS if n <= reach] + [-n for n in negative]
         assert int(measured.positions.max()) == reach - max(negative, default=0)
         assert measured.first is None
@@ -93,14 +91,14 @@ def test_a_law_that_fails_only_after_the_query_is_found_there_if_that_is_claimed
 
     for claims, first in (((), None), (("bidirectional",), 41)):
         broken = bias(of_pair, *claims)
-        beyond = law.measure(broken, broken, position_reach=500, offset_reach=500, budget=None).first
+        beyond = relative_law.measure(broken, broken, position_reach=500, offset_reach=500, budget=None).first
         assert (beyond and (beyond.position, beyond.offset < 0)) == (first and (first, True))
 
 
 def test_near_and_far_are_the_positions_that_they_are_called() -> None:
     """Its codes depend on the last position of a call from 512 on: near ones only by a far row beside them."""
     [growing] = load(f"{EXAMPLES}:base_grows_with_length", **SMALL)
-    answers, refusal = agreement.measure(adapter_for(growing, WIDE), adapter_for(growing, WIDE), 5000)
+    answers, refusal = independence.measure_patterns(adapter_for(growing, WIDE), adapter_for(growing, WIDE), 5000)
     assert refusal is None
     assert len(answers) == 10
     differing = {way for way, answer in answers.items() if answer.first_beyond is not None}
@@ -115,7 +113,7 @@ def test_a_difference_is_judged_where_it_is_largest_beside_its_tolerance(seed: i
     tolerance = torch.rand(shape, generator=draw, dtype=torch.float64) * 10.0 ** -torch.arange(6).flip(0)[:, None]
     tolerance *= torch.rand(shape, generator=draw) > 0.1 * (seed % 2)
     tolerance *= 10.0 ** (2 * (seed % 5))
-    judged = agreement._agreement(difference, tolerance, positions)
+    judged = independence._agreement(difference, tolerance, positions)
     flat = list(zip(difference.abs().flatten().tolist(), tolerance.flatten().tolist(), strict=True))
     beyond = ((difference.abs() > tolerance).nonzero()[:, 2]).tolist()
     assert judged.difference == max(size for size, _ in flat)
@@ -126,7 +124,7 @@ def test_a_difference_is_judged_where_it_is_largest_beside_its_tolerance(seed: i
 def test_a_code_that_is_no_number_differs_without_bound() -> None:
     difference = torch.zeros(1, 2, 3, 3, dtype=torch.float64)
     difference[0, 1, 2, 0] = torch.nan
-    assert agreement._agreement(difference, torch.ones(1, 2, 3, 3), torch.tensor([0, 5, 6])) == Agreement(
+    assert independence._agreement(difference, torch.ones(1, 2, 3, 3), torch.tensor([0, 5, 6])) == Agreement(
         difference=inf, tolerance=1.0, first_beyond=6
     )
 
@@ -139,7 +137,7 @@ def test_the_first_code_that_is_wrong_is_the_first_of_all_windows(wrong: list[in
         is_wrong = torch.isin(apart, torch.tensor(wrong)) & (dtype != torch.float64)
         return torch.stack([-apart / 64, -apart / 32 + torch.where(is_wrong, error, 0.0), -apart / 16]).to(dtype)
 
-    measured = codes.measure(bias(of_pair, setting=NARROW), bias(of_pair), 20_000)
+    measured = position_codes.measure(bias(of_pair, setting=NARROW), bias(of_pair), 20_000)
     assert measured.first_beyond == min(wrong, default=None)
     assert measured.not_finite_from == (None if error == 0.5 else min(wrong, default=None))
 
@@ -150,7 +148,7 @@ def test_the_first_position_without_a_finite_code_is_found(first: int) -> None:
         apart = (query - key).to(dtype)
         return torch.stack([-apart, -apart, torch.where(apart < first, -apart, -inf)])
 
-    assert codes.measure(bias(of_pair), bias(of_pair), 20_000).not_finite_from == first
+    assert position_codes.measure(bias(of_pair), bias(of_pair), 20_000).not_finite_from == first
 
 
 @pytest.mark.parametrize("reach", [2, 3, 50, 300])
@@ -162,7 +160,7 @@ def test_a_table_is_clamped_from_the_first_position_that_has_the_last_code(reach
             return torch.stack([-apart.clamp(max=0), -apart.clamp(max=end), -apart.clamp(max=min(end, 1))])
 
         expected = end if end < reach else None
-        assert codes.measure(bias(of_pair), bias(of_pair), reach).clamped_from == expected, end
+        assert position_codes.measure(bias(of_pair), bias(of_pair), reach).clamped_from == expected, end
 
 
 class KeepsTheLongest:
@@ -234,7 +232,9 @@ def test_padding_is_found_at_the_first_position_of_any_way_but_for_what_an_overf
         way: Agreement(difference=difference, tolerance=0.1, first_beyond=beyond)
         for way, (difference, beyond) in zip(ways, differing, strict=True)
     }
-    measured = SettingMeasures(law=None, codes=codes.Codes(**CODES, not_finite_from=overflow), agreement=answers)
+    measured = SettingMeasures(
+        law=None, codes=position_codes.Codes(**CODES, not_finite_from=overflow), agreement=answers
+    )
     defects = findings(subject(Kind.BIAS, lambda: None), {"float64": measured}, UNDISTURBED, None, None, False)
     first_by_text = {defect.says: defect.first for defect in defects}
     assert first_by_text.get("padding changes what real tokens get") == (None if first is None else {"float64": first})
@@ -295,7 +295,7 @@ def test_an_embedding_may_round_the_row_and_the_sum() -> None:
 
 def test_the_worst_of_a_decade_is_reported_wherever_it_is() -> None:
     errors = torch.tensor([[1.0, 5.0, 2.0, 0.5, 9.0, 3.0]], dtype=torch.float64)
-    answer = law.RelativeLawErrors(
+    answer = relative_law.RelativeLawErrors(
         positions=torch.tensor([1, 2, 3, 10, 20, 99]), offsets=torch.tensor([0]), errors=errors,
         budgets=torch.ones_like(errors), rounding=errors, dtype=torch.float64, first=None, exact=True, rate=0.0,
         magnitude=1.0,
@@ -305,10 +305,10 @@ def test_the_worst_of_a_decade_is_reported_wherever_it_is() -> None:
 
 @pytest.mark.parametrize("reach", [10**4, 10**7, 10**9 + 3])
 def test_windows_begin_further_and_further_away(reach: int) -> None:
-    starts = [int(window[0]) for window in grid.windows(reach)[1:]]
+    starts = [int(window[0]) for window in windows(reach)[1:]]
     assert starts == sorted(set(starts))
     assert starts[0] == 0
-    assert int(grid.windows(reach)[-1][-1]) == reach
+    assert int(windows(reach)[-1][-1]) == reach
 
 
 @pytest.mark.parametrize(("reach", "tried"), [(1022, False), (1023, True)])

@@ -18,7 +18,7 @@ from lengthgen.empirical.audit.models.anatomy import rope_fields
 from lengthgen.empirical.audit.models.audit import audit_model
 from lengthgen.empirical.audit.models.bounds import TooLarge, bounded, field_of
 from lengthgen.empirical.audit.models.configs import load_model
-from lengthgen.empirical.audit.published import FIELDS, code_slopes, rotary, text_slopes
+from lengthgen.empirical.audit.published_constants import FIELDS, code_slopes, rotary, text_slopes
 from lengthgen.empirical.audit.reproduction import confirmed
 from lengthgen.empirical.audit.rules import RULES
 from lengthgen.infrastructure.userfile import run_file

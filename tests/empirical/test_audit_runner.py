@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from lengthgen.empirical.audit import AuditError
-from lengthgen.empirical.audit.models import patterns
+from lengthgen.empirical.audit.models import call_patterns
 from lengthgen.empirical.audit.models.anatomy import look
-from lengthgen.empirical.audit.models.own import own_model
 from lengthgen.empirical.audit.models.plans import Facts
 from lengthgen.empirical.audit.models.runner import Runner
+from lengthgen.empirical.audit.models.whole import own_model
 from tests.empirical.examples.torch_models import VOCABULARY, Answering, ByKeyword, Model, WithPositions
 
 ANSWERS = {
@@ -54,19 +54,19 @@ def test_logits_are_found_in_an_answer_of_any_form(name):
 def test_an_answer_that_is_no_logits_is_refused_in_one_line(name):
     answer, says = REFUSED[name]
     with pytest.raises(AuditError, match=f"^'model' .*{says}") as refused:
-        patterns.measure(runner(Answering(answer)), Facts(kind="absolute"))
+        call_patterns.measure(runner(Answering(answer)), Facts(kind="absolute"))
     assert "\n" not in str(refused.value)
 
 
 def test_hidden_entries_of_a_vocabulary_are_no_difference():
     hidden = torch.zeros(VOCABULARY).index_fill(0, torch.tensor([0, 7]), -torch.inf)
-    results = patterns.measure(runner(Answering(lambda x: x + hidden)), Facts(kind="absolute"))
+    results = call_patterns.measure(runner(Answering(lambda x: x + hidden)), Facts(kind="absolute"))
     assert [result.difference for result in results if result.first is not None or result.refusal] == []
 
 
 def test_a_reproduction_takes_the_logits_out_of_the_answer():
     model = Answering(lambda x: {"logits": x + 0.1 * x.mean(0)})
-    results = {result.plan.name: result for result in patterns.measure(runner(model), Facts(kind="absolute"))}
+    results = {result.plan.name: result for result in call_patterns.measure(runner(model), Facts(kind="absolute"))}
     assert results["batched with other rows"].first is not None
     assert "with torch.no_grad(): part = model(ids)['logits']" in results["by PyTorch's fast path"].body
 

@@ -10,10 +10,9 @@ from torch import nn
 from lengthgen.empirical.audit import AuditError
 from lengthgen.empirical.audit.models.anatomy import look
 from lengthgen.empirical.audit.models.audit import audit_model
-from lengthgen.empirical.audit.models.einsum import einsum_factors
-from lengthgen.empirical.audit.models.own import own_model
 from lengthgen.empirical.audit.models.runner import SOURCE, Runner
-from lengthgen.empirical.audit.models.tap import Tap
+from lengthgen.empirical.audit.models.tap import Tap, einsum_factors
+from lengthgen.empirical.audit.models.whole import own_model
 from tests.empirical.examples import torch_models
 from tests.empirical.examples.torch_models import HEADS, WIDTH, Model
 

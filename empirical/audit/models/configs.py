@@ -21,8 +21,8 @@ from lengthgen.empirical.audit.models.bounds import (
     require_plain,
     size_of,
 )
-from lengthgen.empirical.audit.models.runner import Subject
-from lengthgen.empirical.audit.published import FIELDS, ROPE_TYPES, require_number
+from lengthgen.empirical.audit.models.whole import WholeModel
+from lengthgen.empirical.audit.published_constants import FIELDS, ROPE_TYPES, require_number
 from lengthgen.empirical.audit.subject import AuditError
 from lengthgen.infrastructure.errors import nearest
 from lengthgen.infrastructure.files import read_json
@@ -84,8 +84,8 @@ def library() -> Any:
     return transformers
 
 
-def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
-    """Subject of hf:MODEL_TYPE, hf:CLASS or hf:path/to/config.json, with changed fields of the configuration.
+def load_model(spec: str, changed: Mapping[str, Any]) -> WholeModel:
+    """Whole model of hf:MODEL_TYPE, hf:CLASS or hf:path/to/config.json, with changed fields of the configuration.
 
     Raises:
         AuditError: the class, the file or a field does not exist, the configuration is refused, a number in it is out
@@ -133,7 +133,7 @@ def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
         f"model = {model_class.__name__}(config).eval()",
     )
     untouched = cache(lambda: isolated({}))  # a copy is made several times as quickly
-    return Subject(
+    return WholeModel(
         name=text, build=lambda: deepcopy(untouched()), recipe=recipe, config=config, sizes=sizes, rebuild=isolated
     )
 

@@ -1,4 +1,4 @@
-"""Constants of the rotation of a layer, against those that the configuration publishes."""
+"""What a configuration says against what the model does: constants of a layer's rotation, and effects of its fields."""
 
 import json
 from collections.abc import Mapping
@@ -6,16 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from lengthgen.empirical.audit import causes, recognition
-from lengthgen.empirical.audit.adapter import Setting
+from lengthgen.empirical.audit.adapter import RefusedPosition, Setting
+from lengthgen.empirical.audit.adapters import adapter_for
 from lengthgen.empirical.audit.diagnosis import Defect
-from lengthgen.empirical.audit.kinds import adapter_for
 from lengthgen.empirical.audit.models import parts
 from lengthgen.empirical.audit.models.anatomy import Anatomy, rope_fields
 from lengthgen.empirical.audit.models.bounds import field_of
-from lengthgen.empirical.audit.models.runner import Subject
-from lengthgen.empirical.audit.published import BY_LENGTH, require_fields, rotary, yarn_mscale
+from lengthgen.empirical.audit.models.runner import Runner
+from lengthgen.empirical.audit.models.whole import WholeModel
+from lengthgen.empirical.audit.published_constants import BY_LENGTH, require_fields, rotary, yarn_mscale
 from lengthgen.empirical.audit.reproduction import confirmed
 from lengthgen.empirical.audit.rotation import FAR, RotateAdapter
 from lengthgen.empirical.audit.subject import AuditError
@@ -23,6 +25,14 @@ from lengthgen.infrastructure.userfile import shown
 
 NEAR = 4096
 """Last position of the calls within the trained length, where frequencies depend on the length."""
+OWN = ("rotary_pct", "rotary_emb_base", "rotary_dim", "rope_interleave", "rope_local_base_freq", "alibi",
+       "sliding_window",
+       "max_position_embeddings", "n_positions", "max_seq_len", "relative_attention_num_buckets",
+       "relative_attention_max_distance", "position_embedding_type", "no_rope_layer_interval")  # fmt: skip
+"""Fields beside those of `rope_parameters` that say something about positions."""
+BOUNDS = frozenset({"max_position_embeddings", "n_positions", "max_seq_len", "sliding_window"})
+"""Fields that may be nothing but bounds, so that no effect below them is none to report."""
+TRIED = 40
 
 
 def _fields_of(config: Any, layer_type: str | None) -> dict[str, Any]:
@@ -33,7 +43,7 @@ def _fields_of(config: Any, layer_type: str | None) -> dict[str, Any]:
 
 
 def constants(
-    subject: Subject, anatomy: Anatomy, layer_type: str | None, trained: int | None
+    subject: WholeModel, anatomy: Anatomy, layer_type: str | None, trained: int | None
 ) -> tuple[dict[str, Any], list[Defect]]:
     """Description of the encoding of a layer, and defects of its constants and of its rotation."""
     config = subject.config
@@ -117,7 +127,7 @@ def _logit_factor(given: Mapping[str, Any]) -> float:
 
 
 def _factors(
-    subject: Subject, layer_type: str | None, anatomy: Anatomy, given: Mapping[str, Any]
+    subject: WholeModel, layer_type: str | None, anatomy: Anatomy, given: Mapping[str, Any]
 ) -> tuple[float | None, float | None]:
     """Attention factor of the rotary module, and factor of the softmax scale; None where they cannot be told."""
     part = parts.rotary_part(subject, layer_type, streaming=False)
@@ -130,7 +140,7 @@ def _factors(
     return factor, anatomy.q_scale * anatomy.head_dim**0.5 if latent and given.get("mscale_all_dim") else None
 
 
-def _reproduce_constant(subject: Subject, defect: Defect, length: int) -> str | None:
+def _reproduce_constant(subject: WholeModel, defect: Defect, length: int) -> str | None:
     """Reproduction of a frequency of the rotary module of a model of transformers."""
     plane = defect.numbers.get("plane")
     if not subject.recipe or plane is None:
@@ -143,3 +153,70 @@ def _reproduce_constant(subject: Subject, defect: Defect, length: int) -> str | 
             f"w = float(torch.atan2(sin, cos)[0, 0, {plane}]); error = abs(w / {defect.numbers['published']!r} - 1)",
         ]
     )
+
+
+def effects(subject: WholeModel, trained: int | None) -> dict[str, str]:
+    """Effect of each field that is set: "honoured", "no effect", "bound, no effect below it" or "refused: ..."."""
+    if subject.rebuild is None:
+        return {}
+    rope = rope_fields(subject.config)
+    own = {name: field_of(subject.config, name) for name in OWN}
+    values = {name: value for name, value in {**own, **rope}.items() if value is not None and name != "rope_type"}
+    base = _fingerprint(subject, {}, trained)
+    if base is None:
+        return {}
+    effect_of = {}
+    for name, value in values.items():
+        answers = [_effect(subject, name, other, base, trained) for other in _others(value)]
+        best = next((answer for answer in answers if answer == "honoured"), None)
+        if answers:
+            effect_of[name] = best or ("bound, no effect below it" if name in BOUNDS else answers[0])
+    return effect_of
+
+
+def _effect(subject: WholeModel, name: str, value: Any, base: Tensor, trained: int | None) -> str:
+    try:
+        changed = _fingerprint(subject, {name: value}, trained)
+    except (AuditError, ValueError, TypeError, KeyError) as error:
+        return f"refused: {error}"[:200]
+    if changed is None:
+        return "refused: its calls fail"
+    return "no effect" if torch.equal(changed, base) else "honoured"
+
+
+def _fingerprint(subject: WholeModel, changed: dict[str, Any], trained: int | None) -> Tensor | None:
+    """Logits at near positions and, if positions are taken, at far ones beyond the trained length; None if refused."""
+    assert subject.rebuild is not None
+    rebuild = subject.rebuild
+    runner = Runner(WholeModel(name=subject.name, build=lambda: rebuild(changed)), torch.float32)
+    ids = runner.ids(1, TRIED)
+    parts: list[Tensor] = []
+    try:
+        parts.append(runner.call(ids)[0])
+        if runner.positions_name and trained and trained <= 1 << 20:
+            far = torch.arange(TRIED)[None] * max(1, 2 * trained // TRIED)
+            parts.append(runner.call(ids, positions=far)[0])
+        elif trained and trained <= 512:
+            parts.append(runner.call(runner.ids(1, trained))[0])
+    except RefusedPosition:
+        if len(parts) == 0:
+            return None
+    return torch.cat([part.flatten() for part in parts])
+
+
+def _others(value: Any) -> list[Any]:
+    """Other values of a field."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value * 2, max(1, value // 4)]
+    if isinstance(value, float):
+        return [0.5 if value == 1.0 else value * 1.5, value / 4]
+    if isinstance(value, list) and value and isinstance(value[0], int | float):
+        return [[part * 1.5 for part in value]]
+    return []
+
+
+def ignored(effect: dict[str, str], requested: set[str]) -> list[str]:
+    """Fields that the user has set and that have no effect."""
+    return [name for name, what in effect.items() if name in requested and what == "no effect"]

@@ -1,4 +1,7 @@
-"""Codes of positions: how many are distinct, how far each is from its float64 value, and which ones coincide."""
+"""Codes of positions: how many are distinct, how far each is from its float64 value, and which ones coincide.
+
+Numbers behind them (frequencies, slopes) may have been rounded to a low-precision dtype, which they show as well.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,11 +10,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengthgen.empirical.audit.adapter import Adapter
-from lengthgen.empirical.audit.grid import windows
+from lengthgen.empirical.audit.adapter import Adapter, windows
 
 ROUNDINGS = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 """Low-precision dtypes to which positions may have been rounded."""
+ENOUGH = 4
+"""Least count of numbers that are not powers of two (powers of two are exact in every dtype).
+
+By chance, any other number is within a relative distance a of a number of t bits with probability 2^(t + 1) a. For
+t = 11 and a = 1e-6, four numbers are all that close with probability 3e-10.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,3 +182,27 @@ def _bisect(upper: int, holds: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
+
+
+def rounded_to(values: Tensor, accuracy: float) -> str | None:
+    """Return the name of the dtype that represents all values up to a relative error `accuracy`; None if there is none.
+
+    Most values must need all bits of the dtype: values that need three bits less (small integers, halves) may be
+    exact by design and prove nothing.
+    """
+    values = values[values.isfinite() & (values.abs() > 1e-6)].abs().double()
+    mantissa = torch.frexp(values).mantissa
+    values = values[(mantissa - 0.5).abs() > accuracy]
+    if len(values) < ENOUGH:
+        return None
+    for name, dtype in ROUNDINGS.items():
+        bits = 1 - int(torch.tensor(torch.finfo(dtype).eps).log2())
+        if _within(values, bits, accuracy).all() and not _within(values, bits - 3, accuracy).float().mean() > 0.5:
+            return name
+    return None
+
+
+def _within(values: Tensor, bits: int, accuracy: float) -> Tensor:
+    """True for each value that is, up to `accuracy`, a number of `bits` mantissa bits."""
+    scaled = torch.frexp(values).mantissa * 2**bits
+    return (scaled - scaled.round()).abs() <= accuracy * scaled

@@ -7,8 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lengthgen.empirical.audit.adapter import Adapter
-from lengthgen.empirical.audit.grid import OFFSETS, decade, query_grid
+from lengthgen.empirical.audit.adapter import OFFSETS, Adapter, decade, query_grid
 
 SCANNED = {"rotate": 2**16, "bias": 2**12, "scores": 2**9}
 """Last position up to which the first violation is searched position by position; beyond, only the grid is tested."""
