@@ -15,7 +15,7 @@ from lengthgen.empirical.encodings.base import PositionEncoding
 from lengthgen.empirical.encodings.learned import LearnedAbsolute
 from lengthgen.theory.encodings.catalogue import with_formulas
 
-EXAMPLES = Path(__file__).parent / "examples" / "position_laws.py"
+EXAMPLES = Path(__file__).parents[1] / "examples" / "position_laws.py"
 SMALL = {"heads": 2, "head_dim": 16}
 
 

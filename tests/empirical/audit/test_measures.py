@@ -21,7 +21,7 @@ from lengthgen.empirical.audit.pair_adapters import BiasAdapter, ScoresAdapter
 from lengthgen.empirical.audit.rotation import RotateAdapter
 from lengthgen.empirical.audit.subject import Kind, Subject
 from lengthgen.empirical.encodings.base import PositionEncoding
-from tests.empirical.test_audit import EXAMPLES, SMALL
+from tests.empirical.audit.test_report import EXAMPLES, SMALL
 
 WIDE, NARROW = Setting(dtype=torch.float64), Setting(dtype=torch.float32)
 

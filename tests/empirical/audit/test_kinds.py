@@ -448,7 +448,7 @@ def test_what_one_call_refuses_loses_none_of_the_others():
 
 
 def test_reproductions_fail_while_the_fault_is_there(tmp_path):
-    source = "__import__('tests.empirical.test_audit_kinds').empirical.test_audit_kinds."
+    source = "__import__('tests.empirical.audit.test_kinds').empirical.audit.test_kinds."
     pairs = {
         PaddingInABatch: Decoder,
         CountsKeptKeys: Windowed,

@@ -23,8 +23,8 @@ from lengthgen.empirical.audit.reproduction import confirmed
 from lengthgen.empirical.audit.rules import RULES
 from lengthgen.infrastructure.userfile import run_file
 
-ROOT = Path(__file__).parents[2]
-RIGHT = Path(__file__).parent / "examples" / "right_encodings.py"
+ROOT = Path(__file__).parents[3]
+RIGHT = Path(__file__).parents[1] / "examples" / "right_encodings.py"
 PORTED = [exhibit for exhibit in catalogue() if "bad" not in exhibit]
 
 pytest.importorskip("transformers", reason="models of transformers need it")
