@@ -93,7 +93,6 @@ def addition_high_first(base: int = 2) -> Task:
         prompt=lambda n, digits: [*[digits] * n, "+", *[digits] * n, "="],
         generate=lambda x: _sum(x[: len(x) // 2][::-1], x[len(x) // 2 :][::-1], base)[0][::-1],
         vectorised=lambda x: _sums(x[::-1], base)[0][::-1],
-        reference=None,
     )
 
 

@@ -50,8 +50,6 @@ def copy_until_zero(base: int = 2) -> Task:
     return digit_task(
         name="copy-until-zero",
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=generate,
         vectorised=vectorised,
         reference=Reference(
@@ -116,8 +114,6 @@ def _select_task(name: str, base: int, place: Callable[[int], int]) -> Task:
     return digit_task(
         name=name,
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [x[place(len(x)) - 1]],
         vectorised=lambda x: x[[place(len(x)) - 1]],
         reference=Reference(

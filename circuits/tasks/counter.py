@@ -68,11 +68,8 @@ def parity_direct() -> Task:
     return digit_task(
         name="parity-direct",
         base=2,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [sum(x) % 2],
         vectorised=lambda x: np.bitwise_xor.reduce(x, axis=0, keepdims=True),
-        reference=None,
     )
 
 
@@ -92,8 +89,6 @@ def _running_sum(name: str, base: int) -> Task:
     return digit_task(
         name=name,
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=generate,
         vectorised=lambda x: np.cumsum(x, axis=0) % base,
         reference=Reference(arity=2, steps=lambda n: [("sum", (t, n + t)) for t in range(1, n + 2)], apply=apply),
@@ -134,7 +129,6 @@ def majority_count(base: int = 21) -> Task:
     return digit_task(
         name="majority-count",
         base=base,
-        marks="=",
         prompt=prompt,
         generate=generate,
         vectorised=lambda x: np.concatenate([np.cumsum(x, axis=0), 2 * x.sum(axis=0, keepdims=True) > len(x)]),
@@ -147,9 +141,6 @@ def majority_direct() -> Task:
     return digit_task(
         name="majority-direct",
         base=2,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [int(2 * sum(x) > len(x))],
         vectorised=lambda x: (2 * x.sum(axis=0, keepdims=True) > len(x)).astype(np.uint16),
-        reference=None,
     )

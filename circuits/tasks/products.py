@@ -77,7 +77,6 @@ def multiplication_nn(base: int = 2) -> Task:
         prompt=lambda n, digits: [*[digits] * n, "*", *[digits] * n, "="],
         generate=generate,
         vectorised=vectorised,
-        reference=None,
     )
 
 

@@ -60,11 +60,9 @@ def binary_majority_interleave() -> Task:
     return digit_task(
         name="published-binary_majority_interleave",
         base=2,
-        marks="=",
         prompt=lambda n, digits: [*[digits] * (PERIOD * turns(n)), "="],
         generate=lambda x: [int(2 * sum(x[first::PERIOD]) > len(x) // PERIOD) for first in range(PERIOD)],
         vectorised=vectorised,
-        reference=None,
         valid=lambda prompt: all(_winner(prompt[first:-1:PERIOD]) is not None for first in range(PERIOD)),
         draw=draw,
     )
@@ -78,11 +76,8 @@ def majority(base: int = 3) -> Task:
     return digit_task(
         name="published-majority",
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [Counter(x).most_common(1)[0][0]],
         vectorised=lambda x: np.stack([(x == digit).sum(axis=0) for digit in range(base)]).argmax(axis=0)[None],
-        reference=None,
         valid=lambda prompt: _winner(prompt[:-1]) is not None,
     )
 

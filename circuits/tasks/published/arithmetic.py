@@ -69,7 +69,6 @@ def summation(base: int = 3) -> Task:
         prompt=_terms,
         generate=lambda x: [sum(x) % base],
         vectorised=lambda x: x.sum(axis=0, keepdims=True) % base,
-        reference=None,
     )
 
 
@@ -145,11 +144,9 @@ def polynomial(base: int = 3) -> Task:
     return digit_task(
         name="published-polynomial",
         base=base,
-        marks="=",
         prompt=lambda n, digits: [*[digits] * (2 * n + 1), "="],
         generate=lambda x: [_values(x, base)[-1]],
         vectorised=lambda x: np.cumsum(_powers(x, base), axis=0)[-1:] % base,
-        reference=None,
     )
 
 
@@ -172,7 +169,6 @@ def polynomial_with_states(base: int = 3) -> Task:
     return digit_task(
         name="published-polynomial-with-states",
         base=base,
-        marks="=",
         prompt=lambda n, digits: [*[digits] * (2 * n + 1), "="],
         generate=lambda x: _values(x, base),
         vectorised=lambda x: np.cumsum(_powers(x, base), axis=0) % base,
