@@ -222,15 +222,6 @@ class StepEntries:
     values: NDArray[np.uint8]
 
 
-def entries_of_step(trace: Trace, position: int, wiring: tuple[int, ...]) -> StepEntries:
-    """Return the entries that the step at a position needs through a wiring, on the inputs of the trace.
-
-    The wiring must determine the step.
-    """
-    keys, values = step_entries(trace, position, wiring)
-    return StepEntries(slots=len(wiring), keys=keys, values=values)
-
-
 def missing(table: NDArray[np.uint8], step: StepEntries, symbols: int) -> int | None:
     """Return the number of entries that a table lacks to serve a step.
 
