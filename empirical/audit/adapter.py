@@ -188,9 +188,9 @@ class Adapter(ABC):
         """Largest change of the code in one position step."""
 
     @property
-    @abstractmethod
     def magnitude(self) -> float:
         """Size of the products whose sum is the logit of unit vectors, at least 1."""
+        return 1.0
 
     @abstractmethod
     def outcome(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:

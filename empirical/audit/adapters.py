@@ -22,8 +22,27 @@ LONGEST_SQUARE = 1024
 """Longest sequence: its logits form a square matrix."""
 
 
-class EmbedAdapter(Adapter):
+class TokenAdapter(Adapter):
+    """Adapter for an encoding that acts on tokens, which has no relative law."""
+
+    acts: str
+    """What it does, after its name in messages."""
+
+    def law_errors(self, queries: Tensor, offsets: Tensor) -> Tensor:
+        raise AuditError(f"{self.subject.name} {self.acts}: it has no relative law to claim")
+
+    def law_budget(self, queries: Tensor, offsets: Tensor, reference: Adapter) -> Tensor:
+        raise AuditError(f"{self.subject.name} {self.acts}: it has no relative law to claim")
+
+    @cached_property
+    def rate(self) -> float:
+        return float(self.code(torch.arange(2)).diff(dim=0).abs().max())
+
+
+class EmbedAdapter(TokenAdapter):
     """Adapter for (x, positions) -> x."""
+
+    acts = "acts on embeddings"
 
     @property
     def reads_earlier_tokens(self) -> bool:
@@ -50,20 +69,6 @@ class EmbedAdapter(Adapter):
         zeros = torch.zeros(1, len(positions), self.width, dtype=self.setting.dtype, device=self.device)
         return self.embedded(zeros, positions)[0] + 0.0
 
-    def law_errors(self, queries: Tensor, offsets: Tensor) -> Tensor:
-        raise AuditError(f"{self.subject.name} acts on embeddings: it has no relative law to claim")
-
-    def law_budget(self, queries: Tensor, offsets: Tensor, reference: Adapter) -> Tensor:
-        raise AuditError(f"{self.subject.name} acts on embeddings: it has no relative law to claim")
-
-    @property
-    def rate(self) -> float:
-        return float(self.code(torch.arange(2)).diff(dim=0).abs().max())
-
-    @property
-    def magnitude(self) -> float:
-        return 1.0
-
     def _token_embeddings(self, tokens: tuple[Tensor, Tensor]) -> Tensor:
         return tokens[0].transpose(1, 2).flatten(2)
 
@@ -85,8 +90,10 @@ class EmbedAdapter(Adapter):
         return outcome[:, first : first + count]
 
 
-class ContentAdapter(Adapter):
+class ContentAdapter(TokenAdapter):
     """Adapter for (q, k, x, positions, dtype) -> logits [B, H, L, L]."""
+
+    acts = "reads content"
 
     def outcome(self, tokens: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
         x_BLD = tokens[0].transpose(1, 2).flatten(2)
@@ -119,20 +126,6 @@ class ContentAdapter(Adapter):
 
     def position_reach(self, to: int) -> int:
         return super().position_reach(min(to, LONGEST_SQUARE - 1))
-
-    def law_errors(self, queries: Tensor, offsets: Tensor) -> Tensor:
-        raise AuditError(f"{self.subject.name} reads content: it has no relative law to claim")
-
-    def law_budget(self, queries: Tensor, offsets: Tensor, reference: Adapter) -> Tensor:
-        raise AuditError(f"{self.subject.name} reads content: it has no relative law to claim")
-
-    @cached_property
-    def rate(self) -> float:
-        return float(self.code(torch.arange(2)).diff(dim=0).abs().max())
-
-    @property
-    def magnitude(self) -> float:
-        return 1.0
 
 
 ADAPTERS: Mapping[Kind, type[Adapter]] = {

@@ -123,10 +123,6 @@ class BiasAdapter(PairAdapter):
         """Bias at each distance to a key after the query: float64 [P, H]."""
         return self._in_blocks(torch.zeros_like(offsets), offsets)
 
-    @property
-    def magnitude(self) -> float:
-        return 1.0
-
     def law_budget(self, queries: Tensor, offsets: Tensor, reference: Adapter) -> Tensor:
         assert isinstance(reference, BiasAdapter)
         size = torch.stack(
