@@ -31,6 +31,8 @@ MORE_PROMPTS = (1 << 14,)
 """Number of prompts of a sampled training scale that are tried before an operator entry counts as unseen."""
 MAX_STEPS = 2_000_000_000
 """Largest number of counted steps of one search for a circuit: a few seconds on one core."""
+DOMAIN = "every task that is expressible, with every encoding that has a relation of positions"
+"""Domain of the theories that are computed from a circuit."""
 
 Answer = TypeVar("Answer", Analysis, Prediction)
 
@@ -130,10 +132,6 @@ def _analysis(make: Callable[[], Task], largest_scale: int) -> Analysis | str:
         return analyse(task, "unaligned", largest_scale, mode, clock=Clock(steps=MAX_STEPS))
     except SearchStopped as stopped:
         return str(stopped)
-
-
-DOMAIN = "every task that is expressible, with every encoding that has a relation of positions"
-"""Domain of the theories that are computed from a circuit."""
 
 
 def literal(question: Question) -> Guess:

@@ -37,6 +37,8 @@ MAX_PACE = 4
 """Largest number of steps in a group."""
 MAX_JUDGES = 256
 """Approximate number of steps that decide which combination serves most."""
+MAX_GUESSES = 6
+"""Largest number of template combinations that are tried on a step."""
 _JUDGED = 2_000
 """Steps counted for each such step, tried or not: the order of combinations must not matter."""
 
@@ -260,10 +262,6 @@ def pace_of(trace: Trace) -> int:
     widest = max((segment.width for segment in trace.segments if segment.operand), default=len(trace.steps))
     pace = max(1, len(trace.steps) // widest)
     return pace if pace <= MAX_PACE else 1
-
-
-MAX_GUESSES = 6
-"""Largest number of template combinations that are tried on a step."""
 
 
 class Guesses:

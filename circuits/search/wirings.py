@@ -23,6 +23,14 @@ MAX_WIRINGS = 20_000
 """Largest number of wirings for which unused slots of a step may hold any position (`Alternatives.complete`)."""
 
 
+class Mode(StrEnum):
+    """Freedom in the wiring of a step ([F])."""
+
+    FREE = "free"  # any wiring
+    DECLARED = "declared"  # the wiring of the reference circuit
+    TYPED = "typed"  # an exact number of arguments: none is repeated or unneeded
+
+
 @dataclass(frozen=True, kw_only=True)
 class Alternatives:
     """Ways to compute one step at one arity.
@@ -111,14 +119,6 @@ def constants(trace: Trace, position: int) -> list[int]:
         trace.memory["constants"] = [(int(row) + 1, int(trace.tokens[row, 0])) for row in rows]
     last = {token: place for place, token in trace.memory["constants"] if place < position}
     return sorted(last.values())
-
-
-class Mode(StrEnum):
-    """Freedom in the wiring of a step ([F])."""
-
-    FREE = "free"  # any wiring
-    DECLARED = "declared"  # the wiring of the reference circuit
-    TYPED = "typed"  # an exact number of arguments: none is repeated or unneeded
 
 
 def all_wirings(

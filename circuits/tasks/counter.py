@@ -1,6 +1,7 @@
 """Running sums modulo the base, among them parity, and majorities: with all intermediate results or in one step."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -73,6 +74,16 @@ def parity_direct() -> Task:
     )
 
 
+def sum_modulo(base: int) -> Callable[[str, tuple[str, ...]], str]:
+    """Return the unit operator of running sums modulo the base, on x and y: '=' as y counts 0, '=' as x gives '$'."""
+
+    def apply(_: str, symbols: tuple[str, ...]) -> str:
+        x, y = symbols
+        return "$" if x == "=" else str((int(x) + (0 if y == "=" else int(y))) % base)
+
+    return apply
+
+
 def _running_sum(name: str, base: int) -> Task:
     """Return the task of running sums modulo the base."""
 
@@ -82,16 +93,14 @@ def _running_sum(name: str, base: int) -> Task:
             output.append(((output[-1] if output else 0) + digit) % base)
         return output
 
-    def apply(_: str, symbols: tuple[str, ...]) -> str:
-        x, y = symbols
-        return "$" if x == "=" else str((int(x) + (0 if y == "=" else int(y))) % base)
-
     return digit_task(
         name=name,
         base=base,
         generate=generate,
         vectorised=lambda x: np.cumsum(x, axis=0) % base,
-        reference=Reference(arity=2, steps=lambda n: [("sum", (t, n + t)) for t in range(1, n + 2)], apply=apply),
+        reference=Reference(
+            arity=2, steps=lambda n: [("sum", (t, n + t)) for t in range(1, n + 2)], apply=sum_modulo(base)
+        ),
     )
 
 

@@ -69,6 +69,7 @@ def task_of_family(name: str, base: int | None = None) -> Task:
 
 def _automaton(name: str) -> "Automaton":
     """Return the automaton of a random language; raise TaskError if the name stands for none."""
+    # They import automata-lib, which most commands do not need.
     from lengthgen.circuits.languages.random_languages import random_language
     from lengthgen.circuits.languages.regular import LanguageError
 

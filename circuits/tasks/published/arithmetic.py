@@ -21,7 +21,7 @@ import numpy as np
 from lengthgen.circuits.task import Reference, Task, TaskError
 from lengthgen.circuits.tasks.addition import addition_carry
 from lengthgen.circuits.tasks.counter import parity as running_parity
-from lengthgen.circuits.tasks.counter import parity_direct
+from lengthgen.circuits.tasks.counter import parity_direct, sum_modulo
 from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
 from lengthgen.circuits.tasks.sorting import sort_direct
 
@@ -77,11 +77,6 @@ def summation_with_states(base: int = 3) -> Task:
 
     Unit operator: y_t = y_(t-1) + x_t, where '=' as y counts 0 and '=' as x gives '$'. The arity is 2.
     """
-
-    def apply(_: str, symbols: tuple[str, ...]) -> str:
-        x, y = symbols
-        return "$" if x == "=" else str((int(x) + (0 if y == "=" else int(y))) % base)
-
     return digit_task(
         name="published-summation-with-states",
         base=base,
@@ -92,7 +87,7 @@ def summation_with_states(base: int = 3) -> Task:
         reference=Reference(
             arity=2,
             steps=lambda n: [("sum", (min(2 * t - 1, 2 * n), 2 * n + t - 1)) for t in range(1, n + 2)],
-            apply=apply,
+            apply=sum_modulo(base),
         ),
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from lengthgen.circuits.task import Task
@@ -87,18 +87,14 @@ def _regular(name: str, expression: str, words: str) -> Subject:
     )
 
 
-def _huang(name: str, words: str, task: Callable[[], Task], with_states: Callable[[], Task] | None = None) -> Subject:
-    return Subject(name=name, words=words, arxiv=HUANG, task=task, with_states=with_states)
-
-
-def _decompiling(name: str, words: str, task: Callable[[], Task]) -> Subject:
-    return Subject(name=name, words=words, arxiv=DECOMPILING, task=task)
-
-
-def _kazemnejad(
-    name: str, words: str, task: Callable[[], Task], with_states: Callable[[], Task] | None = None
+def _measured(
+    arxiv: str, name: str, words: str, task: Callable[[], Task], with_states: Callable[[], Task] | None = None
 ) -> Subject:
-    return Subject(name=name, words=words, arxiv=KAZEMNEJAD, task=task, with_states=with_states)
+    """Return the subject of a task that a paper measured."""
+    return Subject(name=name, words=words, arxiv=arxiv, task=task, with_states=with_states)
+
+
+_huang, _decompiling, _kazemnejad = (partial(_measured, arxiv) for arxiv in (HUANG, DECOMPILING, KAZEMNEJAD))
 
 
 def _copied(name: str, words: str, *orders: copies.Order, repeated: bool = False) -> Subject:
