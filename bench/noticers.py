@@ -48,7 +48,7 @@ TESTS = {
         "tests/empirical/encodings/test_*.py",
         "tests/lengthgen/test_audit*.py",
     ),
-    "circuits": ("tests/circuits/test_*.py",),
+    "circuits": ("tests/circuits/test_*.py", "tests/circuits/*/test_*.py"),
     "checker": ("tests/circuits/test_*.py",),
     "training": (
         "tests/empirical/model/test_*.py",

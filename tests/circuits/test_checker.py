@@ -24,7 +24,7 @@ from lengthgen.circuits.tasks.addition import addition_carry
 from lengthgen.circuits.tasks.copying import copy as copy_task
 from lengthgen.circuits.tasks.growing import permutation
 from tests.circuits.examples import direct_parity, random_task
-from tests.circuits.test_sat import random_classes
+from tests.circuits.search.test_sat import random_classes
 from tests.circuits.test_src import FIVE_CYCLE
 from tests.oracles import sequences as oracle
 

@@ -20,7 +20,7 @@ from lengthgen.circuits.search.sat import SatResult, SolverError, Table, decide,
 from tests.oracles import sequences as oracle
 from tests.processes import PATIENCE, is_alive, started, wait_until
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 Classes = list[tuple[Table, ...]]
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
@@ -148,7 +148,7 @@ def test_the_time_limit_holds_and_the_solver_is_gone() -> None:
 @contextmanager
 def _parent_of_a_hard_question() -> Iterator[tuple["subprocess.Popen[str]", int]]:
     """A process that waits for a solver, and the solver."""
-    program = "from tests.circuits.test_sat import *; decide(*HARD, [], seconds=None, proof=True)"
+    program = "from tests.circuits.search.test_sat import *; decide(*HARD, [], seconds=None, proof=True)"
     with started([sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.PIPE) as parent:
         [solver] = wait_until(lambda: _children(parent.pid))
         yield parent, solver

@@ -165,7 +165,7 @@ def test_the_choice_is_the_same_in_every_process() -> None:
     answers = [
         subprocess.run(
             [sys.executable, "-c", CHOICE],
-            cwd=Path(__file__).parents[2],
+            cwd=Path(__file__).parents[3],
             env={**os.environ, "PYTHONHASHSEED": str(seed)},
             capture_output=True,
             text=True,
