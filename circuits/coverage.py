@@ -1,4 +1,4 @@
-"""What training does not show of a circuit: entries of its operators on some data, and tokens of irrelevant keys.
+"""Coverage of a circuit by training: entries of operators that data do not use, and tokens of irrelevant keys.
 
 A prediction assumes that training shows every prompt of its scales. A finite training set uses fewer entries of the
 operators, so a model may fail at a step although the position encoding is not the reason ([F]). An entry is an

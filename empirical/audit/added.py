@@ -1,4 +1,4 @@
-"""What an encoding adds: a bias of the distance to logits, with its sign and slope, or sinusoids to embeddings.
+"""Parts that an encoding adds: a bias of the distance to logits, with its sign and slope, or sinusoids to embeddings.
 
 A table that is added may be one of sinusoids, keep their relative law, and be the published one.
 """

@@ -218,8 +218,7 @@ def _fields(
     with user_code(f"{config_class.__name__} has no defaults", error=AuditError):
         default = config_class()
     accepted = {**default.to_dict(), **dict.fromkeys(inspect.signature(config_class.__init__).parameters)}
-    known = {*accepted, *ROPE_FIELDS, *written}
-    if unknown := [name for name in changed if name not in known]:
+    if unknown := [name for name in changed if name not in {*accepted, *ROPE_FIELDS, *written}]:
         hint = nearest(unknown[0], [*accepted, *ROPE_FIELDS], listed="see its documentation")
         raise AuditError(f"{config_class.__name__} has no field '{unknown[0]}': {hint}")
     given = {name: value for name, value in {**written, **changed}.items() if name in changed or name not in DROPPED}

@@ -1,4 +1,4 @@
-"""What a configuration says against what the model does: constants of a layer's rotation, and effects of its fields."""
+"""Configuration against model: constants of a layer's rotation, and effects of its fields."""
 
 import json
 from collections.abc import Mapping
