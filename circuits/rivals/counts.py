@@ -6,7 +6,7 @@ often each token occurs among all keys, next to the last tokens if the encoding 
 token whose affine function of the counts is largest.  Averages of attention give such functions, because the sum over
 all counts is the length.
 
-The functions are found by a linear program over the prompts of lengthgen.circuits.rivals.scaled, rounded to whole
+The functions are found by a linear program over the prompts of lengthgen.circuits.rivals.src_rules, rounded to whole
 numbers and then checked exactly.  That none exist is what the program of the linear solver says, unless two prompts
 with equal counts and different outputs prove it.
 """
