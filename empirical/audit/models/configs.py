@@ -288,7 +288,7 @@ def _filled_in(
     usual = field_of(default, name)
     if role == "window" and type(usual) is not int:  # a model without windows keeps none
         return {}
-    if role in of_role and usual not in (0, ""):
+    if role and role in of_role and usual not in (0, ""):
         return {name: of_role[role]}
     if name in LATENT and usual is not None:
         return {name: LATENT[name]}

@@ -11,8 +11,8 @@ from lengthgen.empirical.audit import AuditError, audit
 from lengthgen.empirical.audit.adapter import OFFSETS
 from lengthgen.empirical.audit.loading import load, subjects
 from lengthgen.empirical.audit.position_codes import distinct, expected_distinct, rounded_to
+from lengthgen.empirical.encodings.absolute import LearnedAbsolute
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.learned import LearnedAbsolute
 from lengthgen.theory.encodings.catalogue import with_formulas
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "position_laws.py"
