@@ -29,7 +29,7 @@ PLACES = {
         "circuits/tasks/*.py",
         "circuits/tasks/published/*.py",
         "circuits/forecast/*.py",
-        "circuits/theories/*.py",
+        "circuits/rivals/*.py",
     ),
     "checker": ("circuits/checker/*.py",),
     "training": (

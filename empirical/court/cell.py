@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lengthgen.circuits.theories.theory import Question
+from lengthgen.circuits.rivals.rival import Question
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from lengthgen.circuits.theories.theory import Guess, Question, Theory
+from lengthgen.circuits.rivals.rival import Guess, Question, Theory
 from lengthgen.infrastructure.shapes import COUNT, NUMBER, TEXT, both, made_into, or_none, reads
 
 Questions = Mapping[str, Question]

@@ -6,7 +6,7 @@ task, which sees its other cells.  Controls show that the court can tell right f
 
 from collections.abc import Callable, Sequence
 
-from lengthgen.circuits.theories.theory import SURE
+from lengthgen.circuits.rivals.rival import SURE
 from lengthgen.empirical.court.outcomes import Outcome
 
 BASE_RATE = "base-rate"

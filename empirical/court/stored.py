@@ -3,10 +3,10 @@
 from functools import cache, partial
 
 from lengthgen.circuits.formats import in_format
+from lengthgen.circuits.rivals.rival import Question
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.circuits.tasks.published.subject import Subject
-from lengthgen.circuits.theories.theory import Question
+from lengthgen.circuits.tasks.published.subjects import Subject
 from lengthgen.empirical.court.cell import Cell, MeasuredRun
 from lengthgen.empirical.runs.run import Run
 from lengthgen.empirical.runs.store import RunStore, StoreError

@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass, field
 from time import process_time
 from typing import Any
 
+from lengthgen.circuits.rivals.rival import Guess, Question, Theory
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.tasks.families import WITH_STATES
-from lengthgen.circuits.tasks.published.subject import Subject
+from lengthgen.circuits.tasks.published.subjects import Subject
 from lengthgen.circuits.tasks.random_circuits import drawn_name
-from lengthgen.circuits.theories.theory import Guess, Question, Theory
 from lengthgen.empirical.court.freeze import Frozen, guess_as_json
 from lengthgen.empirical.statistics.shares import share
 
@@ -73,7 +73,7 @@ def _circuit(source: random.Random) -> Subject:
 
 def _language(source: random.Random) -> Subject:
     """Return the task of a random language, at once or with states."""
-    from lengthgen.circuits.languages.named import random_language
+    from lengthgen.circuits.languages.random_languages import random_language
 
     states, seed, index = source.randint(2, MAX_STATES), source.randrange(10**6), source.randrange(LANGUAGES)
     language = f"random-language-{states}-{SYMBOLS}-{seed}-{index}"

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
-from lengthgen.circuits.theories.theory import Theory
+from lengthgen.circuits.rivals.rival import Theory
 from lengthgen.empirical.court.cell import Cell
 from lengthgen.empirical.court.freeze import Frozen, guess_as_json
 from lengthgen.empirical.court.outcomes import MAIN_THRESHOLD, THRESHOLDS, Outcome, measures_training, outcome_of

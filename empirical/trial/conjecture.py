@@ -29,8 +29,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.empirical.statistics.e_values import Estimand, Evidence, decides, e_bh
 from lengthgen.empirical.statistics.shares import ALPHA, Share, share
 from lengthgen.empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome

@@ -14,8 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.prediction_record import PREDICTION, RULES, Prediction
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.empirical.runs.profile import Model
 from lengthgen.empirical.runs.protocol import Cell, Protocol
 from lengthgen.empirical.runs.run import Run, plan

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.empirical.runs.profile import Evaluation, Profile, Training
 from lengthgen.empirical.runs.protocol import Cell, checked_protocol
 from lengthgen.empirical.runs.run import Run, one_run

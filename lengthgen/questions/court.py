@@ -12,7 +12,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.circuits.theories.theory import TheoryError
+from lengthgen.circuits.rivals.rival import TheoryError
 from lengthgen.empirical.court.cell import Cell
 from lengthgen.empirical.court.freeze import GUESS, Frozen, freeze, guess_from_json
 from lengthgen.empirical.court.published.load import published_cells, sources, unusable_runs
@@ -195,7 +195,7 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
         PublishedError: a published table is damaged.
         LengthgenError: the judgement cannot be stored in OUT.
     """
-    from lengthgen.circuits.theories.catalogue import THEORIES, theory_named
+    from lengthgen.circuits.rivals.theories import THEORIES, theory_named
     from lengthgen.empirical.court.stored import stored_cells
 
     chosen = list(dict.fromkeys(map(theory_named, theories)))
@@ -231,7 +231,7 @@ def _as_answers(frozen: Frozen) -> Answers:
 
 def _published_answers(cells: Sequence[Cell]) -> Answers:
     """Return the answers of the whole catalogue to all published cells, computed once for each version of the code."""
-    from lengthgen.circuits.theories.catalogue import THEORIES
+    from lengthgen.circuits.rivals.theories import THEORIES
 
     code, of_theories = source_digest("theory", "circuits"), record(**dict.fromkeys(THEORIES, GUESS))
     names: dict[str, list[str]] = {}
@@ -256,7 +256,7 @@ def _published_answers(cells: Sequence[Cell]) -> Answers:
 
 def answers_of_task(task: str) -> Answers:
     """Return the answers of the whole catalogue to the published cells of one task."""
-    from lengthgen.circuits.theories.catalogue import THEORIES
+    from lengthgen.circuits.rivals.theories import THEORIES
 
     questions = {cell.name: cell.question for cell in published_cells() if cell.question.subject.name == task}
     return _as_answers(freeze([*THEORIES.values()], questions))
@@ -380,7 +380,7 @@ def strata_answer(first: str, second: str, *, questions: int, per_stratum: int, 
     Raises:
         TheoryError: a theory is unknown, both are the same, or the user's own fails.
     """
-    from lengthgen.circuits.theories.catalogue import theory_named
+    from lengthgen.circuits.rivals.theories import theory_named
 
     theories = theory_named(first), theory_named(second)
     if theories[0].name == theories[1].name:

@@ -9,9 +9,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from lengthgen.circuits.encodings import parse_encoding
-from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.runs.limits import SEED
 from lengthgen.empirical.runs.profile import Model, ProfileError

@@ -9,8 +9,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.prediction_record import RULES, Prediction
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.empirical.runs.protocol import Cell, load_protocol
 from lengthgen.empirical.runs.store import RunStore
 from lengthgen.empirical.statistics.shares import ALPHA

@@ -89,7 +89,7 @@ PREDICTIONS = "padding-sink/decimal/predictions.json"
 
 
 def ledger_guess():
-    from lengthgen.circuits.theories.theory import no
+    from lengthgen.circuits.rivals.rival import no
 
     return no("it grows", breaks_at=3)
 

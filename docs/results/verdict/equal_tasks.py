@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lengthgen.circuits.languages.named import random_language
+from lengthgen.circuits.languages.random_languages import random_language
 from lengthgen.circuits.languages.regular import Automaton
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES

@@ -6,8 +6,8 @@ PYTHONPATH=. python docs/results/verdict/languages.py, at the root of the projec
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from lengthgen.circuits.languages.memory import definiteness, own_letter_decides
-from lengthgen.circuits.languages.named import random_language
+from lengthgen.circuits.languages.random_languages import random_language
+from lengthgen.circuits.languages.regular import definiteness, own_letter_decides
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
 from lengthgen.empirical.verdict.frozen import load_frozen
 from lengthgen.empirical.verdict.preregistration import load_preregistration

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
-from lengthgen.circuits.theories.theory import Question
+from lengthgen.circuits.rivals.rival import Question
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 from lengthgen.empirical.court.cell import Cell, MeasuredRun
 from lengthgen.empirical.court.published.source import FOLDER, PublishedError, Source, read_sources
 from lengthgen.empirical.court.published.tables import READERS, Measurement, read_rows

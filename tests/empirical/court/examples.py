@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
+from lengthgen.circuits.rivals.rival import Guess, Question, Theory
 from lengthgen.circuits.tasks import load
-from lengthgen.circuits.tasks.published.subject import Subject
-from lengthgen.circuits.theories.theory import Guess, Question, Theory
+from lengthgen.circuits.tasks.published.subjects import Subject
 from lengthgen.empirical.court.cell import Cell, MeasuredRun
 
 PARITY = Subject(name="parity", words="", arxiv="", task=lambda: load("parity"))

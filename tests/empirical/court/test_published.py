@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.circuits.encodings import ENCODINGS, parse_encoding
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.encoding_spec import ENCODINGS, parse_encoding
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 from lengthgen.empirical.court.published import load
 from lengthgen.empirical.court.published.load import (
     UNSEEN_FIT,

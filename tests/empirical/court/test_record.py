@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.circuits.theories.catalogue import THEORIES
+from lengthgen.circuits.rivals.theories import THEORIES
 from lengthgen.empirical.court.freeze import Frozen, guess_as_json, guess_from_json
 from lengthgen.empirical.court.published.load import published_cells
 from lengthgen.empirical.court.trial import judge

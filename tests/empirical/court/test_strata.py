@@ -4,9 +4,9 @@ from itertools import islice
 
 import pytest
 
+from lengthgen.circuits.rivals.rival import Guess, Question, Theory
+from lengthgen.circuits.rivals.theories import THEORIES
 from lengthgen.circuits.tasks import parse_task
-from lengthgen.circuits.theories.catalogue import THEORIES
-from lengthgen.circuits.theories.theory import Guess, Question, Theory
 from lengthgen.empirical.court.strata import IN_TRAINING, questions, stratified
 from tests.empirical.court.examples import theory
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lengthgen.circuits.theories.theory import Guess, Theory
+from lengthgen.circuits.rivals.rival import Guess, Theory
 from lengthgen.empirical.court.cell import Cell
 from lengthgen.empirical.court.freeze import Frozen, freeze, guess_as_json, guess_from_json
 from lengthgen.empirical.court.trial import judge

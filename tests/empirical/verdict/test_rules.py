@@ -4,10 +4,10 @@ import pytest
 
 from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.rivals.rival import SURE, Guess
 from lengthgen.circuits.tasks import parse_task
-from lengthgen.circuits.theories.theory import SURE, Guess
 from lengthgen.empirical.court.freeze import guess_as_json, guess_from_json
 from lengthgen.empirical.verdict import rules
 from lengthgen.empirical.verdict.rules import RULES, answers, is_ideal
