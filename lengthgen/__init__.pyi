@@ -77,8 +77,7 @@ from lengthgen.circuits.transducer import Transducer as Transducer
 from lengthgen.circuits.two_scales import TwoScaleTask as TwoScaleTask
 
 # Forecasts from recorded runs
-from lengthgen.questions.predict import Forecasts as Forecasts
-from lengthgen.questions.predict import forecast as forecast
+from lengthgen.questions.predict import Forecasts as Forecasts, forecast as forecast
 
 # Theories of length generalization
 from lengthgen.circuits.theories.catalogue import THEORIES as THEORIES
@@ -105,8 +104,7 @@ from lengthgen.proofs_checks.runner import run as run_claims
 
 # Training, verdicts, figures: as the commands of these names
 from lengthgen.questions.figures import figure as figure
-from lengthgen.questions.rounds import conjecture as conjecture
-from lengthgen.questions.rounds import train as train
+from lengthgen.questions.rounds import conjecture as conjecture, train as train
 
 # Audit, encodings in torch, stored runs (need the extra `train`)
 from lengthgen.empirical.audit.lawful import assert_lawful as assert_lawful
