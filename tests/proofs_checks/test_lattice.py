@@ -56,7 +56,7 @@ WITH_THE_EDGE: dict[tuple[str, str], tuple[str, Any]] = {
     ("wavelet", "alibi"): ("lengthgen.theory.encodings.relations.ricker", lambda point, *, scale: -point),
     ("kerple-power", "t5"): ("lengthgen.theory.encodings.biases.kerple_power", _in_steps),
     ("swat", "alibi"): ("lengthgen.theory.encodings.rotary.swat_weight", lambda logit: sp.Rational(1, 2)),
-    ("swat", "rope"): ("lengthgen.proofs_checks.papers.swat.swat.weight", _in_competition),
+    ("swat", "rope"): ("lengthgen.theory.encodings.rotary.swat_weight", _in_competition),
 }
 """Formulas with which one encoding does contain the other, or is no longer kept from it by the reason given."""
 
