@@ -11,6 +11,7 @@ from lengthgen.announcement import announce_replacement, announce_runs, offer
 from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.curves import write_curves
+from lengthgen.empirical.experiment.outcome import History, outcome
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.runs.profile import Model
 from lengthgen.empirical.runs.protocol import Cell
@@ -20,7 +21,6 @@ from lengthgen.empirical.training.cluster import ray
 from lengthgen.empirical.training.sweep import Engine, local, staying, train_all
 from lengthgen.empirical.trial.conjecture import FEWEST, CellEvidence, CellKey, Criteria, JudgedCell, judge
 from lengthgen.empirical.trial.frozen import Frozen
-from lengthgen.empirical.trial.outcomes import History, outcome
 from lengthgen.empirical.trial.trial import as_json
 from lengthgen.experiment import Experiment
 from lengthgen.freezing import Predictions, frozen_predictions
@@ -165,7 +165,7 @@ def _more_runs(
     """Return all runs, with those of one more round, of each cell that is predicted, undecided and not given up."""
     more = {}
     for key, cell in judged.items():
-        runs, fitting = len(cell.outcomes), cell.fit.successes
+        runs, fitting = cell.outcome.runs, cell.outcome.fit
         given_up = runs >= until.most or (runs >= GIVE_UP and fitting < FEWEST)
         if cell.predicted is not None and not cell.decided and not given_up:
             any_run = evidence[key].runs[0][0]

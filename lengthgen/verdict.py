@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lengthgen.empirical.experiment.judge import Estimand, decides
 from lengthgen.empirical.runs.environment import environment
-from lengthgen.empirical.statistics.e_values import Estimand, decides
 from lengthgen.empirical.verdict.comparisons import decided_pairs
 from lengthgen.empirical.verdict.disputes import rounds
 from lengthgen.empirical.verdict.forgery import decided, met, of_all, of_deciding

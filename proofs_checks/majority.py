@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
-from lengthgen.empirical.statistics.shares import ALPHA, tail
+from lengthgen.empirical.experiment.judge import ALPHA, tail
 from lengthgen.proofs_checks.claim import Evidence, Refuted, Strength, Unsettled
 from lengthgen.proofs_checks.trained import Reading
 

@@ -7,7 +7,7 @@ decide nothing: coarse measurements such as accuracies coincide by chance.
 from collections.abc import Sequence
 from typing import Literal
 
-from lengthgen.empirical.statistics.shares import ALPHA
+from lengthgen.empirical.experiment.judge import ALPHA
 from lengthgen.proofs_checks.claim import Evidence, Refuted, Strength, Unsettled
 
 Side = Literal["below", "above"]

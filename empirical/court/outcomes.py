@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lengthgen.empirical.court.cell import Cell, MeasuredRun
-from lengthgen.empirical.statistics.breaking import breaking_scale
+from lengthgen.empirical.experiment.outcome import breaking_scale
 
 THRESHOLDS = (0.5, 0.75, 0.9, 0.95, 0.99)
 """Accuracies from which on a length counts as solved."""

@@ -18,7 +18,7 @@ from lengthgen.circuits.tasks.published.subject import Subject
 from lengthgen.circuits.tasks.random_circuits import drawn_name
 from lengthgen.circuits.theories.theory import Guess, Question, Theory
 from lengthgen.empirical.court.freeze import Frozen, guess_as_json
-from lengthgen.empirical.statistics.shares import share
+from lengthgen.empirical.experiment.judge import share
 
 TRAIN, TEST = 4, 9
 """Largest scales of training and test of every question."""

@@ -12,10 +12,9 @@ from statistics import fmean, median
 from typing import Any
 
 from lengthgen.circuits.prediction_record import RULES
+from lengthgen.empirical.experiment.outcome import History, by_checkpoint
 from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.statistics.breaking import breaking_scale
 from lengthgen.empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell
-from lengthgen.empirical.trial.outcomes import History, by_checkpoint
 
 FEWEST = 20
 """Smallest number of test samples, over all runs, from which a share is computed."""
@@ -45,34 +44,35 @@ class _Case:
     criteria: Criteria
     wrong: dict[str, bool]
 
+    @property
+    def may_be_coverage(self) -> bool:
+        """True if coverage may explain the disagreement.
 
-def disagreements(cell: JudgedCell) -> dict[str, bool]:
+        A cell that generalizes although its complexity grows was not predicted to fail for lack of coverage.
+        """
+        return bool(self.wrong) and not (self.cell.observed and "literal" in self.wrong)
+
+
+def disagreements(cell: JudgedCell, rules: Iterable[str] = RULES) -> dict[str, bool]:
     """Rules that contradict the observation, with their answers."""
-    return _contradicted(cell, RULES)
-
-
-def _contradicted(cell: JudgedCell, rules: Iterable[str]) -> dict[str, bool]:
-    """Rules among the given ones that contradict the observation, with their answers."""
-    answers = {rule: cell.prediction.says(rule) if cell.prediction else None for rule in rules}
-    return {
-        rule: answer
-        for rule, answer in answers.items()
-        if answer is not None and cell.observed is not None and answer != cell.observed
-    }
+    if cell.prediction is None or cell.observed is None:
+        return {}
+    answers = {rule: cell.prediction.says(rule) for rule in rules}
+    return {rule: answer for rule, answer in answers.items() if answer is not None and answer != cell.observed}
 
 
 def diagnose(cell: JudgedCell, evidence: CellEvidence, criteria: Criteria) -> list[Finding]:
     """Findings on one cell; none if the forecast, coverage and the literal rule agree with the observation."""
-    wrong = _contradicted(cell, ("forecast", "coverage", "literal"))
+    wrong = disagreements(cell, ("forecast", "coverage", "literal"))
     case = _Case(cell=cell, runs=evidence.runs, criteria=criteria, wrong=wrong)
-    if cell.fit.successes and not case.wrong:
+    if cell.outcome.fit and not wrong:
         return []
     return [finding for diagnosis in FINDINGS if (finding := diagnosis(case))] or [_unexplained(case)]
 
 
 def _not_fitted(case: _Case) -> Finding | None:
     """Finding if no run fits: how near the runs are, and whether they still approach."""
-    if case.cell.fit.successes:
+    if case.cell.outcome.fit:
         return None
     checkpoints = [by_checkpoint(rows) for _, rows in case.runs]
     worst = [
@@ -108,20 +108,12 @@ def _not_fitted(case: _Case) -> Finding | None:
     )
 
 
-def _may_be_coverage(case: _Case) -> bool:
-    """True if coverage may explain the disagreement.
-
-    A cell that generalizes although its complexity grows was not predicted to fail for lack of coverage.
-    """
-    return bool(case.wrong) and not (case.cell.observed and "literal" in case.wrong)
-
-
 def _label_coverage(case: _Case) -> Finding | None:
     """Finding if some labels never occur in training, which decides the rule's answer."""
     prediction = case.cell.prediction
-    if not _may_be_coverage(case) or prediction is None or prediction.labels_covered is not False:
+    if not case.may_be_coverage or prediction is None or prediction.labels_covered is not False:
         return None
-    observed = breaking_scale(run.first_failure for run in case.cell.outcomes if run.fits)
+    observed = case.cell.outcome.breaks_at
     ending = "the runs generalize all the same" if observed is None else f"the runs break at scale {observed:g}"
     return Finding(
         kind="label coverage",
@@ -136,7 +128,7 @@ def _operator_coverage(case: _Case) -> Finding | None:
 
     It looks where runs fail, or, if most runs generalize, at all scales.
     """
-    if not _may_be_coverage(case):
+    if not case.may_be_coverage:
         return None
     threshold = case.criteria.threshold
     scales = _by_scale(case)
@@ -230,17 +222,17 @@ def _ratio(pooled: dict[str, Any]) -> str:
 def _optimisation(case: _Case) -> Finding | None:
     """Finding if chance or too little training may decide: seeds or checkpoints disagree, or the loss still falls."""
     cell, sentences = case.cell, []
-    fitting = cell.generalizes_given_fit
-    if 0 < fitting.successes < fitting.trials:
-        sentences.append(f"{fitting.successes} of {fitting.trials} fitting runs generalize")
-    evidence: dict[str, Any] = {"generalize": fitting.successes, "fit": fitting.trials}
+    generalize, fit = cell.outcome.generalize, cell.outcome.fit
+    if 0 < generalize < fit:
+        sentences.append(f"{generalize} of {fit} fitting runs generalize")
+    evidence: dict[str, Any] = {"generalize": generalize, "fit": fit}
     if not cell.observed:
         failing = [
             (run, by_checkpoint(rows))
             for (run, rows), outcome in zip(case.runs, cell.outcomes, strict=True)
-            if not outcome.generalizes and (outcome.fits or not fitting.trials)
+            if not outcome.generalizes and (outcome.fits or not fit)
         ]
-        wanted, scales = ("every scale", "test") if fitting.trials else ("every training scale", "train")
+        wanted, scales = ("every scale", "test") if fit else ("every training scale", "train")
         elsewhere = sum(
             any(
                 all(scores[scale].exact_match >= case.criteria.threshold for scale in getattr(run, scales))

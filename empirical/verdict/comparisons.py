@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lengthgen.empirical.statistics.e_values import LARGEST_LOG, e_bh
+from lengthgen.empirical.experiment.judge import LARGEST_LOG, e_bh
 from lengthgen.empirical.verdict.disputes import Pair, disputed, reached
 from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells
 from lengthgen.empirical.verdict.pairs import PairCell, PairEvidence, Score, compare, log_last_e_values, trajectory

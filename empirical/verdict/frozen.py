@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from lengthgen.circuits.tasks import TaskSpec, parse_task
+from lengthgen.empirical.experiment.freeze import frozen_digest
 from lengthgen.empirical.runs.data import TEST, examples
 from lengthgen.empirical.verdict.pairs import hash_order
 from lengthgen.empirical.verdict.population import DrawnTask, draw, half_of
 from lengthgen.empirical.verdict.preregistration import Preregistration, given
 from lengthgen.empirical.verdict.rules import answers
-from lengthgen.empirical.verdict.seeds import frozen_digest
 from lengthgen.empirical.verdict.tables import TableError, read_rows, write_rows
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.digests import source_digest

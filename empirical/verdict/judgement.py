@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lengthgen.empirical.statistics.e_values import Estimand, decides, e_bh
-from lengthgen.empirical.statistics.shares import share
+from lengthgen.empirical.experiment.judge import Estimand, decides, e_bh, share
 from lengthgen.empirical.verdict.comparisons import comparisons, null_rate, pair_answers
 from lengthgen.empirical.verdict.disputes import reached
 from lengthgen.empirical.verdict.frozen import FrozenCells

@@ -15,7 +15,7 @@ from math import exp
 import numpy as np
 import numpy.typing as npt
 
-from lengthgen.empirical.statistics.e_values import LARGEST_LOG, EvidenceError
+from lengthgen.empirical.experiment.judge import LARGEST_LOG, EvidenceError
 
 BETS = tuple(step / 20 for step in range(1, 20))
 """Bets lambda in (0, 1), each with the same weight."""

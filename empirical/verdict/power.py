@@ -7,8 +7,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from lengthgen.empirical.statistics.e_values import Estimand, EvidenceError, decides
-from lengthgen.empirical.statistics.shares import ALPHA
+from lengthgen.empirical.experiment.judge import ALPHA, Estimand, EvidenceError, decides
 from lengthgen.empirical.verdict.pairs import hash_order, log_e_values
 
 ENOUGH = 0.8

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lengthgen.empirical.statistics.shares import share
+from lengthgen.empirical.experiment.judge import share
 from lengthgen.empirical.verdict.forgery import Draw
 from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells, answers_of
 from lengthgen.empirical.verdict.preregistration import Preregistration

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.empirical.experiment.freeze import derived_seed
 from lengthgen.empirical.runs.profile import Evaluation, Profile, Training
 from lengthgen.empirical.runs.protocol import Cell, checked_protocol
 from lengthgen.empirical.runs.run import Run, one_run
 from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells, spec_of
 from lengthgen.empirical.verdict.pairs import hash_order
 from lengthgen.empirical.verdict.preregistration import Check, Preregistration
-from lengthgen.empirical.verdict.seeds import derived_seed
 from lengthgen.empirical.verdict.tables import TableError, read_rows, write_rows
 from lengthgen.infrastructure.memory import keep_freed_memory
 from lengthgen.infrastructure.processes import interrupts_left, pool

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lengthgen.empirical.statistics.breaking import breaking_scale
+from lengthgen.empirical.experiment.outcome import breaking_scale
 from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells
 from lengthgen.empirical.verdict.runs import CellRun
 

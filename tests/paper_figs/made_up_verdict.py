@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from lengthgen.empirical.experiment.freeze import derived_seed
 from lengthgen.empirical.verdict.frozen import CELLS, FrozenCell, FrozenCells, load_frozen
 from lengthgen.empirical.verdict.population import half_of
 from lengthgen.empirical.verdict.preregistration import load_preregistration
 from lengthgen.empirical.verdict.runs import RUNS
-from lengthgen.empirical.verdict.seeds import derived_seed
 from lengthgen.empirical.verdict.tables import write_rows
 from lengthgen.paper_figs.sources import Sources
 from lengthgen.paper_figs.verdict_evidence import RANDOM_TASKS

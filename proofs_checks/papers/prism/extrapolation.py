@@ -1,6 +1,6 @@
 """Copy and reverse far beyond the trained scales, by PRISM and by sinusoidal codes, decided by stored runs."""
 
-from lengthgen.empirical.trial.outcomes import outcome
+from lengthgen.empirical.experiment.outcome import outcome
 from lengthgen.proofs_checks.claim import Claim, Evidence, Source
 from lengthgen.proofs_checks.majority import Count, settle
 from lengthgen.proofs_checks.trained import NONE, Arm, Runs, TrainedCell

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from lengthgen.empirical.experiment.freeze import derived_seed
 from lengthgen.empirical.verdict.frozen import CELLS, Answer, FrozenCell, FrozenCells
 from lengthgen.empirical.verdict.population import half_of
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
 from lengthgen.empirical.verdict.runs import CellRun
-from lengthgen.empirical.verdict.seeds import derived_seed
 from lengthgen.empirical.verdict.tables import write_rows
 
 YES: Answer = (1.0, None)

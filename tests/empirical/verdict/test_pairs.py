@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from lengthgen.empirical.statistics.e_values import EvidenceError
+from lengthgen.empirical.experiment.judge import EvidenceError
 from lengthgen.empirical.verdict.pairs import (
     BETS,
     PairCell,

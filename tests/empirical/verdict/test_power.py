@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from lengthgen.empirical.statistics.e_values import Estimand, EvidenceError
+from lengthgen.empirical.experiment.judge import Estimand, EvidenceError
 from lengthgen.empirical.verdict import power
 from lengthgen.empirical.verdict.pairs import PairCell, compare, log_e_values
 from lengthgen.empirical.verdict.power import Noise, Plan, cell_powers, pair_powers

@@ -3,7 +3,7 @@
 import pytest
 
 from lengthgen.empirical.court.outcomes import outcome_of
-from lengthgen.empirical.statistics.breaking import breaking_scale
+from lengthgen.empirical.experiment.outcome import breaking_scale
 from tests.empirical.court.examples import cell, right
 
 
