@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from lengthgen.circuits.theories.catalogue import THEORIES, theory_named
-from lengthgen.empirical.court.cell import Cell
-from lengthgen.empirical.court.freeze import GUESS, Frozen, freeze, guess_from_json
+from lengthgen.circuits.theories.theory import Guess
+from lengthgen.empirical.court.cells import Cell, stored_cells
 from lengthgen.empirical.court.published.load import published_cells
-from lengthgen.empirical.court.stored import stored_cells
-from lengthgen.empirical.court.trial import LITERAL, judge
+from lengthgen.empirical.court.trial import GUESS, LITERAL, Frozen, freeze, judge
 from lengthgen.empirical.runs.environment import revision
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import source_digest
@@ -59,8 +58,7 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
     own_guesses = freeze(own, questions).guesses  # first, because these may fail
     answers = _published_answers(cells) if published else _as_answers(freeze(of_catalogue, questions))
     guesses = {
-        theory.name: {name: guess_from_json(answers[name][theory.name]) for name in questions}
-        for theory in of_catalogue
+        theory.name: {name: Guess(**answers[name][theory.name]) for name in questions} for theory in of_catalogue
     }
     frozen = Frozen(guesses={**guesses, **own_guesses})
     answer = {"evidence": evidence} | judge(cells, [*of_catalogue, *own], frozen, post_hoc={t.name for t in own})

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from lengthgen.empirical.court.cell import Cell, MeasuredRun
-from lengthgen.empirical.court.published.load import published_cells, sources, unusable_runs
-from lengthgen.empirical.court.published.source import PublishedError, Source
+from lengthgen.empirical.court.cells import Cell
+from lengthgen.empirical.court.published.load import PublishedError, Source, published_cells, sources, unusable_runs
 from lengthgen.infrastructure.errors import in_any_case, nearest
 
 
@@ -64,13 +63,13 @@ def _row(cell: Cell) -> dict[str, Any]:
         "encoding": question.encoding,
         "train": question.train,
         "test": question.test,
-        "runs": [_run(run) for run in cell.runs],
+        "runs": [_run(name, accuracy) for name, accuracy in cell.runs.items()],
         "remark": cell.remark,
         "expressible": question.subject.task is not None,
         "why_not": question.subject.why_not,
     }
 
 
-def _run(run: MeasuredRun) -> Mapping[str, Any]:
+def _run(name: str, accuracy: Mapping[int, float]) -> dict[str, Any]:
     """Return a run as plain data; lengths are texts, as in JSON."""
-    return {"name": run.name, "accuracy": {str(length): share for length, share in sorted(run.accuracy.items())}}
+    return {"name": name, "accuracy": {str(length): share for length, share in sorted(accuracy.items())}}

@@ -5,8 +5,8 @@ from typing import Any
 
 from lengthgen.circuits.theories.catalogue import theory_named
 from lengthgen.circuits.theories.theory import TheoryError
-from lengthgen.empirical.court.strata import questions as drawn_questions
-from lengthgen.empirical.court.strata import stratified
+from lengthgen.empirical.court.disagreement import questions as drawn_questions
+from lengthgen.empirical.court.disagreement import stratified
 
 
 def strata_answer(first: str, second: str, *, questions: int, per_stratum: int, seed: int) -> dict[str, Any]:

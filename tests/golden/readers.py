@@ -12,8 +12,8 @@ from unittest import mock
 
 from lengthgen.circuits.prediction_record import RULES, Prediction
 from lengthgen.cli import main
-from lengthgen.empirical.court.outcomes import THRESHOLDS, outcome_of
 from lengthgen.empirical.court.published.load import published_cells
+from lengthgen.empirical.court.trial import THRESHOLDS
 from lengthgen.empirical.modular_addition.outcomes import outcomes as modular_outcomes
 from lengthgen.empirical.modular_addition.profile import load_profile as modular_profile
 from lengthgen.empirical.modular_addition.run import ModularRun
@@ -235,12 +235,12 @@ def court_cells() -> Iterable[tuple[str, Judged]]:
     """Yield what is judged of every published cell at every threshold."""
     for cell in published_cells():
         for threshold in THRESHOLDS:
-            outcome = outcome_of(cell, threshold)
+            outcome = cell.outcome(threshold)
             yield (
                 f"{cell.name} at {threshold}",
                 {
                     "fit": outcome.fit,
-                    "generalize": outcome.generalizes,
+                    "generalize": outcome.generalize,
                     "breaks at": outcome.breaks_at,
                     "observed": outcome.observed if outcome.fit else None,
                 },

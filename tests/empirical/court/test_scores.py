@@ -5,18 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from lengthgen.empirical.court.cell import Cell
-from lengthgen.empirical.court.freeze import freeze
-from lengthgen.empirical.court.outcomes import Outcome, outcome_of
-from lengthgen.empirical.court.references import BASE_RATE, base_rates
-from lengthgen.empirical.court.scores import brier_scores, difference, score
-from lengthgen.empirical.court.trial import judge
+from lengthgen.empirical.court.cells import Cell
+from lengthgen.empirical.court.scores import BASE_RATE, base_rates, brier_scores, difference, score
+from lengthgen.empirical.court.trial import freeze, judge
+from lengthgen.empirical.experiment.outcome import Outcome
 from tests.empirical.court.examples import cell, right, theory
 
 
-def judged(cells: list[Cell]) -> list[Outcome]:
+def judged(cells: list[Cell]) -> list[Outcome[Cell]]:
     """Outcomes at 0.9."""
-    return [outcome_of(of_cell, 0.9) for of_cell in cells]
+    return [of_cell.outcome(0.9) for of_cell in cells]
 
 
 def many(tasks: int = 12) -> list[Cell]:

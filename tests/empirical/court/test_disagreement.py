@@ -7,7 +7,7 @@ import pytest
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.theories.catalogue import THEORIES
 from lengthgen.circuits.theories.theory import Guess, Question, Theory
-from lengthgen.empirical.court.strata import IN_TRAINING, questions, stratified
+from lengthgen.empirical.court.disagreement import IN_TRAINING, questions, stratified
 from tests.empirical.court.examples import theory
 
 SILENT = theory("silent", lambda _: None)
