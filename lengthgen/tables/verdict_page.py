@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lengthgen.empirical.verdict.comparisons import UNDECIDED
+from lengthgen.empirical.verdict.pairs import UNDECIDED
 from lengthgen.tables.layout import e_value_text, markdown_table, rounded
 from lengthgen.tables.verdict import JUDGING
 

@@ -27,8 +27,7 @@ from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria
 from lengthgen.empirical.trial.frozen import frozen_cells, stored_runs
 from lengthgen.empirical.verdict.frozen import load_frozen
 from lengthgen.empirical.verdict.preregistration import load_preregistration
-from lengthgen.empirical.verdict.runs import load_runs, run_of
-from lengthgen.empirical.verdict.seen import seen_cells
+from lengthgen.empirical.verdict.runs import load_runs, run_of, seen_cells
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks import ledger
 from tests.lengthgen.settled_here import settled_here

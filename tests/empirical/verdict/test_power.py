@@ -5,9 +5,11 @@ import pytest
 from scipy.stats import binom
 
 from lengthgen.empirical.experiment.judge import Estimand, EvidenceError
+from lengthgen.empirical.experiment.outcome import Outcome
 from lengthgen.empirical.verdict import power
-from lengthgen.empirical.verdict.pairs import PairCell, compare, log_e_values
+from lengthgen.empirical.verdict.pairs import compare, log_e_values
 from lengthgen.empirical.verdict.power import Noise, Plan, cell_powers, pair_powers
+from tests.empirical.verdict.made_up import frozen_cell
 from tests.timing import at_once
 
 SILENT = Noise(task=0, cell=0, run=0)
@@ -26,17 +28,12 @@ def test_differences_are_those_of_the_evidence():
     successes = draw.integers(0, 6, len(plan.tasks))
     (a, b), starts = power._matrix(plan)[0].values(), power._matrix(plan)[1]
     shares = (successes / 5)[power._order(plan)][None]
-    cells = [
-        PairCell(
-            task=plan.tasks[i],
-            rule_a=None if plan.answers["rule-0"][i] is None else float(plan.answers["rule-0"][i]),
-            rule_b=float(plan.answers["rule-1"][i]),
-            successes=int(successes[i]),
-            trials=5,
-        )
-        for i in range(len(plan.tasks))
-    ]
-    evidence = compare(cells)
+    cells = []
+    for i, task in enumerate(plan.tasks):
+        first, second = (None if says[i] is None else float(says[i]) for says in plan.answers.values())
+        answered = frozen_cell(task, coverage=(first, None), literal=(second, None))
+        cells.append(Outcome(cell=answered, runs=5, failures=(None,) * successes[i] + (3,) * (5 - successes[i])))
+    evidence = compare(cells, ("coverage", "literal"))
     differences = power._differences(a, b, shares, starts)[0]
     assert differences == pytest.approx(evidence.differences)
     assert log_e_values(differences) == pytest.approx(evidence.log_against_b)
