@@ -20,8 +20,6 @@ FEWEST = 20
 """Smallest number of test samples, over all runs, from which a share is computed."""
 FALL = 0.1
 """Smallest relative drop of the training loss between the last two checkpoints that counts as still falling."""
-STEPS = ("seen_steps", "seen_right", "unseen_right")
-"""Names of shares: steps whose entry was met in training; right steps among these; right steps among the others."""
 FLOOR = 1e-3
 """Training loss (nats per token) below which a further drop means nothing."""
 
@@ -74,22 +72,13 @@ def _not_fitted(case: _Case) -> Finding | None:
     """Finding if no run fits: how near the runs are, and whether they still approach."""
     if case.cell.outcome.fit:
         return None
-    checkpoints = [by_checkpoint(rows) for _, rows in case.runs]
-    worst = [
-        min(scores[max(scores)][scale].exact_match for scale in run.train)
-        for (run, _), scores in zip(case.runs, checkpoints, strict=True)
+    shares = [
+        {epoch: [scores[scale].exact_match for scale in run.train] for epoch, scores in by_checkpoint(rows).items()}
+        for run, rows in case.runs
     ]
-    course = [
-        (
-            epoch,
-            median(
-                fmean(scores[epoch][scale].exact_match for scale in run.train)
-                for (run, _), scores in zip(case.runs, checkpoints, strict=True)
-                if epoch in scores
-            ),
-        )
-        for epoch in sorted({epoch for scores in checkpoints for epoch in scores})
-    ]
+    worst = [min(of_run[max(of_run)]) for of_run in shares]
+    epochs = sorted({epoch for of_run in shares for epoch in of_run})
+    course = [[epoch, median(fmean(of_run[epoch]) for of_run in shares if epoch in of_run)] for epoch in epochs]
     change = course[-1][1] - course[-2][1] if len(course) > 1 else None
     since = "" if change is None else f" ({change:+.2f} since the checkpoint before)"
     complexity = None if case.cell.prediction is None else case.cell.prediction.complexity_train
@@ -99,7 +88,7 @@ def _not_fitted(case: _Case) -> Finding | None:
         says=f"exact match {course[-1][1]:.2f} over the training scales{since}, {median(worst):.2f} at the worst "
         f"(medians; best run {max(worst):.2f}){why}",
         evidence={
-            "course": [list(point) for point in course],
+            "course": course,
             "change": change,
             "worst_scale_median": median(worst),
             "worst_scale_best_run": max(worst),
@@ -162,33 +151,40 @@ def _operator_coverage(case: _Case) -> Finding | None:
 
 def _by_scale(case: _Case) -> list[dict[str, Any]]:
     """Seen and unseen samples at scales beyond training where fitting runs fail; at all of them if most solve all."""
-    counts: dict[int, dict[str, list[Any]]] = {}
-    for (run, rows), outcome in zip(case.runs, case.cell.outcomes, strict=True):
-        if not outcome.fits or outcome.generalizes != case.cell.observed:
-            continue
-        for scale in set(run.test) - set(run.train):
-            if outcome.generalizes or outcome.exact_match[scale] < case.criteria.threshold:
-                row = by_checkpoint(rows)[outcome.epoch][scale]
-                samples = run.evaluation.samples
-                seen = round(row.seen_samples * samples)
-                right = round(row.exact_match_seen * seen) if seen else 0
-                scale_counts = counts.setdefault(scale, {"seen": [0, 0], "unseen": [0, 0], "steps": []})
-                scale_counts["steps"].append((row.seen_steps, row.token_accuracy_seen, _unseen_right(row)))
-                scale_counts["seen"] = [scale_counts["seen"][0] + right, scale_counts["seen"][1] + seen]
-                rest = round(row.exact_match * samples) - right
-                scale_counts["unseen"] = [scale_counts["unseen"][0] + rest, scale_counts["unseen"][1] + samples - seen]
-    return [
-        {"scale": scale}
-        | {name: _mean(values) for name, values in zip(STEPS, zip(*scale_counts["steps"], strict=True), strict=True)}
-        | {kind: _exact_match_counts(*scale_counts[kind]) for kind in ("seen", "unseen")}
-        for scale, scale_counts in sorted(counts.items())
+    rows: dict[int, list[tuple[Measurement, int]]] = {}
+    for (run, metrics), outcome in zip(case.runs, case.cell.outcomes, strict=True):
+        if outcome.fits and outcome.generalizes == case.cell.observed:
+            for scale in set(run.test) - set(run.train):
+                if outcome.generalizes or outcome.exact_match[scale] < case.criteria.threshold:
+                    row = by_checkpoint(metrics)[outcome.epoch][scale]
+                    rows.setdefault(scale, []).append((row, run.evaluation.samples))
+    return [_seen_and_unseen(scale, rows[scale]) for scale in sorted(rows)]
+
+
+def _seen_and_unseen(scale: int, measured: Sequence[tuple[Measurement, int]]) -> dict[str, Any]:
+    """Samples of some runs at one scale whose steps were all met in training, and the others.
+
+    With them the means of three shares: steps whose entry was met in training; right steps among these; right steps
+    among the others.
+
+    Args:
+        scale: the scale.
+        measured: metrics of each run, with its number of samples.
+    """
+    seen = [round(row.seen_samples * samples) for row, samples in measured]
+    right_seen = [
+        round(row.exact_match_seen * count) if count else 0 for (row, _), count in zip(measured, seen, strict=True)
     ]
-
-
-def _share(scales: Sequence[dict[str, Any]], name: str) -> str:
-    """Mean of a share over the scales, as text."""
-    mean = _mean(row[name] for row in scales)
-    return "none" if mean is None else f"{mean:.2f}"
+    right = sum(round(row.exact_match * samples) for row, samples in measured)
+    samples = sum(samples for _, samples in measured)
+    return {
+        "scale": scale,
+        "seen_steps": _mean(row.seen_steps for row, _ in measured),
+        "seen_right": _mean(row.token_accuracy_seen for row, _ in measured),
+        "unseen_right": _mean(_unseen_right(row) for row, _ in measured),
+        "seen": _exact_match_counts(sum(right_seen), sum(seen)),
+        "unseen": _exact_match_counts(right - sum(right_seen), samples - sum(seen)),
+    }
 
 
 def _unseen_right(row: Measurement) -> float:
@@ -202,6 +198,12 @@ def _mean(values: Iterable[float | None]) -> float | None:
     """Mean of the values that are numbers; None if none is."""
     numbers = [value for value in values if value is not None and not isnan(value)]
     return fmean(numbers) if numbers else None
+
+
+def _share(scales: Sequence[dict[str, Any]], name: str) -> str:
+    """Mean of a share over the scales, as text."""
+    mean = _mean(row[name] for row in scales)
+    return "none" if mean is None else f"{mean:.2f}"
 
 
 def _pooled(scales: Sequence[dict[str, Any]], kind: str) -> dict[str, Any]:

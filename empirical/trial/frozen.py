@@ -136,15 +136,12 @@ class Frozen:
             DamagedFile: the file has changed since it was written.
         """
         records = _records(path)
-        stored = _stored_rules(records, protocol)
-        fixed = preregistration(protocol)
-        cells = {}
-        for (cell, model), [run] in plan(protocol, count=1).items():
-            description = _description(cell, model, run)
-            present = answers(predictions[cell])
+        stored, fixed, cells = _stored_rules(records, protocol), preregistration(protocol), {}
+        for key, [run] in plan(protocol, count=1).items():
+            present, description = answers(predictions[key[0]]), _description(*key, run)
             rules = stored.get(frozen_digest(description), {})
             kept = rules if rules and rules.items() <= present.items() else present
-            cells[cell, model] = FrozenCell(preregistration=fixed, cell=description, rules=kept)
+            cells[key] = FrozenCell(preregistration=fixed, cell=description, rules=kept)
         frozen = cls(protocol=protocol, cells=cells)
         if frozen.as_json() not in records[-1:]:
             write_sealed_json(path, {"frozen": [*records, frozen.as_json()]})
@@ -234,12 +231,11 @@ def frozen_cells(
         DamagedFile: the record of what was frozen has changed since it was written.
     """
     stored = {} if out is None else _stored_rules(_records(out / protocol.name / FILE), protocol)
-    fixed = preregistration(protocol)
-    frozen = {}
-    for (cell, model), [first, *_] in runs.items():
-        description = _description(cell, model, first)
+    fixed, frozen = preregistration(protocol), {}
+    for key, [first, *_] in runs.items():
+        description = _description(*key, first)
         if rules := stored.get(frozen_digest(description)):
-            frozen[cell, model] = FrozenCell(preregistration=fixed, cell=description, rules=rules)
+            frozen[key] = FrozenCell(preregistration=fixed, cell=description, rules=rules)
     return frozen
 
 
