@@ -10,8 +10,8 @@ the court can tell right from wrong.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,61 +49,35 @@ Judged = Sequence[Outcome[Cell]]
 """Outcomes of cells with a fitting run, one for each probability of a theory."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Difference:
-    """Mean difference of two Brier scores over the same cells, with its interval; below 0 the first is better."""
+def score(judged: Judged, probabilities: Probabilities, base: Sequence[float]) -> dict[str, Any]:
+    """Return the score of one theory as JSON.
 
-    value: float
-    low: float
-    high: float
-    cells: int
-    tasks: int
+    Args:
+        judged: at least one outcome.
+        probabilities: its probability for each of them, None where it abstains.
+        base: the base rate for each of them.
 
-
-@dataclass(frozen=True, kw_only=True)
-class Score:
-    """Score of a theory over cells with a fitting run.
-
-    Attributes:
-        answered: number of cells with an answer.
-        abstained: number of cells without.
-        right_yes, wrong_yes, right_no, wrong_no: confusion over answered cells without ties, a probability above 1/2
-            being a yes.
-        brier, log: mean scores over all cells, abstentions included; 0 is best, 0.25 and log 2 are those of 1/2.
-        brier_answered: mean Brier score over answered cells; None without any.
-        against_base: difference to the base rate over answered cells; None without any.
-        verdict: "supported" (better than the base rate on what it answers), "refuted" (worse), or "undecided".
+    Returns:
+        answered and abstained (numbers of cells), right_yes, wrong_yes, right_no and wrong_no (over answered cells
+        without ties, a probability above 1/2 being a yes), brier and log (means over all cells, abstentions included; 0
+        is best, 0.25 and log 2 are those of 1/2), brier_answered and against_base (mean Brier score and difference to
+        the base rate over answered cells, None without any), and verdict: "supported" (better than the base rate on
+        what it answers), "refuted" (worse), or "undecided".
     """
-
-    answered: int
-    abstained: int
-    right_yes: int
-    wrong_yes: int
-    right_no: int
-    wrong_no: int
-    brier: float
-    log: float
-    brier_answered: float | None
-    against_base: Difference | None
-    verdict: str
-
-
-def score(judged: Judged, probabilities: Probabilities, base: Sequence[float]) -> Score:
-    """Return the score of one theory over at least one cell; `base` is the base rate for each of them."""
     answered = np.array([probability is not None for probability in probabilities])
     brier = brier_scores(judged, probabilities)
     against = difference(judged, brier, brier_scores(judged, base), answered) if answered.any() else None
     pairs = list(zip(judged, probabilities, strict=True))
-    return Score(
-        answered=int(answered.sum()),
-        abstained=int((~answered).sum()),
+    return {
+        "answered": int(answered.sum()),
+        "abstained": int((~answered).sum()),
         **confusion((says(probability), outcome.observed) for outcome, probability in pairs),
-        brier=float(brier.mean()),
-        log=float(np.mean([_log_score(*pair) for pair in pairs])),
-        brier_answered=float(brier[answered].mean()) if answered.any() else None,
-        against_base=against,
-        verdict=_verdict(against),
-    )
+        "brier": float(brier.mean()),
+        "log": float(np.mean([_log_score(*pair) for pair in pairs])),
+        "brier_answered": float(brier[answered].mean()) if answered.any() else None,
+        "against_base": against,
+        "verdict": _verdict(against),
+    }
 
 
 def brier_scores(judged: Judged, probabilities: Probabilities) -> Numbers:
@@ -115,8 +89,10 @@ def brier_scores(judged: Judged, probabilities: Probabilities) -> Numbers:
 
 def difference(
     judged: Judged, first_scores: Numbers, second_scores: Numbers, chosen: NDArray[np.bool_] | None = None
-) -> Difference:
-    """Return the mean difference of scores of cells, with its interval over draws of tasks.
+) -> dict[str, Any]:
+    """Return the mean difference of scores of cells as JSON, with its interval over draws of tasks.
+
+    Below 0 the first theory is better.
 
     Args:
         judged: outcomes of the cells.
@@ -133,14 +109,20 @@ def difference(
     means = (draws @ sums) / (draws @ counts)
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
-    return Difference(value=float(change.mean()), low=float(low), high=float(high), cells=len(change), tasks=len(tasks))
+    return {
+        "value": float(change.mean()),
+        "low": float(low),
+        "high": float(high),
+        "cells": len(change),
+        "tasks": len(tasks),
+    }
 
 
-def _verdict(against: Difference | None) -> str:
+def _verdict(against: Mapping[str, Any] | None) -> str:
     """Return the verdict that a difference to the base rate gives."""
-    if against is None or against.tasks < LEAST_TASKS:
+    if against is None or against["tasks"] < LEAST_TASKS:
         return "undecided"
-    return "supported" if against.high < 0 else "refuted" if against.low > 0 else "undecided"
+    return "supported" if against["high"] < 0 else "refuted" if against["low"] > 0 else "undecided"
 
 
 def _log_score(outcome: Outcome[Cell], probability: float | None) -> float:

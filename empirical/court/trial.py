@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -15,7 +15,6 @@ from lengthgen.empirical.court.scores import (
     CONTROLS,
     REFERENCES,
     Probabilities,
-    Score,
     base_rates,
     brier_scores,
     controls,
@@ -137,7 +136,7 @@ class _Judged:
         if LITERAL in frozen.guesses:
             self.probabilities |= controls(self.judged, self.probabilities[LITERAL])
 
-    def scores(self) -> dict[str, Score]:
+    def scores(self) -> dict[str, dict[str, Any]]:
         """Return the score of everybody; nothing without a judged cell."""
         if not self.judged:
             return {}
@@ -157,21 +156,21 @@ class _Judged:
             return []
         values = {name: brier_scores(self.judged, self.probabilities[name]) for name in names}
         return [
-            {"first": first, "second": second} | asdict(difference(self.judged, values[first], values[second]))
+            {"first": first, "second": second} | difference(self.judged, values[first], values[second])
             for first, second in combinations(names, 2)
         ]
 
 
-def _score_as_json(name: str, scored: Mapping[float, Mapping[str, Score]], main: _Judged) -> dict[str, Any]:
+def _score_as_json(name: str, scored: Mapping[float, Mapping[str, Mapping[str, Any]]], main: _Judged) -> dict[str, Any]:
     """Return the scores of one theory at the main threshold, and its verdict at each threshold."""
     here = {threshold: scores[name] for threshold, scores in scored.items() if name in scores}
     if MAIN_THRESHOLD not in here:
         return {"verdict": "undecided", "answered": 0}
     by_threshold = {
-        str(threshold): {"verdict": of_threshold.verdict, "brier": of_threshold.brier}
+        str(threshold): {name: of_threshold[name] for name in ("verdict", "brier")}
         for threshold, of_threshold in here.items()
     }
-    return asdict(here[MAIN_THRESHOLD]) | {"by_threshold": by_threshold, "by_evidence": main.brier_by_evidence(name)}
+    return {**here[MAIN_THRESHOLD], "by_threshold": by_threshold, "by_evidence": main.brier_by_evidence(name)}
 
 
 def _cell_as_json(outcome: Outcome[Cell], frozen: Frozen) -> dict[str, Any]:
