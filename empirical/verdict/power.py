@@ -44,32 +44,6 @@ class Plan:
     runs: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairPower:
-    """Probability that evidence against `against` is decisive if `true` is the true rule.
-
-    `alone` holds for this question by itself (e >= 1/alpha), `power` with Bonferroni's correction for all questions of
-    the plan (e >= m/alpha, which e-BH rejects too); `verdict` follows from `power`.
-    """
-
-    true: str
-    against: str
-    cells: int
-    alone: float
-    power: float
-    verdict: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class CellPower:
-    """Probabilities that a cell is decided within the runs: above the threshold, and below it."""
-
-    share: float
-    above: float
-    below: float
-    verdict: str
-
-
 def gate(frozen: FrozenCells, *, simulations: int = 200) -> dict[str, Any]:
     """Return what the cells of a preregistration can decide, by simulation before any run.
 
@@ -85,22 +59,24 @@ def gate(frozen: FrozenCells, *, simulations: int = 200) -> dict[str, Any]:
             answers={rule: [cell.says(rule) for cell in cells] for rule in pair},
             runs=registered.stopping.first,
         )
-        powers += [asdict(power) for power in pair_powers(plan, alpha=level, simulations=simulations)]
+        powers += pair_powers(plan, alpha=level, simulations=simulations)
     return {
         "frozen": frozen.digest,
         "cells": len(cells),
         "noise": asdict(Noise()),
         "pairs": powers,
-        "one_cell": [asdict(power) for power in cell_powers(registered.stopping.most)],
+        "one_cell": cell_powers(registered.stopping.most),
     }
 
 
 def pair_powers(
     plan: Plan, *, noise: Noise | None = None, alpha: float = ALPHA, simulations: int = 200, seed: int = 0
-) -> list[PairPower]:
-    """Simulate the power for each ordered pair of rules; the same arguments give the same numbers.
+) -> list[dict[str, Any]]:
+    """Simulate the power for each ordered pair of rules as JSON; the same arguments give the same numbers.
 
-    A true rule that abstains leaves the outcome to a coin.
+    A true rule that abstains leaves the outcome to a coin. `alone` is the probability that evidence against the rule
+    `against` is decisive by itself if the rule `true` is the true one (e >= 1/alpha), `power` that with Bonferroni's
+    correction for all questions of the plan (e >= m/alpha, which e-BH rejects too); `verdict` follows from `power`.
 
     Raises:
         EvidenceError: if a rule has not exactly one answer for each cell, or the plan has no cells or no runs.
@@ -108,7 +84,7 @@ def pair_powers(
     noise = noise or Noise()
     predictions, starts = _matrix(plan)
     levels = np.log([1 / alpha, len(list(permutations(predictions, 2))) / alpha])
-    powers: list[PairPower] = []
+    powers: list[dict[str, Any]] = []
     for index, true in enumerate(predictions):
         draw = np.random.default_rng((seed, index))
         shares = _outcomes(predictions[true], starts, plan.runs, noise, simulations, draw)
@@ -119,9 +95,15 @@ def pair_powers(
             alone, power = 0.0, 0.0
             if differences.shape[-1]:
                 alone, power = np.mean(log_e_values(differences).max(axis=-1)[:, None] >= levels, axis=0).tolist()
-            cells = int(np.sum(predictions[true] != predictions[against]))
             powers.append(
-                PairPower(true=true, against=against, cells=cells, alone=alone, power=power, verdict=_verdict(power))
+                {
+                    "true": true,
+                    "against": against,
+                    "cells": int(np.sum(predictions[true] != predictions[against])),
+                    "alone": alone,
+                    "power": power,
+                    "verdict": _verdict(power),
+                }
             )
     return powers
 
@@ -166,12 +148,15 @@ def _differences(a: Array, b: Array, shares: Array, starts: Places) -> Array:
     return differences
 
 
-def cell_powers(max_runs: int, *, estimand: Estimand = Estimand.MAJORITY, alpha: float = ALPHA) -> list[CellPower]:
-    """Compute exactly how likely one cell is decided within so many fitting runs, for each of SHARES."""
+def cell_powers(max_runs: int, *, estimand: Estimand = Estimand.MAJORITY, alpha: float = ALPHA) -> list[dict[str, Any]]:
+    """Compute exactly how likely one cell is decided within so many fitting runs, for each of SHARES, as JSON.
+
+    `above` and `below` are the probabilities of the decision that the share lies above the threshold, and below it.
+    """
     return [_cell_power(share, max_runs, estimand, alpha) for share in SHARES]
 
 
-def _cell_power(share: float, max_runs: int, estimand: Estimand, alpha: float) -> CellPower:
+def _cell_power(share: float, max_runs: int, estimand: Estimand, alpha: float) -> dict[str, Any]:
     undecided, decided = {0: 1.0}, {True: 0.0, False: 0.0}
     for trials in range(1, max_runs + 1):
         after: dict[int, float] = {}
@@ -186,9 +171,8 @@ def _cell_power(share: float, max_runs: int, estimand: Estimand, alpha: float) -
             else:
                 decided[answer] += mass
     above, below = decided[True], decided[False]
-    return CellPower(
-        share=share, above=above, below=below, verdict=_verdict(above if share > estimand.value else below)
-    )
+    correct = above if share > estimand.value else below
+    return {"share": share, "above": above, "below": below, "verdict": _verdict(correct)}
 
 
 def _verdict(power: float) -> str:
