@@ -47,7 +47,7 @@ PLACES = {
     "ledger": ("proofs_checks/*.py", "proofs_checks/formal/*.py"),
     "figures": ("paper_figs/*.py", "paper_figs/report/*.py"),
     "infrastructure": ("lengthgen/infrastructure/*.py",),
-    "commands": ("lengthgen/*.py", "lengthgen/commands/*.py", "lengthgen/tables/*.py"),
+    "commands": ("lengthgen/*.py", "lengthgen/questions/*.py", "lengthgen/terminal/*.py"),
 }
 """Groups of modules that are mutated, by name.  Not mutated: proofs_checks/papers, which states the claims."""
 
