@@ -146,12 +146,12 @@ class JudgedCell:
     @property
     def e_for(self) -> float | None:
         """E-value for the prediction."""
-        return self.majority and self.majority.that(bool(self.predicted))
+        return None if self.majority is None else self.majority.that(bool(self.predicted))
 
     @property
     def e_against(self) -> float | None:
         """E-value against the prediction."""
-        return self.majority and self.majority.that(not self.predicted)
+        return None if self.majority is None else self.majority.that(not self.predicted)
 
     @property
     def decided(self) -> bool:
