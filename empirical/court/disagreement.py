@@ -130,11 +130,11 @@ def stratified(first: Theory, second: Theory, drawn: Iterable[Question], *, per_
     for question in drawn:
         count += 1
         guesses = {theory.name: theory.guess(question) for theory in (first, second)}
-        said = [says(guess.probability) for guess in guesses.values()]
-        if None in said or said[0] == said[1]:
-            apart["abstains" if None in said else "both yes" if said[0] else "both no"] += 1
+        answers = [says(guess.probability) for guess in guesses.values()]
+        if None in answers or answers[0] == answers[1]:
+            apart["abstains" if None in answers else "both yes" if answers[0] else "both no"] += 1
             continue
-        yes, no = (first.name, second.name) if said[0] else (second.name, first.name)
+        yes, no = (first.name, second.name) if answers[0] else (second.name, first.name)
         breaks_at = guesses[no].breaks_at
         if breaks_at is not None and breaks_at <= question.train:
             apart[IN_TRAINING] += 1

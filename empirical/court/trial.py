@@ -198,7 +198,7 @@ def _disagreements(judged: Sequence[Outcome[Cell]], frozen: Frozen) -> list[dict
     disagreements = []
     for outcome in judged:
         answers = {name: says(guesses[outcome.cell.name].probability) for name, guesses in frozen.guesses.items()}
-        yes, no = ([name for name, answer in answers.items() if answer is said] for said in (True, False))
+        yes, no = ([name for name, answer in answers.items() if answer is side] for side in (True, False))
         if yes and no:
             disagreements.append({"cell": outcome.cell.name, "observed": outcome.observed, "yes": yes, "no": no})
     return disagreements

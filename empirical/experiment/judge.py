@@ -170,9 +170,9 @@ def loss(probability: float, share: float, power: int = 2) -> float:
 
 
 def confusion(answers: Iterable[tuple[bool | None, bool | None]]) -> dict[str, int]:
-    """Count (said, observed) pairs in which both are known, as right_yes, wrong_yes, right_no and wrong_no."""
+    """Count (predicted, observed) pairs in which both are known, as right_yes, wrong_yes, right_no and wrong_no."""
     counts = {"right_yes": 0, "wrong_yes": 0, "right_no": 0, "wrong_no": 0}
-    for said, observed in answers:
-        if said is not None and observed is not None:
-            counts[f"{'right' if said == observed else 'wrong'}_{'yes' if said else 'no'}"] += 1
+    for predicted, observed in answers:
+        if predicted is not None and observed is not None:
+            counts[f"{'right' if predicted == observed else 'wrong'}_{'yes' if predicted else 'no'}"] += 1
     return counts

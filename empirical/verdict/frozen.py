@@ -116,7 +116,7 @@ class FrozenCells:
 
     @cached_property
     def judging(self) -> list[FrozenCell]:
-        """Those of the half that judges."""
+        """Planned cells of the half that judges."""
         return [cell for cell in self.planned if cell.half == HALVES[1]]
 
 

@@ -94,9 +94,9 @@ def _score(cells: Sequence[SeenCell], rule: str) -> dict[str, Any]:
         loss(ABSTAINED if probability is None else probability, each.share)
         for each, probability in zip(cells, answers, strict=True)
     ]
-    said = [each.cell.says(rule) for each in cells]
-    return confusion((says, each.observed) for says, each in zip(said, cells, strict=True)) | {
-        "abstains": said.count(None),
+    predicted = [each.cell.says(rule) for each in cells]
+    return confusion((says, each.observed) for says, each in zip(predicted, cells, strict=True)) | {
+        "abstains": predicted.count(None),
         "brier": fmean(losses) if losses else None,
     }
 
