@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from bench.bare_decoder import BareDecoder
 from bench.measure import TimingComparison, compare
-from lengthgen.empirical.encodings.learned import LearnedAbsolute
+from lengthgen.empirical.encodings.absolute import LearnedAbsolute
 from lengthgen.empirical.model.backend import CPU, Backend
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.ensemble import Ensemble

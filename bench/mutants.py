@@ -122,6 +122,15 @@ class Mutant:
         return module_name(self.path)
 
     @property
+    def definition(self) -> str:
+        """Name of the function, class or constant of the module that is changed, in lower case; empty for none."""
+        for node in ast.parse((ROOT / self.path).read_text(encoding="utf-8")).body:
+            if node.lineno <= self.line <= (node.end_lineno or 0):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node
+                return str(getattr(target, "name", getattr(target, "id", ""))).strip("_").lower()
+        return ""
+
+    @property
     def mutated_text(self) -> str:
         """Whole changed line, without its indentation."""
         return self.source().splitlines()[self.line - 1].strip()

@@ -14,7 +14,7 @@ from lengthgen.circuits.formats import FilledTask
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.catalogue import label_relation, module_of
+from lengthgen.empirical.encodings.modules import label_relation, module_of
 from lengthgen.empirical.model.geometry import Geometry
 from lengthgen.empirical.runs.buildable import training_refusal
 from lengthgen.empirical.runs.data import TRAIN, Examples, examples

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lengthgen.circuits.encodings import parse_encoding
-from lengthgen.empirical.encodings.catalogue import module_of
+from lengthgen.empirical.encodings.modules import module_of
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.model.encoder import Encoder
 from lengthgen.empirical.model.mapped import stack_models

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lengthgen.circuits.encodings import EncodingSpec
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.catalogue import label_relation, module_of
+from lengthgen.empirical.encodings.modules import label_relation, module_of
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.ensemble import auxiliary_losses

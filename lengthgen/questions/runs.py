@@ -305,8 +305,8 @@ def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str,
     """
     import torch
 
-    from lengthgen.empirical.encodings.lbpe import LBPE
     from lengthgen.empirical.encodings.learned_relation import LearnedRelationError, compare, open_queries
+    from lengthgen.empirical.encodings.relations import LBPE
     from lengthgen.empirical.training.testing import load_trained
 
     store = store_in(out)

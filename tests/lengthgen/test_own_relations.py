@@ -2,7 +2,7 @@
 
 import pytest
 
-from lengthgen.empirical.encodings.catalogue import MAX_LABELS, EncodingError
+from lengthgen.empirical.encodings.modules import MAX_LABELS, EncodingError
 from lengthgen.empirical.model.backend import CPU
 from lengthgen.empirical.model.setup import Setup
 from lengthgen.empirical.runs.store import RunStore

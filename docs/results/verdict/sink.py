@@ -31,7 +31,7 @@ from torch import Tensor
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.roles import IRRELEVANT
-from lengthgen.empirical.encodings.relational import Relational
+from lengthgen.empirical.encodings.relations import Relational
 from lengthgen.empirical.experiment.judge import Estimand
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.geometry import Geometry
