@@ -38,7 +38,7 @@ PLACES = {
         "empirical/model/*.py",
         "empirical/modular_addition/*.py",
         "empirical/runs/*.py",
-        "empirical/statistics/*.py",
+        "empirical/experiment/*.py",
         "empirical/text/*.py",
         "empirical/training/*.py",
         "empirical/trial/*.py",

@@ -9,7 +9,7 @@ import pytest
 
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.empirical.court.freeze import GUESS, guess_as_json
+from lengthgen.empirical.court.trial import GUESS, guess_as_json
 from lengthgen.empirical.modular_addition.profile import load_profile as load_modular_profile
 from lengthgen.empirical.modular_addition.run import ModularRun
 from lengthgen.empirical.runs import unfinished

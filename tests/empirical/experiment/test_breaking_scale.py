@@ -2,8 +2,7 @@
 
 import pytest
 
-from lengthgen.empirical.court.outcomes import outcome_of
-from lengthgen.empirical.statistics.breaking import breaking_scale
+from lengthgen.empirical.experiment.outcome import breaking_scale
 from tests.empirical.court.examples import cell, right
 
 
@@ -29,5 +28,5 @@ def test_the_breaking_scale_is_where_half_of_the_runs_have_failed(
 
 def test_the_court_has_the_same_breaking_scale_as_a_trial() -> None:
     fails = {at: right() | dict.fromkeys(range(at, 31, 10), 0.0) for at in (20, 30)}
-    assert outcome_of(cell(fails[20], fails[30]), 0.9).breaks_at == breaking_scale([20, 30]) == 25
-    assert outcome_of(cell(fails[20], right(), fails[30]), 0.9).breaks_at == breaking_scale([20, None, 30]) == 30
+    assert cell(fails[20], fails[30]).outcome(0.9).breaks_at == breaking_scale([20, 30]) == 25
+    assert cell(fails[20], right(), fails[30]).outcome(0.9).breaks_at == breaking_scale([20, None, 30]) == 30

@@ -6,8 +6,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from lengthgen.empirical.verdict.forgery import _fewest, chance, decided, met, of_all, of_deciding
 from lengthgen.empirical.verdict.population import half_of
+from lengthgen.empirical.verdict.rerun import _fewest, chance, decided, met, of_all, of_deciding
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
 
 NO = (0.0, 3)

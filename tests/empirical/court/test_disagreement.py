@@ -7,7 +7,7 @@ import pytest
 from lengthgen.circuits.rivals.rival import Guess, Question, Theory
 from lengthgen.circuits.rivals.theories import THEORIES
 from lengthgen.circuits.tasks import parse_task
-from lengthgen.empirical.court.strata import IN_TRAINING, questions, stratified
+from lengthgen.empirical.court.disagreement import IN_TRAINING, questions, stratified
 from tests.empirical.court.examples import theory
 
 SILENT = theory("silent", lambda _: None)

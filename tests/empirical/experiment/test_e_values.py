@@ -9,8 +9,8 @@ from scipy.integrate import quad
 from scipy.special import beta, betainc
 from scipy.stats import binom
 
-from lengthgen.empirical.statistics import e_values
-from lengthgen.empirical.statistics.e_values import Estimand, Evidence, EvidenceError, decides, e_bh, e_process
+from lengthgen.empirical.experiment import judge
+from lengthgen.empirical.experiment.judge import Estimand, Evidence, EvidenceError, decides, e_bh, e_process
 
 THRESHOLDS = [estimand.value for estimand in Estimand]
 ROUNDING = 1e-10
@@ -61,12 +61,12 @@ def test_ville_holds_at_the_stopping_time_of_reaching_20(side, threshold):
 
 
 def test_the_recursion_over_stopping_times_notices_an_invalid_process(monkeypatch):
-    monkeypatch.setattr(e_values, "PRIOR", tuple((position, 3 * weight) for position, weight in e_values.PRIOR))
+    monkeypatch.setattr(judge, "PRIOR", tuple((position, 3 * weight) for position, weight in judge.PRIOR))
     assert reach_probability("above", 0.5, 30, 0.5) > 1 / 20
 
 
 def test_weights_of_the_prior_sum_to_1():
-    assert sum(Fraction(str(weight)) for _, weight in e_values.PRIOR) == 1
+    assert sum(Fraction(str(weight)) for _, weight in judge.PRIOR) == 1
 
 
 @pytest.mark.parametrize(("dissenting", "runs"), [(0, 5), (1, 11), (2, 14)])
@@ -99,7 +99,7 @@ def test_a_prior_that_approximates_a_beta_gives_its_closed_form(monkeypatch, suc
     weights = shares ** (a - 1) * (1 - shares) ** (b - 1)
     weights /= weights.sum()
     positions = (1 - shares) / (1 - threshold)
-    monkeypatch.setattr(e_values, "PRIOR", tuple(zip(positions.tolist(), weights.tolist(), strict=True)))
+    monkeypatch.setattr(judge, "PRIOR", tuple(zip(positions.tolist(), weights.tolist(), strict=True)))
     failures = trials - successes
 
     def tail(a, b):

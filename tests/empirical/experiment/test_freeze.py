@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from lengthgen.empirical.verdict.seeds import derived_seed, frozen_digest
+from lengthgen.empirical.experiment.freeze import derived_seed, frozen_digest
 
 
 def test_the_digest_is_that_of_sorted_json_without_spaces() -> None:

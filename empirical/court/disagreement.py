@@ -17,8 +17,8 @@ from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.tasks.families import WITH_STATES
 from lengthgen.circuits.tasks.published.subjects import Subject
 from lengthgen.circuits.tasks.random_circuits import drawn_name
-from lengthgen.empirical.court.freeze import Frozen, guess_as_json
-from lengthgen.empirical.statistics.shares import share
+from lengthgen.empirical.court.trial import Frozen, guess_as_json
+from lengthgen.empirical.experiment.judge import says, share
 
 TRAIN, TEST = 4, 9
 """Largest scales of training and test of every question."""
@@ -53,6 +53,33 @@ class Stratum:
     count: int = 0
     cells: dict[str, tuple[Question, dict[str, Guess]]] = field(default_factory=dict)
 
+    def as_json(self, drawn: int, per_stratum: int, seconds: float) -> dict[str, Any]:
+        """Return the share of the drawn questions, the cost of a cell, and the cells.
+
+        Args:
+            drawn: number of drawn questions.
+            per_stratum: largest number of cells.
+            seconds: mean time of a question.
+        """
+        return {
+            "yes": self.yes,
+            "no": self.no,
+            "breaks_at": self.breaks_at,
+            "share": asdict(share(self.count, drawn)),
+            "full": len(self.cells) >= per_stratum,
+            "questions_per_cell": round(drawn / self.count, 1),
+            "seconds_per_cell": round(seconds * drawn / self.count, 2),
+            "cells": [
+                {
+                    "name": name,
+                    "task": question.subject.name,
+                    "encoding": question.encoding,
+                    "guesses": {theory: guess_as_json(guess) for theory, guess in guesses.items()},
+                }
+                for name, (question, guesses) in self.cells.items()
+            ],
+        }
+
 
 def questions(seed: int) -> Iterator[Question]:
     """Yield random questions, endless; half are about circuits, half about languages, at once or with states.
@@ -79,14 +106,8 @@ def _language(source: random.Random) -> Subject:
     language = f"random-language-{states}-{SYMBOLS}-{seed}-{index}"
     with_states = parse_task(language + WITH_STATES)
     if source.random() < 0.5:
-        return Subject(
-            name=language,
-            words="",
-            arxiv="",
-            task=parse_task(language).plain,
-            language=random_language(language),
-            with_states=with_states.plain,
-        )
+        task, automaton = parse_task(language).plain, random_language(language)
+        return Subject(name=language, words="", arxiv="", task=task, language=automaton, with_states=with_states.plain)
     return Subject(name=with_states.name, words="", arxiv="", task=with_states.plain)
 
 
@@ -109,11 +130,11 @@ def stratified(first: Theory, second: Theory, drawn: Iterable[Question], *, per_
     for question in drawn:
         count += 1
         guesses = {theory.name: theory.guess(question) for theory in (first, second)}
-        says = [_says(guesses[theory.name]) for theory in (first, second)]
-        if None in says or says[0] == says[1]:
-            apart["abstains" if None in says else "both yes" if says[0] else "both no"] += 1
+        answers = [says(guess.probability) for guess in guesses.values()]
+        if None in answers or answers[0] == answers[1]:
+            apart["abstains" if None in answers else "both yes" if answers[0] else "both no"] += 1
             continue
-        yes, no = (first.name, second.name) if says[0] else (second.name, first.name)
+        yes, no = (first.name, second.name) if answers[0] else (second.name, first.name)
         breaks_at = guesses[no].breaks_at
         if breaks_at is not None and breaks_at <= question.train:
             apart[IN_TRAINING] += 1
@@ -136,33 +157,6 @@ def stratified(first: Theory, second: Theory, drawn: Iterable[Question], *, per_
         "questions": count,
         "seconds_per_question": round(seconds, 4),
         "apart": {kind: asdict(share(apart[kind], count)) for kind in APART},
-        "strata": [_as_json(stratum, count, per_stratum, seconds) for stratum in ordered],
+        "strata": [stratum.as_json(count, per_stratum, seconds) for stratum in ordered],
         "frozen": Frozen(guesses=guesses_of).digest,
-    }
-
-
-def _says(guess: Guess) -> bool | None:
-    """Return True for a yes, False for a no, None for an abstention or one half."""
-    return None if guess.probability in (None, 0.5) else guess.probability > 0.5
-
-
-def _as_json(stratum: Stratum, count: int, per_stratum: int, seconds: float) -> dict[str, Any]:
-    """Return one stratum: its share of all questions, its cost, and its cells."""
-    return {
-        "yes": stratum.yes,
-        "no": stratum.no,
-        "breaks_at": stratum.breaks_at,
-        "share": asdict(share(stratum.count, count)),
-        "full": len(stratum.cells) >= per_stratum,
-        "questions_per_cell": round(count / stratum.count, 1),
-        "seconds_per_cell": round(seconds * count / stratum.count, 2),
-        "cells": [
-            {
-                "name": name,
-                "task": question.subject.name,
-                "encoding": question.encoding,
-                "guesses": {theory: guess_as_json(guess) for theory, guess in guesses.items()},
-            }
-            for name, (question, guesses) in stratum.cells.items()
-        ],
     }

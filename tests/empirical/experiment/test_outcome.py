@@ -5,8 +5,8 @@ from math import nan
 
 import pytest
 
+from lengthgen.empirical.experiment.outcome import outcome
 from lengthgen.empirical.runs.store import StoreError
-from lengthgen.empirical.trial.outcomes import outcome
 from tests.empirical.trial.trials import FAILS, SOLVES, UNFIT, rows
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from lengthgen.empirical.statistics.shares import share, tail
+from lengthgen.empirical.experiment.judge import share, tail
 
 
 @pytest.mark.parametrize("successes, trials", [(0, 5), (1, 5), (5, 5), (20, 20), (3, 7), (350, 1000)])
