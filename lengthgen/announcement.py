@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.sweep import workers
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.training.sweep import workers
 from lengthgen.empirical.trial.conjecture import FEWEST, unanimous_runs
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import read_sealed_json
@@ -63,7 +63,7 @@ def announce_replacement(path: Path, digest: str) -> None:
 
 def _cost(runs: Sequence[Run], backend: Backend) -> str:
     """Return the estimated cost of the runs as text; nothing if it cannot be estimated."""
-    from lengthgen.empirical.training.cost import seconds_of_runs
+    from lengthgen.empirical.experiment.cost import seconds_of_runs
 
     try:
         minutes = max(seconds_of_runs(runs, backend) / 60, 0.1)

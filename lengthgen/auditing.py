@@ -19,10 +19,11 @@ from lengthgen.empirical.audit.report import DTYPES, settings
 from lengthgen.empirical.audit.rules import ORDER
 from lengthgen.empirical.audit.source import source_of
 from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.empirical.experiment.protocol import AUDITED
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.limits import AUDITED, Range
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import parse_json
+from lengthgen.infrastructure.settings import Range
 from lengthgen.infrastructure.userfile import load_object
 from lengthgen.progress import Progress
 from lengthgen.theory.encodings.own import is_file

@@ -13,7 +13,7 @@ from lengthgen.empirical.court.freeze import GUESS, Frozen, freeze, guess_from_j
 from lengthgen.empirical.court.published.load import published_cells
 from lengthgen.empirical.court.stored import stored_cells
 from lengthgen.empirical.court.trial import LITERAL, judge
-from lengthgen.empirical.runs.environment import revision
+from lengthgen.empirical.experiment.environment import revision
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.errors import LengthgenError

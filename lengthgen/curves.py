@@ -3,8 +3,8 @@
 import shutil
 from pathlib import Path
 
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore
 
 
 def write_curves(runs: list[Run], store: RunStore, folder: Path) -> None:

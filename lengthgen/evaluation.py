@@ -6,8 +6,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.progress import Progress
 from lengthgen.stored import store_in, stored_run
@@ -22,9 +22,9 @@ def evaluation_answer(
 
     Raises:
         StoreError: the run does not exist or is broken, or `out` is no folder.
-        ScaleError: as for `lengthgen.empirical.training.testing.load_trained`.
+        ScaleError: as for `lengthgen.empirical.experiment.evaluation.load_trained`.
     """
-    from lengthgen.empirical.training.testing import test
+    from lengthgen.empirical.experiment.evaluation import test
 
     store = store_in(out)
     run = stored_run(store, name)
@@ -66,7 +66,7 @@ def check_answer(store: RunStore, names: Sequence[str], *, sample: int | None, d
 
 def _disagreement(run: Run, store: RunStore, device: str) -> str | None:
     """Return why the weights of a run do not confirm its metrics; None if they do."""
-    from lengthgen.empirical.training.testing import disagreement
+    from lengthgen.empirical.experiment.evaluation import disagreement
 
     try:
         return disagreement(run, store, device=device)

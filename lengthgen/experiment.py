@@ -17,11 +17,11 @@ from lengthgen.circuits.tasks.catalogue import TWO_SCALE_TASKS
 from lengthgen.circuits.tasks.families import is_of_family
 from lengthgen.circuits.tasks.spec import NAMED
 from lengthgen.defaults import usual_encodings
-from lengthgen.empirical.runs.profile import ProfileError, load_profile
-from lengthgen.empirical.runs.protocol import Cell, Protocol, checked_protocol, load_protocol
-from lengthgen.empirical.runs.protocol import names as protocol_names
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.protocol import Cell, Protocol, checked_protocol, load_profile, load_protocol
+from lengthgen.empirical.experiment.protocol import names as protocol_names
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.errors import in_any_case, nearest
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.infrastructure.userfile import split_file
 
 

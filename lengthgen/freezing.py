@@ -15,14 +15,14 @@ from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.empirical.runs.profile import ProfileError
-from lengthgen.empirical.runs.protocol import Cell, Protocol
-from lengthgen.empirical.runs.run import plan
+from lengthgen.empirical.experiment.protocol import Cell, Protocol
+from lengthgen.empirical.experiment.run import plan
 from lengthgen.empirical.trial.frozen import FILE, STORED_PREDICTION, Frozen, frozen_tasks
 from lengthgen.experiment import Experiment
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.messages import tell
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.infrastructure.shapes import one_for_each
 from lengthgen.infrastructure.userfile import split_file
 from lengthgen.paper_figs.report.relations import explored, pool_labels

@@ -10,10 +10,10 @@ from pathlib import Path
 from lengthgen.answer import Answer
 from lengthgen.circuits.encodings import parse_encoding
 from lengthgen.defaults import ideal_encoding
+from lengthgen.empirical.experiment.protocol import SEED
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.limits import SEED
-from lengthgen.empirical.runs.profile import ProfileError
 from lengthgen.experiment import chosen, task_experiment
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.preconditions import require_ready
 from lengthgen.training import ENGINES, MOST, UntilDecided, run_conjecture, train_one
 

@@ -10,7 +10,7 @@ import torch
 from lengthgen.circuits.roles import IRRELEVANT, Role, ideal_relation, role_labels
 from lengthgen.empirical.encodings.lbpe import LBPE
 from lengthgen.empirical.encodings.learned_relation import LearnedRelationError, compare, open_queries
-from lengthgen.empirical.training.testing import load_trained
+from lengthgen.empirical.experiment.evaluation import load_trained
 from lengthgen.stored import store_in, stored_run
 
 
@@ -20,7 +20,7 @@ def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str,
     Raises:
         StoreError: the run does not exist or is broken, or `out` is no folder.
         LearnedRelationError: the run's encoding learns no relation.
-        ScaleError: as for `lengthgen.empirical.training.testing.load_trained`.
+        ScaleError: as for `lengthgen.empirical.experiment.evaluation.load_trained`.
     """
     store = store_in(out)
     run = stored_run(store, name)

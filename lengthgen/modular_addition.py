@@ -7,13 +7,10 @@ from statistics import fmean
 from typing import Any
 
 from lengthgen.circuits.encodings import parse_encodings
+from lengthgen.empirical.experiment.sweep import train_sealed
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.modular_addition.conditions import CONDITIONS
-from lengthgen.empirical.modular_addition.outcomes import Outcome, is_fitted, outcomes
-from lengthgen.empirical.modular_addition.profile import load_profile
-from lengthgen.empirical.modular_addition.run import ModularRun
-from lengthgen.empirical.modular_addition.sweep import Trained
-from lengthgen.empirical.training.sealed_sweep import train_all
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS, load_profile
+from lengthgen.empirical.modular_addition.modular_run import ModularRun, Outcome, is_fitted, outcomes
 from lengthgen.infrastructure.errors import in_any_case
 from lengthgen.progress import Progress
 
@@ -47,7 +44,7 @@ def modular_answer(
     for run in runs:
         run.predictions(out)
     progress = Progress("modular addition", sum(run.result(out) is None for run in runs), "conditions")
-    failures = train_all(runs, Trained(out), out, backend, lambda run: progress.step(run.name))
+    failures = train_sealed(runs, out, backend, lambda run: progress.step(run.name))
     results = {run: result for run in runs if (result := run.result(out))}
     return {
         "profile": profile_name,

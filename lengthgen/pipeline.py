@@ -16,9 +16,9 @@ from lengthgen.circuits.sat import SolverFailed
 from lengthgen.circuits.tasks import TASKS, TaskSpec, load
 from lengthgen.complexity import Question, compute
 from lengthgen.court import court_answer
+from lengthgen.empirical.experiment.environment import environment
+from lengthgen.empirical.experiment.protocol import Protocol, load_protocol
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.environment import environment
-from lengthgen.empirical.runs.protocol import Protocol, load_protocol
 from lengthgen.experiment import Experiment
 from lengthgen.explanation import lrc_answer
 from lengthgen.gallery import draw_catalogue

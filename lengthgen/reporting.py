@@ -16,8 +16,8 @@ from lengthgen.circuits.encodings import ENCODINGS
 from lengthgen.circuits.formats import FORMATS
 from lengthgen.circuits.sat import SolverFailed
 from lengthgen.circuits.tasks import TASKS, TaskSpec
-from lengthgen.empirical.runs.environment import revision
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.environment import revision
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.cache import Cached, UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest, versions
 from lengthgen.infrastructure.errors import LengthgenError, in_words

@@ -6,9 +6,8 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore, Stored, StoreError
-from lengthgen.empirical.runs.unfinished import removal
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore, Stored, StoreError, removal
 from lengthgen.infrastructure.errors import in_any_case, nearest
 
 STATES = ("finished", "unfinished", "broken")

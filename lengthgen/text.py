@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from lengthgen.circuits.encodings import parse_encodings
+from lengthgen.empirical.experiment.sweep import train_sealed
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.text.profile import load_profile
-from lengthgen.empirical.text.run import TextRun, tests_by_name
-from lengthgen.empirical.text.sweep import trained, usual_encodings
-from lengthgen.empirical.training.sealed_sweep import train_all
+from lengthgen.empirical.text.corpus import load_profile
+from lengthgen.empirical.text.text_run import TextRun, tests_by_name, usual_encodings
 from lengthgen.progress import Progress
 
 
@@ -31,7 +30,7 @@ def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Ba
     names = usual_encodings(profile) if encodings is None else [str(spec) for spec in parse_encodings(encodings)]
     runs = [TextRun(encoding=name, profile_name=profile_name, profile=profile) for name in dict.fromkeys(names)]
     progress = Progress("text", sum(run.result(out) is None for run in runs), "encodings")
-    failures = train_all(runs, trained, out, backend, lambda run: progress.step(run.encoding))
+    failures = train_sealed(runs, out, backend, lambda run: progress.step(run.encoding))
     results = [result for run in runs if (result := run.result(out))]
     return {
         "profile": profile_name,

@@ -11,13 +11,12 @@ from lengthgen.announcement import announce_replacement, announce_runs, offer
 from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.curves import write_curves
+from lengthgen.empirical.experiment.cluster import ray
+from lengthgen.empirical.experiment.protocol import Cell, Model
+from lengthgen.empirical.experiment.run import Run, one_run, saturations
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.sweep import Engine, local, staying, train_all
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.profile import Model
-from lengthgen.empirical.runs.protocol import Cell
-from lengthgen.empirical.runs.run import Run, one_run, saturations
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training.cluster import ray
-from lengthgen.empirical.training.sweep import Engine, local, staying, train_all
 from lengthgen.empirical.trial.conjecture import FEWEST, CellEvidence, CellKey, Criteria, JudgedCell, judge
 from lengthgen.empirical.trial.frozen import Frozen
 from lengthgen.empirical.trial.outcomes import History, outcome
@@ -214,7 +213,7 @@ def _other_runs(store: RunStore, runs: Sequence[Run]) -> list[History]:
 
 def train_one(experiment: Experiment, seed: int, backend: Backend, *, log: bool = False) -> dict[str, Any]:
     """Train one run of an experiment with one cell and one model, in this process."""
-    from lengthgen.empirical.training.train import train
+    from lengthgen.empirical.experiment.train import train
 
     protocol = experiment.protocol
     run = one_run(protocol, protocol.cells[0], protocol.profile.models[0], seed)

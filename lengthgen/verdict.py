@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lengthgen.empirical.runs.environment import environment
+from lengthgen.empirical.experiment.environment import environment
 from lengthgen.empirical.statistics.e_values import Estimand, decides
 from lengthgen.empirical.verdict.comparisons import decided_pairs
 from lengthgen.empirical.verdict.disputes import rounds

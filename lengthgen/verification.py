@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lengthgen.empirical.runs.profile import load_profile
-from lengthgen.empirical.runs.store import StoreError
+from lengthgen.empirical.experiment.protocol import load_profile
+from lengthgen.empirical.experiment.store import StoreError
 from lengthgen.encodings import own_encodings_answer, selected
 from lengthgen.infrastructure.files import user_cache
 from lengthgen.progress import Progress

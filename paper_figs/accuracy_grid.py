@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from lengthgen.empirical.runs.protocol import Protocol
+from lengthgen.empirical.experiment.protocol import Protocol
 from lengthgen.empirical.trial.outcomes import Checkpoint
 from lengthgen.paper_figs.cells import CellScores, common_scales, seed_columns
 from lengthgen.paper_figs.declaration import Entry

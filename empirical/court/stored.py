@@ -8,8 +8,8 @@ from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.tasks.published.subject import Subject
 from lengthgen.circuits.theories.theory import Question
 from lengthgen.empirical.court.cell import Cell, MeasuredRun
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore, StoreError
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore, StoreError
 
 EVIDENCE = "runs"
 """Name of this data set."""

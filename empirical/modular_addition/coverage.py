@@ -9,18 +9,31 @@ Shapes: L rows of the text, V tokens.
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.empirical.modular_addition.conditions import Condition, Readout
+from lengthgen.empirical.modular_addition.conditions import (
+    KINDS,
+    Condition,
+    Labels,
+    ModularProfile,
+    Readout,
+    bidirectional,
+    labels_of_offsets,
+)
 from lengthgen.empirical.modular_addition.draws import Data, Kind
-from lengthgen.empirical.modular_addition.encodings import KINDS, Labels, bidirectional, labels_of_offsets
-from lengthgen.empirical.modular_addition.profile import ModularProfile
-from lengthgen.empirical.modular_addition.texts import HELD_OUT, OPERATORS, TRAINED, Plan, filler_support
-from lengthgen.empirical.modular_addition.tokens import PAD, SYMBOLS, name
+from lengthgen.empirical.modular_addition.texts import (
+    HELD_OUT,
+    OPERATORS,
+    PAD,
+    SYMBOLS,
+    TRAINED,
+    Plan,
+    filler_support,
+    name,
+)
 
 Support = NDArray[np.bool_]
 """True for (row, token) that occurs: bool [L, V]."""
@@ -70,10 +83,6 @@ class Prediction:
     unseen: int
     unseen_in_expression: int
     why: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from statistics import fmean, median
 from typing import Any
 
 from lengthgen.circuits.prediction_record import RULES
-from lengthgen.empirical.runs.measurement import Measurement
+from lengthgen.empirical.experiment.metrics import Measurement
 from lengthgen.empirical.statistics.breaking import breaking_scale
 from lengthgen.empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell
 from lengthgen.empirical.trial.outcomes import History, by_checkpoint

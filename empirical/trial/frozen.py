@@ -16,10 +16,9 @@ from typing import Any, Self
 
 from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.prediction_record import PREDICTION, RULES, Prediction
-from lengthgen.empirical.runs.profile import Model
-from lengthgen.empirical.runs.protocol import Cell, Protocol
-from lengthgen.empirical.runs.run import Run, plan
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.protocol import Cell, Model, Protocol
+from lengthgen.empirical.experiment.run import Run, plan
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.verdict.seeds import derived_seed, frozen_digest
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.infrastructure.shapes import (

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean
 
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import StoreError
+from lengthgen.empirical.experiment.metrics import Measurement
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import StoreError
 
 History = tuple[Run, Sequence[Measurement]]
 """Run with all its metrics."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthgen.circuits.tasks import TaskSpec, parse_task
-from lengthgen.empirical.runs.data import TEST, examples
+from lengthgen.empirical.experiment.samples import TEST, examples
 from lengthgen.empirical.verdict.pairs import hash_order
 from lengthgen.empirical.verdict.population import DrawnTask, draw, half_of
 from lengthgen.empirical.verdict.preregistration import Preregistration, given

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.circuits.encodings import parse_encoding
-from lengthgen.empirical.runs.profile import Evaluation, Profile, Training
-from lengthgen.empirical.runs.protocol import Cell, checked_protocol
-from lengthgen.empirical.runs.run import Run, one_run
+from lengthgen.empirical.experiment.protocol import Cell, Evaluation, Profile, Training, checked_protocol
+from lengthgen.empirical.experiment.run import Run, one_run
 from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells, spec_of
 from lengthgen.empirical.verdict.pairs import hash_order
 from lengthgen.empirical.verdict.preregistration import Check, Preregistration
@@ -194,7 +193,7 @@ def train_piece(
         piece: runs of one shape and encoding.
         check: when training ends; None for the check of the preregistration.
     """
-    from lengthgen.empirical.model.setup import Setup
+    from lengthgen.empirical.experiment.ensemble import Setup
     from lengthgen.empirical.verdict.training import train_together
 
     runs = [run_of(preregistration, cell, index) for cell, index in piece]

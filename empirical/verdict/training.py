@@ -8,24 +8,23 @@ Shapes: M models, N scales, P parameters of a model.
 """
 
 import copy
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
+from lengthgen.empirical.experiment.evaluation import teacher_forced
+from lengthgen.empirical.experiment.loop import train
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.samples import TEST, VALIDATION, Examples
+from lengthgen.empirical.experiment.stopping import EarlyStopping
 from lengthgen.empirical.model.backend import CPU
 from lengthgen.empirical.model.decoder import Decoder
-from lengthgen.empirical.model.ensemble import Ensemble
 from lengthgen.empirical.model.geometry import Geometry
 from lengthgen.empirical.model.optimizer import hold
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST, VALIDATION, Examples
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.training.evaluation import teacher_forced
 from lengthgen.empirical.verdict.preregistration import Check, Testing
 
 
@@ -125,56 +124,28 @@ class TrainedModels:
 
 def train_models(runs: Sequence[Run], setups: Sequence[Setup], check: Check) -> TrainedModels:
     """Train runs together, each to its end; arguments as for `train_together`."""
-    ensemble = Ensemble(runs, setups, CPU)
-    decoder, geometry = copy.deepcopy(ensemble.decoder), ensemble.geometry
-    training, count = ensemble.runs[0].training, len(ensemble.runs)
-    total = training.samples // training.batch
-    validation = [
+    ensemble = Ensemble(runs, setups, CPU, shuffled=False)
+    decoder, geometry, total = copy.deepcopy(ensemble.decoder), ensemble.geometry, runs[0].training.steps
+    samples = [
         [
             setup.examples([scale], check.samples, split=VALIDATION, seed=run.seed)
-            for run, setup in zip(ensemble.runs, ensemble.setups, strict=True)
+            for run, setup in zip(runs, setups, strict=True)
         ]
-        for scale in ensemble.runs[0].train
+        for scale in reversed(runs[0].train)
     ]
-    ended: dict[int, Tensor] = {}
-    steps, losses = np.full(count, total), np.zeros(count)
-    solved_before, active = np.zeros(count, dtype=np.int64), list(range(count))
-    for step in range(total):
-        ensemble.optimizer.set_rate(training.learning_rate * 0.5 * (1 + math.cos(math.pi * step / total)))
-        rows = torch.arange(step * training.batch, (step + 1) * training.batch)
-        losses_M = ensemble.step(rows + training.samples * torch.arange(len(active))[:, None], step)
-        if (step + 1) % check.every and step + 1 < total:
-            continue
-        solves = _solves(ensemble, [[data[model] for model in active] for data in validation], check.threshold)
-        for place, model in enumerate(active):
-            solved_before[model] = solved_before[model] + 1 if solves[place] else 0
-            losses[model] = float(losses_M[place])
-            if solved_before[model] >= check.times or step + 1 == total or not math.isfinite(losses[model]):
-                ended[model] = ensemble.optimizer.numbers[place].detach().clone()
-                steps[model] = step + 1
-        left = [place for place, model in enumerate(active) if model not in ended]
-        if not left:
-            break
-        if len(left) < len(active):
-            ensemble.keep(left)
-            active = [active[place] for place in left]
+    stopping = EarlyStopping(samples, len(runs), times=check.times, threshold=check.threshold, last=total)
+    for step, losses_M in enumerate(train(ensemble, range(total)), 1):
+        if step % check.every == 0 or step == total:
+            stopping.look(ensemble, step, losses_M.tolist())
+            if stopping.drop_ended(ensemble):
+                break
+    assert stopping.kept is not None
     return TrainedModels(
         decoder=decoder,
         geometry=geometry,
         setups=tuple(setups),
-        numbers_MP=torch.stack([ended[model] for model in range(count)]),
-        steps=steps,
-        solved=solved_before >= check.times,
-        losses=losses,
+        numbers_MP=stopping.kept,
+        steps=np.array(stopping.ended, dtype=np.int64),
+        solved=np.array(stopping.in_a_row) >= check.times,
+        losses=np.array(stopping.losses),
     )
-
-
-def _solves(ensemble: Ensemble, validation: Sequence[Sequence[Examples]], threshold: float) -> NDArray[np.bool_]:
-    """Return whether each model solves every training scale, bool [M]."""
-    ensemble.decoder.eval()
-    solves = np.ones(len(ensemble.runs), dtype=np.bool_)
-    for data in validation:
-        right_MBJ = teacher_forced(ensemble.decoder, ensemble.geometry, data)
-        solves &= right_MBJ.all(axis=2).mean(axis=1) >= threshold
-    ensemble.decoder.train()
-    return solves

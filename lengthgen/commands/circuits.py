@@ -29,7 +29,7 @@ from lengthgen.commands.options import (
     show,
 )
 from lengthgen.defaults import usual_encodings
-from lengthgen.empirical.runs.limits import SCALE
+from lengthgen.empirical.experiment.protocol import SCALE
 from lengthgen.infrastructure.files import parse_json, read_bytes, require_folder, require_writable
 from lengthgen.infrastructure.messages import tell
 from lengthgen.interrupts import INTERRUPTED

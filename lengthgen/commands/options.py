@@ -100,7 +100,7 @@ def _figures() -> Iterable[str]:
 
 def _protocols() -> Iterable[str]:
     def protocols() -> Iterable[str]:
-        from lengthgen.empirical.runs.protocol import names
+        from lengthgen.empirical.experiment.protocol import names
 
         return names()
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lengthgen.commands.options import Json, Out, ProfileName, show
-from lengthgen.empirical.runs.profile import load_profile
+from lengthgen.empirical.experiment.protocol import load_profile
 from lengthgen.infrastructure.files import require_folder
 from lengthgen.infrastructure.messages import tell
 

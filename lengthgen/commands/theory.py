@@ -18,8 +18,8 @@ from lengthgen.commands.options import (
     nonempty_path,
     show,
 )
+from lengthgen.empirical.experiment.protocol import AUDITED
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.limits import AUDITED
 from lengthgen.infrastructure.files import require_folder
 from lengthgen.infrastructure.messages import tell
 from lengthgen.infrastructure.userfile import split_file

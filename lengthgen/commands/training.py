@@ -27,8 +27,8 @@ from lengthgen.commands.options import (
     TrainScales,
     show,
 )
+from lengthgen.empirical.experiment.protocol import SCALE, SEED, SEEDS, TEST_SAMPLES
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.limits import SCALE, SEED, SEEDS, TEST_SAMPLES
 from lengthgen.infrastructure.messages import tell
 from lengthgen.preconditions import require_ready, require_training
 from lengthgen.scales import parse_scales
@@ -125,7 +125,7 @@ def sweep(
     The exit code is 0 only if no run is broken.
     """
     from lengthgen.curves import write_curves
-    from lengthgen.empirical.runs.protocol import load_protocol
+    from lengthgen.empirical.experiment.protocol import load_protocol
     from lengthgen.experiment import Experiment
     from lengthgen.stored import runs_answer
     from lengthgen.training import sweep_all
@@ -390,7 +390,7 @@ def reproduce(
     profile: ProfileName = "quick", out: Out = Path("out"), device: Device = "cpu", as_json: Json = False
 ) -> None:
     """Run everything into one folder: claims, circuits, predictions, runs, verdicts, figures and the report."""
-    from lengthgen.empirical.runs.profile import load_profile
+    from lengthgen.empirical.experiment.protocol import load_profile
 
     backend = Backend(device)
     load_profile(profile)

@@ -6,9 +6,8 @@ The prediction is that of `lengthgen modular-addition`: it knows the texts of tr
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from lengthgen.empirical.modular_addition.conditions import CONDITIONS
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ModularProfile, load_profile
 from lengthgen.empirical.modular_addition.coverage import predict
-from lengthgen.empirical.modular_addition.profile import ModularProfile, load_profile
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.papers.modular import BY_POSITION, SOURCE
 

@@ -11,8 +11,8 @@ from typing import Literal
 
 from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.prediction_record import RULES, Prediction
-from lengthgen.empirical.runs.protocol import Cell, load_protocol
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.protocol import Cell, load_protocol
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.statistics.shares import ALPHA
 from lengthgen.empirical.trial import conjecture
 from lengthgen.empirical.trial.association import association, cluster_permutation_test

@@ -13,8 +13,8 @@ from unittest import mock
 
 import numpy as np
 
+from lengthgen.empirical.experiment.sweep import Group, Provenance, part, train_group
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.training.sweep import Group, Provenance, part, train_group
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.files import locked, write_json
 from lengthgen.paper_figs.records import RECORDS

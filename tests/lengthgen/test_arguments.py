@@ -129,7 +129,7 @@ OF_AUDITS = {
 COMPUTING = (
     "lengthgen.complexity.src",
     "lengthgen.gallery._draw_all",
-    "lengthgen.empirical.training.train.train",
+    "lengthgen.empirical.experiment.train.train",
     "lengthgen.circuits.analysis.analyse",
     "lengthgen.freezing.analyse",
     "lengthgen.training.train_all",

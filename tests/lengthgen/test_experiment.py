@@ -9,13 +9,13 @@ from lengthgen import freezing, training
 from lengthgen.budget import BudgetError, parse_budget
 from lengthgen.circuits.encodings import parse_encoding
 from lengthgen.circuits.modes import Mode
+from lengthgen.empirical.experiment import cost
+from lengthgen.empirical.experiment.protocol import load_protocol
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.empirical.runs.profile import ProfileError
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.training import cost
 from lengthgen.experiment import Experiment, task_experiment
 from lengthgen.freezing import frozen_predictions, stored_predictions
 from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.training import UntilDecided, run_conjecture, sweep_all
 from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file
 

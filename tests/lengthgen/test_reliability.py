@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.empirical.runs.test_run import TASK
 
 ROOT = Path(__file__).parents[2]

@@ -18,9 +18,9 @@ import lengthgen.verdict as module
 from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.languages.regular import Automaton
 from lengthgen.circuits.tasks.spec import load
+from lengthgen.empirical.experiment.ensemble import Setup
+from lengthgen.empirical.experiment.samples import TEST, Examples
 from lengthgen.empirical.model.geometry import Geometry
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST, Examples
 from lengthgen.empirical.verdict.forgery import Decided
 from lengthgen.empirical.verdict.frozen import FrozenCells, load_frozen
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration

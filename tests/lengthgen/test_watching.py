@@ -11,9 +11,9 @@ from rich.console import Console
 
 from lengthgen import watching as watched
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.empirical.runs.profile import load_profile
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.protocol import load_profile
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.files import write_bytes
 from lengthgen.watching import watching
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.experiment.protocol import names as protocol_names
 from lengthgen.gallery import draw_catalogue, figure
 from lengthgen.infrastructure.files import write_json
 from lengthgen.paper_figs.catalogue import catalogue

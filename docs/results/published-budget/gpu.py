@@ -21,12 +21,12 @@ from statistics import fmean, median
 from typing import Any
 
 from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.empirical.experiment.metrics import Measurement
+from lengthgen.empirical.experiment.protocol import Cell, load_protocol
+from lengthgen.empirical.experiment.run import Run, plan
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.sweep import Group, Provenance, local, train_all, trained_by
 from lengthgen.empirical.model.backend import CPU, Backend
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.runs.protocol import Cell, load_protocol
-from lengthgen.empirical.runs.run import Run, plan
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training.sweep import Group, Provenance, local, train_all, trained_by
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
 from lengthgen.empirical.trial.frozen import frozen_cells
 from lengthgen.empirical.verdict.tables import read_rows, write_rows

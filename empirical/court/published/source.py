@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from lengthgen.empirical.runs.profile import read, read_toml
 from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.settings import read, read_toml
 
 FOLDER = Path(__file__).parent
 """Folder of the tables, `NAME.csv`, and of their description, `sources.toml`."""

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from lengthgen.empirical.experiment.loop import TrainingError
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.empirical.modular_addition.classifiers import Classifiers, DivergedError, consistency
-from lengthgen.empirical.modular_addition.conditions import CONDITIONS, Consistency
+from lengthgen.empirical.modular_addition.classifiers import Classifiers, consistency
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS, Consistency, load_profile
 from lengthgen.empirical.modular_addition.draws import Kind
-from lengthgen.empirical.modular_addition.profile import load_profile
 
 PROFILE = load_profile("smoke")
 
@@ -21,7 +21,7 @@ def classifiers(name="described-words", changes=None, **settings):
 
 
 def losses(models):
-    return np.stack(list(models.train()))
+    return np.stack(models.train())
 
 
 def test_disagreement_has_no_gradient_and_counts_pairs_whose_variants_differ():
@@ -107,5 +107,5 @@ def test_a_sum_of_small_numbers_is_learnt_and_measured():
 
 
 def test_a_loss_that_is_not_finite_ends_the_training():
-    with pytest.raises(DivergedError, match=r"the loss of seed 4\d is not finite at step"):
+    with pytest.raises(TrainingError, match=r"the loss of seed 4\d is not finite at step"):
         losses(classifiers(learning_rate=1e30, steps=8))

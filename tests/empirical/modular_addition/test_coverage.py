@@ -7,12 +7,18 @@ import numpy as np
 import pytest
 
 from lengthgen.circuits.encodings import EncodingError
-from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ConditionError, Readout
+from lengthgen.empirical.modular_addition.conditions import (
+    CONDITIONS,
+    KINDS,
+    ConditionError,
+    Readout,
+    bidirectional,
+    labels_of_offsets,
+    load_profile,
+)
 from lengthgen.empirical.modular_addition.coverage import predict, shift_invariance
 from lengthgen.empirical.modular_addition.draws import Data, Kind
-from lengthgen.empirical.modular_addition.encodings import KINDS, bidirectional, labels_of_offsets
-from lengthgen.empirical.modular_addition.profile import load_profile
-from lengthgen.empirical.modular_addition.tokens import PAD
+from lengthgen.empirical.modular_addition.texts import PAD
 
 SMOKE, PAPER = load_profile("smoke"), replace(load_profile("paper"), seeds=(42,))
 PUBLISHED = {

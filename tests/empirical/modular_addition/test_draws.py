@@ -7,29 +7,33 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lengthgen.empirical.modular_addition.conditions import CONDITIONS, Anchors, ConditionError, condition
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ConditionError, condition, load_profile
 from lengthgen.empirical.modular_addition.draws import SHARES, Data, Kind
-from lengthgen.empirical.modular_addition.pairs import (
+from lengthgen.empirical.modular_addition.texts import (
+    CHARACTERS,
+    CHUNKS,
+    CLOSE,
+    HELD_OUT,
+    OPEN,
+    PAD,
+    SYMBOLS,
+    TRAINED,
+    WORDS,
+    Anchors,
+    Plan,
+    Texts,
     all_pairs,
     bag,
     by_unordered_pair,
     counts_by_view,
-    most_right,
-    ordered_split,
-)
-from lengthgen.empirical.modular_addition.profile import load_profile
-from lengthgen.empirical.modular_addition.texts import (
-    CHUNKS,
-    HELD_OUT,
-    TRAINED,
-    WORDS,
-    Plan,
-    Texts,
+    encode,
     filler_support,
+    most_right,
+    name,
+    ordered_split,
     pair_indices,
 )
-from lengthgen.empirical.modular_addition.tokens import CHARACTERS, CLOSE, OPEN, PAD, SYMBOLS, encode, name
-from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.infrastructure.settings import ProfileError
 
 SMOKE, QUICK, PAPER = map(load_profile, ("smoke", "quick", "paper"))
 SHORT = replace(PAPER, length=33, shortest_prefix=2, longest_prefixes=(4, 6, 8), positions=(0, 6, 12), variants=2)

@@ -5,7 +5,7 @@ from math import nan
 
 import pytest
 
-from lengthgen.empirical.runs.store import StoreError
+from lengthgen.empirical.experiment.store import StoreError
 from lengthgen.empirical.trial.outcomes import outcome
 from tests.empirical.trial.trials import FAILS, SOLVES, UNFIT, rows
 

@@ -1,0 +1,1 @@
+"""Experiments: what is trained and tested, the training, the store of runs, and what is concluded from them."""
