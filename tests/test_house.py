@@ -31,7 +31,7 @@ BARE = re.compile(rf"(?:^|[\"'`;]|\\n)\s*(?:from|import) (?:{'|'.join(ROOMS)})(?
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_module_under_a_bare_name_is_noticed(room: str, tmp_path: Path) -> None:
-    """It would be another module than the one in lengthgen, with classes of its own."""
+    """A module under two names would be two modules, each with classes of its own."""
     for code in (f"import {room}\n", f"from {room}.part import one\n", f"code = 'from {room}.part import one'\n"):
         assert BARE.search(code), code
     assert not BARE.search(f"from lengthgen import {room}\nfrom lengthgen.{room} import part  # from {room}\n")

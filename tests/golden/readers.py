@@ -10,30 +10,30 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from circuits.prediction_record import RULES, Prediction
-from empirical.court.outcomes import THRESHOLDS, outcome_of
-from empirical.court.published.load import published_cells
-from empirical.modular_addition.outcomes import outcomes as modular_outcomes
-from empirical.modular_addition.profile import load_profile as modular_profile
-from empirical.modular_addition.run import ModularRun
-from empirical.runs.measurement import Measurement
-from empirical.runs.protocol import Protocol, load_protocol
-from empirical.runs.run import Run
-from empirical.text.profile import load_profile as text_profile
-from empirical.text.run import TextRun
-from empirical.training import sweep
-from empirical.trial.conjecture import CellEvidence, CellKey, Criteria, judge
-from empirical.trial.frozen import frozen_cells, stored_runs
-from empirical.verdict.frozen import load_frozen
-from empirical.verdict.preregistration import load_preregistration
-from empirical.verdict.runs import load_runs, run_of
-from empirical.verdict.seen import seen_cells
+from lengthgen.circuits.prediction_record import RULES, Prediction
 from lengthgen.cli import main
-from proofs_checks import ledger
+from lengthgen.empirical.court.outcomes import THRESHOLDS, outcome_of
+from lengthgen.empirical.court.published.load import published_cells
+from lengthgen.empirical.modular_addition.outcomes import outcomes as modular_outcomes
+from lengthgen.empirical.modular_addition.profile import load_profile as modular_profile
+from lengthgen.empirical.modular_addition.run import ModularRun
+from lengthgen.empirical.runs.measurement import Measurement
+from lengthgen.empirical.runs.protocol import Protocol, load_protocol
+from lengthgen.empirical.runs.run import Run
+from lengthgen.empirical.text.profile import load_profile as text_profile
+from lengthgen.empirical.text.run import TextRun
+from lengthgen.empirical.training import sweep
+from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, judge
+from lengthgen.empirical.trial.frozen import frozen_cells, stored_runs
+from lengthgen.empirical.verdict.frozen import load_frozen
+from lengthgen.empirical.verdict.preregistration import load_preregistration
+from lengthgen.empirical.verdict.runs import load_runs, run_of
+from lengthgen.empirical.verdict.seen import seen_cells
+from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.proofs_checks import ledger
 from tests.lengthgen.settled_here import settled_here
 from tests.paper_figs import made_up
 from tests.pool_here import pool_here
-from theory.system.files import write_sealed_json
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 Judged = dict[str, Any]

@@ -1,6 +1,6 @@
 """What the code makes of every stored run: its id and seed, derived anew, and how its cell is judged.
 
-Each record has counts in words, and a digest of the sorted names, seeds and judgements, of which a record has thousands.
+Each record has counts in words, and a digest of the sorted names, seeds and judgements: a record has thousands of these.
 """
 
 import json
