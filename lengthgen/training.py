@@ -28,7 +28,7 @@ from lengthgen.infrastructure.messages import tell
 from lengthgen.progress import Progress
 from lengthgen.watching import watching
 
-ENGINES = {"local": local, "ray": ray}
+ENGINES: dict[str, Engine] = {"local": local, "ray": ray}
 """Engines that train the runs of a sweep."""
 Cells = Mapping[tuple[Cell, Model], Sequence[Run]]
 """Runs by cell and model size."""

@@ -22,13 +22,13 @@ import socket
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from lengthgen.empirical.experiment.sweep import Group, Provenance, SweepError, part, train_group
+from lengthgen.empirical.experiment.sweep import GroupJob, SweepError
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.extras import how_to_install
@@ -61,9 +61,7 @@ class Common:
     folder: Path
 
 
-def ray(
-    groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
-) -> Iterator[tuple[Group, str | None]]:
+def ray(jobs: Sequence[GroupJob], backend: Backend) -> Iterator[tuple[GroupJob, str | None]]:
     """Engine that runs tasks of one CPU, or one GPU, on an existing Ray cluster, which RAY_ADDRESS may name.
 
     Raises:
@@ -72,13 +70,12 @@ def ray(
             do not hold there.
         FullDisk: no space is left in the store.
     """
-    if not groups:
+    if not jobs:
         return
     context = multiprocessing.get_context("spawn")
     answers, to_caller = context.Pipe(duplex=False)
-    with _with_beacon(root.resolve()) as common:
-        arguments = (to_caller, groups, backend, provenance, common, os.getpid())
-        driver = context.Process(target=_drive_cluster, args=arguments)
+    with _with_beacon(jobs[0].root.resolve()) as common:
+        driver = context.Process(target=_drive_cluster, args=(to_caller, jobs, backend, common, os.getpid()))
         with interrupts_left():
             driver.start()
         to_caller.close()
@@ -86,9 +83,9 @@ def ray(
             if not answers.poll(PATIENCE):
                 raise SweepError(_no_cluster(f"no answer in {PATIENCE} s"))
             _receive(answers)
-            for _ in groups:
+            for _ in jobs:
                 index, error = _receive(answers)
-                yield groups[index], error
+                yield jobs[index], error
             driver.join()
         finally:
             driver.kill()  # its cluster then stops the running tasks
@@ -117,9 +114,9 @@ def _no_cluster(why: str) -> str:
 
 
 def _drive_cluster(
-    answers: Connection, groups: Sequence[Group], backend: Backend, provenance: Provenance, common: Common, parent: int
+    answers: Connection, jobs: Sequence[GroupJob], backend: Backend, common: Common, parent: int
 ) -> None:
-    """Body of the driver process: send JOINED, then (index of the group, error or None) as each group ends.
+    """Body of the driver process: send JOINED, then (index of the job, error or None) as each ends.
 
     An exception is sent too.
     """
@@ -132,14 +129,11 @@ def _drive_cluster(
             answers.send(JOINED)
             _check_nodes(library, common, backend)
             task = library.remote(num_cpus=1, num_gpus=int(backend.is_cuda), max_retries=RETRIES)(_train_on_worker)
-            pending = {
-                task.remote(group, backend, part(provenance, group), common): index
-                for index, group in enumerate(groups)
-            }
+            pending = {task.remote(job, backend, common): index for index, job in enumerate(jobs)}
             while pending:
                 [finished_task], _ = library.wait(list(pending), num_returns=1)
                 index = pending.pop(finished_task)
-                answers.send((index, _outcome(library, finished_task, groups[index])))
+                answers.send((index, _outcome(library, finished_task, jobs[index])))
     except (SweepError, FullDisk) as error:
         answers.send(error)
     except OSError:  # the daemon of Ray that this process spoke to has ended
@@ -218,14 +212,14 @@ def _reason_not_to_train(common: Common) -> str | None:
     return f"locks in {common.root} do not hold between nodes: choose an --out on a file system where they do"
 
 
-def _train_on_worker(group: Group, backend: Backend, provenance: Provenance, common: Common) -> str | None:
+def _train_on_worker(job: GroupJob, backend: Backend, common: Common) -> str | None:
     """Train a group on a worker, after a check of the worker, which may have joined later."""
     _end_with_node()
     with suppress(OSError):
         os.chdir(common.folder)
     if problem := _reason_not_to_train(common):
-        return f"{_run_ids(group)}: node {socket.gethostname()} cannot train: {problem}"
-    return train_group(group, common.root, backend, provenance)
+        return f"{_run_ids(job)}: node {socket.gethostname()} cannot train: {problem}"
+    return replace(job, root=common.root).failure(backend)
 
 
 @cache
@@ -234,7 +228,7 @@ def _end_with_node() -> None:
     end_with_parent(os.getppid())
 
 
-def _outcome(library: Any, done: Any, group: Group) -> str | None:
+def _outcome(library: Any, done: Any, job: GroupJob) -> str | None:
     """Error message of a failed task, else None. FullDisk and errors of the program itself are raised as they are."""
     try:
         problem: str | None = library.get(done)
@@ -243,12 +237,12 @@ def _outcome(library: Any, done: Any, group: Group) -> str | None:
             raise error.cause from None
         raise
     except library.exceptions.RayError as error:
-        return f"{_run_ids(group)}: begun {RETRIES + 1} times and killed each time (out of memory?), {_summary(error)}"
+        return f"{_run_ids(job)}: begun {RETRIES + 1} times and killed each time (out of memory?), {_summary(error)}"
     return problem
 
 
-def _run_ids(group: Group) -> str:
-    return ", ".join(run.id for run in group)
+def _run_ids(job: GroupJob) -> str:
+    return ", ".join(run.id for run in job.runs)
 
 
 def _summary(error: Exception) -> str:

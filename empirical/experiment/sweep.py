@@ -1,19 +1,21 @@
 """Sweep: train many runs by processes of this machine or on a Ray cluster (cluster.py).
 
-Runs of a store are trained in groups and resume from their states; a sealed run (sealed.py) begins anew. Either way a
+Group of a store are trained in groups and resume from their states; a sealed run (sealed.py) begins anew. Either way a
 failure ends one job alone, and is reported in one line.
 """
 
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from lengthgen.empirical.experiment.environment import revision
 from lengthgen.empirical.experiment.run import Run
@@ -28,10 +30,6 @@ from lengthgen.infrastructure.userfile import user_code
 Group = tuple[Run, ...]
 Provenance = Mapping[str, Mapping[str, str]]
 """Run id -> entries added to its environment.json."""
-Engine = Callable[[Sequence[Group], Path, Backend, Provenance], Iterator[tuple[Group, str | None]]]
-"""(groups, root of the store, backend, provenance) -> each group when it ends, with an error message or None."""
-J = TypeVar("J")
-R = TypeVar("R")
 S = TypeVar("S", bound=SealedRun)
 
 MOST_PARAMETERS_TOGETHER = 200_000_000
@@ -49,29 +47,55 @@ def workers(backend: Backend) -> int:
     return 1 if backend.is_cuda else os.cpu_count() or 1
 
 
-def done_by(processes: ProcessPoolExecutor, jobs: Mapping[J, Callable[[], R]]) -> Iterator[tuple[J, R]]:
-    """Yield each job's name and answer when a process has done it. Raises SweepError if a process was killed."""
-    with interrupts_left():
-        futures = {processes.submit(work): name for name, work in jobs.items()}
-    try:
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    except BrokenProcessPool as error:
-        raise SweepError(
-            "a training process was killed (out of memory?): run the same command again to go on"
-        ) from error
+class Job(ABC):
+    """Work of one process, which stores what it makes."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name of the work, for messages."""
+
+    @abstractmethod
+    def train(self, backend: Backend) -> None:
+        """Train and store. Raises LengthgenError or OSError if that fails."""
+
+    def failure(self, backend: Backend) -> str | None:
+        """Train in this process; return the error message of a failure, else None. Raises FullDisk."""
+        try:
+            with user_code(self.name, error=SweepError, expected=(LengthgenError, OSError)):
+                self.train(backend)
+        except FullDisk:  # the other jobs would say the same
+            raise
+        except (LengthgenError, OSError) as error:  # an error in a user's own code: other jobs continue
+            return in_words(error)
+        return None
 
 
-def failure(name: str, work: Callable[[], None]) -> str | None:
-    """Do a job in this process; return the error message of a failure, else None. Raises FullDisk."""
-    try:
-        with user_code(name, error=SweepError, expected=(LengthgenError, OSError)):
-            work()
-    except FullDisk:  # the other jobs would say the same
-        raise
-    except (LengthgenError, OSError) as error:  # an error in a user's own code: other jobs continue
-        return in_words(error)
-    return None
+J = TypeVar("J", bound=Job)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupJob(Job):
+    """Runs that differ in their seed alone, of a store with this root."""
+
+    runs: Group
+    root: Path
+    provenance: Provenance
+
+    @property
+    def name(self) -> str:
+        """Name of the first run."""
+        return self.runs[0].id
+
+    def train(self, backend: Backend) -> None:
+        """Train the runs that are not finished, each from its state if it was begun."""
+        from lengthgen.empirical.experiment.train import train
+
+        train(self.runs, RunStore(self.root), backend=backend, provenance=self.provenance)
+
+
+Engine = Callable[[Sequence[GroupJob], Backend], Iterator[tuple[GroupJob, str | None]]]
+"""(jobs, backend) -> each job when it ends, with an error message or None."""
 
 
 def train_all(
@@ -81,9 +105,9 @@ def train_all(
     backend: Backend,
     provenance: Provenance,
     engine: Engine | None = None,
-    on_done: Callable[[Group], None] = lambda group: None,
+    on_done: Callable[[Group], None] = lambda runs: None,
 ) -> None:
-    """Train every unfinished run; `on_done` is called for each group as it ends.
+    """Train every unfinished run; `on_done` is called with the runs of each group as it ends.
 
     Raises:
         BackendError: this machine is to train and lacks the backend.
@@ -93,13 +117,15 @@ def train_all(
     """
     store.remove_leftovers()
     unfinished = [run for run in runs if not store.finished(run)]
+    jobs = [
+        GroupJob(runs=group, root=store.root, provenance={run.id: dict(provenance.get(run.id, {})) for run in group})
+        for group in groups(unfinished, store, workers(backend))
+    ]
     failures = []
-    engine = engine or local
     try:
-        for group, error in engine(groups(unfinished, store, workers(backend)), store.root, backend, provenance):
-            if error:
-                failures.append(error)
-            on_done(group)
+        for job, error in (engine or local)(jobs, backend):
+            failures += [error] if error else []
+            on_done(job.runs)
     finally:
         sweep_partial(store.root)  # half-written files of killed workers
     if failures:
@@ -107,9 +133,9 @@ def train_all(
 
 
 def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
-    """Group runs that differ in their seed alone, small enough for memory and for several workers.
+    """GroupJob runs that differ in their seed alone, small enough for memory and for several workers.
 
-    Runs that were begun together stay together, because they share a state.
+    Group that were begun together stay together, because they share a state.
     """
     remaining = {run.id: run for run in runs}
     resumed: list[Group] = []
@@ -131,43 +157,60 @@ def _split_evenly(runs: Group, largest: int) -> Iterator[Group]:
     return (runs[start : start + size] for start in range(0, len(runs), size))
 
 
-def local(
-    groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
-) -> Iterator[tuple[Group, str | None]]:
+def local(jobs: Sequence[J], backend: Backend) -> Iterator[tuple[J, str | None]]:
     """Engine that trains by processes of this machine. Raises BackendError if it lacks the backend."""
-    with staying(backend, root) as engine:
-        yield from engine(groups, root, backend, provenance)
+    with pool(workers(backend)) as processes:  # each starts when there is work for it
+        yield from trained_by(processes, jobs, backend)
 
 
 @contextmanager
 def staying(backend: Backend, root: Path) -> Iterator[Engine]:
     """Context manager for the engine `local` whose processes stay from one call to the next, as they start slowly."""
     try:
-        with pool(workers(backend)) as processes:  # each starts when there is work for it
+        with pool(workers(backend)) as processes:
             yield partial(trained_by, processes)
     finally:
         sweep_partial(root)  # half-written files of killed processes
 
 
-def trained_by(
-    processes: ProcessPoolExecutor, groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
-) -> Iterator[tuple[Group, str | None]]:
-    """Yield each group when a process has trained it, as an engine does. Raises BackendError as `local`."""
+def trained_by(processes: ProcessPoolExecutor, jobs: Sequence[J], backend: Backend) -> Iterator[tuple[J, str | None]]:
+    """Yield each job when a process has done it, as an engine does.
+
+    Raises:
+        BackendError: this machine lacks the backend.
+        SweepError: a process was killed.
+    """
     backend.require()
-    jobs = {group: partial(train_group, group, root, backend, part(provenance, group)) for group in groups}
-    yield from done_by(processes, jobs)
+    with interrupts_left():
+        futures = {processes.submit(job.failure, backend): job for job in jobs}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    except BrokenProcessPool as error:
+        raise SweepError(
+            "a training process was killed (out of memory?): run the same command again to go on"
+        ) from error
 
 
-def part(provenance: Provenance, group: Group) -> dict[str, dict[str, str]]:
-    """Provenance of the runs of a group."""
-    return {run.id: dict(provenance.get(run.id, {})) for run in group}
+@dataclass(frozen=True, kw_only=True)
+class SealedJob(Job, Generic[S]):
+    """Sealed run, to be stored below a folder."""
 
+    run: S
+    out: Path
 
-def train_group(group: Group, root: Path, backend: Backend, provenance: Provenance) -> str | None:
-    """Train a group in this process; answer and errors as for `failure`."""
-    from lengthgen.empirical.experiment.train import train
+    @property
+    def name(self) -> str:
+        """Name of the run."""
+        return self.run.name
 
-    return failure(group[0].id, partial(train, group, RunStore(root), backend=backend, provenance=provenance))
+    def train(self, backend: Backend) -> None:
+        """Train the run if it has no result."""
+        revision()  # of the code that trains; it may be another one when training ends
+        path = self.run.path(self.out)
+        with locked(path.with_suffix(".lock"), f"trains {self.name}"):
+            if self.run.result(self.out) is None:
+                write_sealed_json(path, self.run.train(self.out, backend))
 
 
 def train_sealed(runs: Sequence[S], out: Path, backend: Backend, on_done: Callable[[S], None]) -> list[str]:
@@ -178,24 +221,8 @@ def train_sealed(runs: Sequence[S], out: Path, backend: Backend, on_done: Callab
         SweepError: a process was killed.
         FullDisk: no space is left for the results, which ends the other trainings too.
     """
-    backend.require()
-    jobs = {run: partial(_train_sealed, run, out, backend) for run in runs if run.result(out) is None}
     failures = []
-    with pool(max(1, min(workers(backend), len(jobs)))) as processes:
-        for run, error in done_by(processes, jobs):
-            if error:
-                failures.append(error)
-            on_done(run)
+    for job, error in local([SealedJob(run=run, out=out) for run in runs if run.result(out) is None], backend):
+        failures += [error] if error else []
+        on_done(job.run)
     return failures
-
-
-def _train_sealed(run: SealedRun, out: Path, backend: Backend) -> str | None:
-    """Train one sealed run in this process and store its result; answer and errors as for `failure`."""
-    revision()  # of the code that trains; it may be another one when training ends
-
-    def work() -> None:
-        with locked(run.path(out).with_suffix(".lock"), f"trains {run.name}"):
-            if run.result(out) is None:
-                write_sealed_json(run.path(out), run.train(out, backend))
-
-    return failure(run.name, work)

@@ -17,7 +17,7 @@ from packaging.version import Version
 
 from lengthgen.empirical.experiment import cluster
 from lengthgen.empirical.experiment.store import RunStore
-from lengthgen.empirical.experiment.sweep import SweepError, train_all
+from lengthgen.empirical.experiment.sweep import GroupJob, SweepError, train_all
 from lengthgen.empirical.experiment.train import train
 from lengthgen.empirical.model.backend import CPU, Backend
 from lengthgen.infrastructure.files import locked
@@ -81,6 +81,10 @@ def second_daemon(common):
         patch.setenv("RAY_ADDRESS", address)
         yield int(daemon)
         nodes.communicate("", timeout=PATIENCE)
+
+
+def job_of(run, root):
+    return GroupJob(runs=(run,), root=root, provenance={})
 
 
 def sweep(runs, store, backend=CPU):
@@ -163,7 +167,7 @@ def test_a_daemon_that_ends_under_its_caller_is_a_lost_cluster(small_run, tmp_pa
         monkeypatch.setattr(f"lengthgen.empirical.experiment.cluster.{name}", lambda *_: None)
     monkeypatch.setattr(cluster, "_connected", connected)
     answers, to_caller = cluster.multiprocessing.Pipe(duplex=False)
-    cluster._drive_cluster(to_caller, [(small_run(),)], CPU, {}, None, os.getpid())
+    cluster._drive_cluster(to_caller, [job_of(small_run(), tmp_path)], CPU, None, os.getpid())
     with answers, to_caller, pytest.raises(SweepError, match="the Ray cluster was lost: run the same command again"):
         cluster._receive(answers)
 
@@ -178,7 +182,7 @@ def test_only_a_worker_with_the_same_code_folder_and_locks_trains(small_run, tmp
         (tmp_path / "free").touch()
         assert "do not hold between nodes" in cluster._reason_not_to_train(replace(common, beacon=tmp_path / "free"))
 
-        refused = cluster._train_on_worker((small_run(),), "cpu", {}, replace(common, source="other"))
+        refused = cluster._train_on_worker(job_of(small_run(), tmp_path), CPU, replace(common, source="other"))
         assert refused.startswith(f"{small_run().id}: node ")
         assert not RunStore(tmp_path).finished(small_run())
     assert not common.beacon.exists()
@@ -186,12 +190,11 @@ def test_only_a_worker_with_the_same_code_folder_and_locks_trains(small_run, tmp
 
 
 def test_a_worker_that_can_train_trains_its_group_into_the_common_store(small_run, tmp_path, monkeypatch):
-    calls = []
     monkeypatch.setattr(cluster, "_end_with_node", lambda: None)
     monkeypatch.setattr(cluster, "_reason_not_to_train", lambda common: None)
-    monkeypatch.setattr(cluster, "train_group", lambda *arguments: calls.append(arguments))
     monkeypatch.chdir(tmp_path)
     common = cluster.Common(root=tmp_path / "runs", beacon=tmp_path / "beacon", source="", folder=tmp_path)
-    group = (small_run(),)
-    assert cluster._train_on_worker(group, CPU, {"a": {"b": "c"}}, common) is None
-    assert calls == [(group, tmp_path / "runs", CPU, {"a": {"b": "c"}})]
+    run = small_run()
+    job = replace(job_of(run, Path("elsewhere")), provenance={run.id: {"b": "c"}})
+    assert cluster._train_on_worker(job, CPU, common) is None
+    assert RunStore(tmp_path / "runs").environment(run)["b"] == "c"

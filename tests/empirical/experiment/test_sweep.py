@@ -204,8 +204,8 @@ def test_a_run_that_fails_is_named_and_its_process_stays_for_other_groups_until_
 def test_a_finished_run_is_given_to_no_engine(small_run, tmp_path):
     store, received = RunStore(tmp_path), []
 
-    def engine(groups, root, backend, provenance):
-        received.extend(groups)
+    def engine(jobs, backend):
+        received.extend(job.runs for job in jobs)
         return iter([])
 
     train([small_run()], store)
@@ -216,12 +216,12 @@ def test_a_finished_run_is_given_to_no_engine(small_run, tmp_path):
 def test_half_written_files_of_ended_workers_go_with_the_sweep(small_run, tmp_path):
     half = tmp_path / "a-run" / ".config.json.0123.partial"
 
-    def engine(groups, root, backend, provenance):
+    def engine(jobs, backend):
         half.parent.mkdir()
         half.touch()
-        yield groups[0], None
+        yield jobs[0], None
 
-    def interrupt(group):
+    def interrupt(runs):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
