@@ -23,7 +23,7 @@ from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.model.encoder import Encoder
 from lengthgen.empirical.model.mapped import seeded, stack_models
 from lengthgen.empirical.model.optimizer import ModelwiseAdamW
-from lengthgen.empirical.modular_addition.conditions import Condition, Consistency, ModularProfile, Readout
+from lengthgen.empirical.modular_addition.conditions import Condition, ModularProfile
 from lengthgen.empirical.modular_addition.draws import Data, Kind
 from lengthgen.empirical.modular_addition.texts import PAD, SYMBOLS, Inputs, Integers
 
@@ -116,7 +116,7 @@ class Classifiers:
             tokens = tokens[..., :length]
             hidden = self._tensor(tokens == PAD)
         read = None
-        if self.condition.readout == Readout.EXPRESSION:
+        if self.condition.readout == "expression":
             rows = np.arange(tokens.shape[-1])
             starts, ends = (np.stack([getattr(inputs, name) for inputs in inputs_M]) for name in ("starts", "ends"))
             read = self._tensor((starts[..., None] <= rows) & (rows < ends[..., None]))
@@ -128,7 +128,7 @@ class Classifiers:
 
     def _initial_model(self, seed: int) -> Encoder:
         """Make the initial model of a seed."""
-        profile, has_cls = self.profile, self.condition.readout == Readout.CLS
+        profile, has_cls = self.profile, self.condition.readout == "cls"
         sizes = profile.model.sizes() | dict.fromkeys(("length", "trained_length"), profile.length)
 
         def make() -> Encoder:
@@ -144,7 +144,7 @@ class Classifiers:
         return seeded(seed, make)
 
 
-def consistency(term: Consistency, logits_MBKN: Tensor) -> Tensor:
+def consistency(term: str, logits_MBKN: Tensor) -> Tensor:
     """Consistency term of each model, [M].
 
     "disagreement" is the share of the pairs whose variants have different most probable labels, as in the released
@@ -152,10 +152,10 @@ def consistency(term: Consistency, logits_MBKN: Tensor) -> Tensor:
     variants, averaged over classes, over the pairs of variants and over the batch, as the paper describes.
     """
     models, _, variants, _ = logits_MBKN.shape
-    if term == Consistency.DISAGREEMENT:
+    if term == "disagreement":
         answers = logits_MBKN.argmax(-1)
         return (answers != answers[..., :1]).any(-1).to(logits_MBKN.dtype).mean(1)
-    if term == Consistency.LOGITS:
+    if term == "logits":
         differences = [
             logits_MBKN[:, :, first] - logits_MBKN[:, :, second] for first, second in combinations(range(variants), 2)
         ]

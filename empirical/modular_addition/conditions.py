@@ -1,16 +1,15 @@
 """Conditions: what is trained, one record each; the profiles of their sizes; and the encodings that an encoder takes.
 
-The conditions are two readings of the paper, their ablations, and other encodings. The released script of arXiv
-2601.04283 differs from the paper's text; `RELEASED` follows the script, `DESCRIBED` the text.  Names of conditions are
-ours.  Of the profiles `smoke` takes seconds (the tests), `quick` about three quarters of an hour on one core, `paper`
-has the published sizes.
+The conditions (data/conditions.toml) are two readings of the paper, their ablations, and other encodings. The released
+script of arXiv 2601.04283 differs from the paper's text; "released" follows the script, "described" the text.  Names of
+conditions are ours.  Of the profiles `smoke` takes seconds (the tests), `quick` about three quarters of an hour on one
+core, `paper` has the published sizes.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,30 +18,16 @@ from lengthgen.circuits.encodings import EncodingSpec, parse_encoding
 from lengthgen.empirical.experiment.protocol import SEED, TEST_SAMPLES, Model
 from lengthgen.empirical.modular_addition.texts import Anchors, longest_row
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
-from lengthgen.infrastructure.settings import FLOAT32, POSITIVE, Entries, ProfileError, Range, load
+from lengthgen.infrastructure.settings import FLOAT32, POSITIVE, Entries, ProfileError, Range, load, read, read_toml
 from lengthgen.theory.relation import t5_buckets
 
+FOLDER = Path(__file__).parent
 MOST_ROWS = 1_000
 """Largest number of tokens of an input."""
 
 
 class ConditionError(LengthgenError):
     """A condition does not exist or cannot be trained; the message says why and names those that can."""
-
-
-class Consistency(StrEnum):
-    """Term that is added to the loss of the variants of one pair."""
-
-    NONE = "none"
-    DISAGREEMENT = "disagreement"  # share of pairs whose variants get different answers: it has no gradient
-    LOGITS = "logits"  # mean squared difference of the logits of two variants
-
-
-class Readout(StrEnum):
-    """State from which the label is read."""
-
-    CLS = "cls"  # learned vector before the text
-    EXPRESSION = "expression"  # mean over the tokens of the expression; there is no CLS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +38,18 @@ class Condition:
         title: what it is, for people.
         encoding: position encoding, as `lengthgen.circuits.encodings.parse_encoding` reads it.
         masked: True if padding is hidden from attention.
-        anchors: how markers are read.
+        anchors: markers around expressions: "split" into the characters of "<EXPR>", of which "<", ">" and "/" are
+            unknown, or "atomic", a token each.
         shifted: True if training puts filler of random lengths before the expression, longer from stage to stage.
         words: True if training puts words around expressions too, and markers around all expressions.
-        consistency: term that compares the variants of a pair.
+        consistency: term that is added to the loss of the variants of one pair: "none"; "disagreement", the share of
+            pairs whose variants get different answers, which has no gradient; or "logits", the mean squared difference
+            of the logits of two variants.
         weight: factor of this term.
         swap_disjoint: True if (a, b) and (b, a) are on the same side of the split.
         tests_all_pairs: True if shifted positions and other words are tested on training pairs too.
-        readout: state from which the label is read.
+        readout: state from which the label is read: "cls", a learned vector before the text, or "expression", the mean
+            over the tokens of the expression, without CLS.
     """
 
     title: str
@@ -69,11 +58,11 @@ class Condition:
     anchors: Anchors
     shifted: bool
     words: bool
-    consistency: Consistency
+    consistency: Literal["none", "disagreement", "logits"]
     weight: float
     swap_disjoint: bool
     tests_all_pairs: bool
-    readout: Readout = Readout.CLS
+    readout: Literal["cls", "expression"]
 
     @property
     def varied(self) -> bool:
@@ -85,59 +74,16 @@ class Condition:
         return {key: value for key, value in asdict(self).items() if key != "title"}
 
 
-RELEASED = Condition(
-    title="released: one position",
-    encoding="ape",
-    masked=False,
-    anchors=Anchors.SPLIT,
-    shifted=False,
-    words=False,
-    consistency=Consistency.NONE,
-    weight=0.0,
-    swap_disjoint=False,
-    tests_all_pairs=True,
-)
-"""Baseline of the released script.  [P]"""
-DESCRIBED = replace(
-    RELEASED,
-    title="described: one position",
-    masked=True,
-    anchors=Anchors.ATOMIC,
-    swap_disjoint=True,
-    tests_all_pairs=False,
-)
-"""Baseline as the paper describes it, evaluated on test pairs of a split that keeps swapped pairs together.  [P, F]"""
-_RELEASED_SHIFT = replace(
-    RELEASED, title="released: shifts", shifted=True, consistency=Consistency.DISAGREEMENT, weight=0.5
-)
-_RELEASED_WORDS = replace(_RELEASED_SHIFT, title="released: shifts and words", words=True)
-_DESCRIBED_SHIFT = replace(
-    DESCRIBED, title="described: shifts", shifted=True, consistency=Consistency.LOGITS, weight=1.0
-)
-_DESCRIBED_WORDS = replace(_DESCRIBED_SHIFT, title="described: shifts and words", words=True)
+def _conditions() -> dict[str, Condition]:
+    """Read the conditions by name; `like` names the one whose settings hold where none is given."""
+    made: dict[str, Condition] = {}
+    for name, content in read_toml(FOLDER / "data" / "conditions.toml").items():
+        like = content.pop("like", None)
+        made[name] = read(Condition, (asdict(made[like]) if like else {}) | content, f"condition '{name}'")
+    return made
 
-CONDITIONS: dict[str, Condition] = {
-    "released-baseline": RELEASED,
-    "released-shift": _RELEASED_SHIFT,
-    "released-words": _RELEASED_WORDS,
-    "released-alibi": replace(_RELEASED_WORDS, title="released: 'ALiBi', which is NoPE", encoding="nope"),
-    "released-shift-plain": replace(
-        _RELEASED_SHIFT, title="released: shifts, no consistency term", consistency=Consistency.NONE, weight=0.0
-    ),
-    "described-baseline": DESCRIBED,
-    "described-shift": _DESCRIBED_SHIFT,
-    "described-words": _DESCRIBED_WORDS,
-    "described-alibi": replace(_DESCRIBED_WORDS, title="described: ALiBi, bidirectional", encoding="alibi"),
-    "described-shift-plain": replace(
-        _DESCRIBED_SHIFT, title="described: shifts, no consistency term", consistency=Consistency.NONE, weight=0.0
-    ),
-    "rope": replace(_DESCRIBED_WORDS, title="RoPE", encoding="rope"),
-    "t5": replace(_DESCRIBED_WORDS, title="T5 bias", encoding="t5-bidirectional"),
-    "nope": replace(_DESCRIBED_WORDS, title="NoPE, padding masked", encoding="nope"),
-    "attached-rope": replace(
-        DESCRIBED, title="RoPE, one position, read from the expression", encoding="rope", readout=Readout.EXPRESSION
-    ),
-}
+
+CONDITIONS = _conditions()
 """Conditions by name: those of the released script, those of the paper's text, and ours."""
 
 
@@ -153,24 +99,19 @@ def condition(name: str) -> Condition:
     return CONDITIONS[canonical]
 
 
-class Labels(StrEnum):
-    """Kind of label that an encoding gives to a query and a key."""
-
-    NONE = "none"  # the same for all pairs
-    ROW = "row"  # row of the key, and of the query
-    OFFSET = "offset"  # offset of the key from the query, perhaps by buckets
-
-
-KINDS: Mapping[str, Labels] = {
-    "nope": Labels.NONE,
-    "ape": Labels.ROW,
-    "sinusoidal": Labels.ROW,
-    "alibi": Labels.OFFSET,
-    "graph-alibi": Labels.OFFSET,
-    "rope": Labels.OFFSET,
-    "t5-bidirectional": Labels.OFFSET,
+KINDS: Mapping[str, Literal["none", "row", "offset"]] = {
+    "nope": "none",
+    "ape": "row",
+    "sinusoidal": "row",
+    "alibi": "offset",
+    "graph-alibi": "offset",
+    "rope": "offset",
+    "t5-bidirectional": "offset",
 }
-"""Encodings that an encoder can use, by name: they tell keys on both sides of a query apart.
+"""Encodings that an encoder can use, by name, with the kind of label that they give to a query and a key.
+
+They tell keys on both sides of a query apart. The label is the same for all pairs, or the rows of both, or the offset
+of the key from the query, perhaps by buckets.
 
 ALiBi's bias is -m |j - i|, and that of a path graph is the same.
 """
@@ -197,7 +138,7 @@ def labels_of_offsets(spec: EncodingSpec) -> Callable[[NDArray[np.int64]], NDArr
 
     ALiBi sees the distance alone; T5 sees the bucket and the side.  [P]
     """
-    if KINDS[spec.name] == Labels.NONE:
+    if KINDS[spec.name] == "none":
         return np.zeros_like
     if spec.name in ("alibi", "graph-alibi"):
         return np.abs
@@ -286,5 +227,5 @@ def load_profile(name: str) -> ModularProfile:
     Raises:
         ProfileError: there is none, or a value is missing, unknown or out of its range.
     """
-    profile: ModularProfile = load(ModularProfile, Path(__file__).parent, name, f"modular-addition profile '{name}'")
+    profile: ModularProfile = load(ModularProfile, FOLDER, name, f"modular-addition profile '{name}'")
     return profile

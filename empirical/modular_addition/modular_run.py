@@ -17,7 +17,7 @@ from lengthgen.empirical.experiment.run import require_sizes
 from lengthgen.empirical.experiment.sealed import MEND, Losses, SealedRun
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.modular_addition import conditions
-from lengthgen.empirical.modular_addition.conditions import KINDS, Condition, Labels, ModularProfile, bidirectional
+from lengthgen.empirical.modular_addition.conditions import KINDS, Condition, ModularProfile, bidirectional
 from lengthgen.empirical.modular_addition.coverage import Prediction, predict, shift_invariance
 from lengthgen.empirical.modular_addition.draws import Data
 from lengthgen.empirical.modular_addition.texts import all_pairs, bag, counts_by_view, most_right
@@ -176,7 +176,7 @@ class Outcome:
 
 def best_fit(run: ModularRun, seed: int) -> float:
     """Best accuracy on the training pairs of a seed: 1, or that of bags of characters if the encoding sees no order."""
-    if KINDS[bidirectional(run.condition.encoding).name] != Labels.NONE:
+    if KINDS[bidirectional(run.condition.encoding).name] != "none":
         return 1.0
     modulus = run.profile.modulus
     pairs = all_pairs(modulus)

@@ -12,15 +12,17 @@ import string
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from random import Random
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
 Pair = tuple[int, int]
+Anchors = Literal["split", "atomic"]
+"""Reading of the markers around an expression: character by character, or as one token."""
 View = Callable[[str], Hashable]
 """Text -> what the predictor sees of it."""
 
@@ -78,13 +80,6 @@ HELD_OUT = range(1 + len(TRAINED_WORDS), len(WORDS))
 """Indices of the words of training, and of those that it does not show."""
 LONGEST_BEFORE = max(len(before) for before, _ in WORDS)
 _SHORTEST_CHUNK = min(map(len, CHUNKS))
-
-
-class Anchors(StrEnum):
-    """Markers around the expressions of a condition with words."""
-
-    SPLIT = "split"  # characters of "<EXPR>", of which "<", ">" and "/" are unknown
-    ATOMIC = "atomic"  # a token each
 
 
 def encode(text: str, *, atomic: bool = False) -> NDArray[np.int64]:
@@ -224,7 +219,7 @@ class Texts:
         self._first_word = len(pieces)
         pieces += [encode(part) for words in WORDS for part in words]
         self._first_marker = len(pieces)
-        pieces += [encode(marker, atomic=anchors == Anchors.ATOMIC) for marker in MARKERS]
+        pieces += [encode(marker, atomic=anchors == "atomic") for marker in MARKERS]
         self._first_expression = len(pieces)
         tokens, lengths = _expressions(modulus)
         self._expressions = len(lengths) // len(OPERATORS)

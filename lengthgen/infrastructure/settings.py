@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from lengthgen.infrastructure.errors import LengthgenError, nearest
 from lengthgen.infrastructure.files import read_text
@@ -188,7 +188,11 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
         if isinstance(value, dict):
             return {key: read_value(get_args(kind)[1], entry, f"{where}.{key}") for key, entry in value.items()}
         raise ProfileError(f"{where} = {_short_repr(value)} is not a table")
-    if isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool):
+    if get_origin(kind) is Literal:
+        if value in get_args(kind):
+            return value
+        raise ProfileError(f"{where} = {_short_repr(value)} is none of {', '.join(get_args(kind))}")
+    if isinstance(value, (int, float) if kind is float else kind) and isinstance(value, bool) == (kind is bool):
         return value
     raise ProfileError(f"{where} = {_short_repr(value)} is not {kind.__name__}")
 

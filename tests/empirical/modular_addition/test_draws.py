@@ -19,7 +19,6 @@ from lengthgen.empirical.modular_addition.texts import (
     SYMBOLS,
     TRAINED,
     WORDS,
-    Anchors,
     Plan,
     Texts,
     all_pairs,
@@ -82,7 +81,7 @@ def test_no_word_around_an_expression_holds_a_digit_an_operator_or_an_unknown_ch
 
 @pytest.mark.parametrize("padding", [0, 3])
 def test_inputs_are_the_texts_of_their_plan(padding):
-    texts = Texts(97, Anchors.SPLIT, 33)
+    texts = Texts(97, "split", 33)
     rng = np.random.default_rng(0)
     plan = Plan(
         pairs=rng.integers(97**2, size=50), operators=rng.integers(2, size=50), words=rng.integers(len(WORDS), size=50),
