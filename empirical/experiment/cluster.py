@@ -28,7 +28,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from lengthgen.empirical.experiment.sweep import GroupJob, SweepError
+from lengthgen.empirical.experiment.sweep import Group, Job, SweepError
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.extras import how_to_install
@@ -61,7 +61,7 @@ class Common:
     folder: Path
 
 
-def ray(jobs: Sequence[GroupJob], backend: Backend) -> Iterator[tuple[GroupJob, str | None]]:
+def ray(jobs: Sequence[Job[Group]], backend: Backend) -> Iterator[tuple[Job[Group], str | None]]:
     """Engine that runs tasks of one CPU, or one GPU, on an existing Ray cluster, which RAY_ADDRESS may name.
 
     Raises:
@@ -114,7 +114,7 @@ def _no_cluster(why: str) -> str:
 
 
 def _drive_cluster(
-    answers: Connection, jobs: Sequence[GroupJob], backend: Backend, common: Common, parent: int
+    answers: Connection, jobs: Sequence[Job[Group]], backend: Backend, common: Common, parent: int
 ) -> None:
     """Body of the driver process: send JOINED, then (index of the job, error or None) as each ends.
 
@@ -212,7 +212,7 @@ def _reason_not_to_train(common: Common) -> str | None:
     return f"locks in {common.root} do not hold between nodes: choose an --out on a file system where they do"
 
 
-def _train_on_worker(job: GroupJob, backend: Backend, common: Common) -> str | None:
+def _train_on_worker(job: Job[Group], backend: Backend, common: Common) -> str | None:
     """Train a group on a worker, after a check of the worker, which may have joined later."""
     _end_with_node()
     with suppress(OSError):
@@ -228,7 +228,7 @@ def _end_with_node() -> None:
     end_with_parent(os.getppid())
 
 
-def _outcome(library: Any, done: Any, job: GroupJob) -> str | None:
+def _outcome(library: Any, done: Any, job: Job[Group]) -> str | None:
     """Error message of a failed task, else None. FullDisk and errors of the program itself are raised as they are."""
     try:
         problem: str | None = library.get(done)
@@ -241,8 +241,8 @@ def _outcome(library: Any, done: Any, job: GroupJob) -> str | None:
     return problem
 
 
-def _run_ids(job: GroupJob) -> str:
-    return ", ".join(run.id for run in job.runs)
+def _run_ids(job: Job[Group]) -> str:
+    return ", ".join(run.id for run in job.trained)
 
 
 def _summary(error: Exception) -> str:

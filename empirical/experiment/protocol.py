@@ -192,8 +192,7 @@ def load_profile(name: str, changes: Mapping[str, Any] | None = None, *, where: 
     Raises:
         ProfileError: the profile does not exist, or a key is missing, unknown, of the wrong type or out of its range.
     """
-    profile: Profile = load(Profile, PROFILES, name, where or f"profile '{name}'", changes)
-    return profile
+    return load(Profile, PROFILES, name, where or f"profile '{name}'", changes)
 
 
 @dataclass(frozen=True)
@@ -225,8 +224,7 @@ class Cell:
     @classmethod
     def from_json(cls, content: Any) -> Self:
         """Read a cell that `as_json` wrote. Raises ProfileError if the content does not describe a cell."""
-        cell: Self = read(cls, with_task(content, "cell"), "cell")
-        return cell
+        return read(cls, with_task(content, "cell"), "cell")
 
 
 def with_task(content: Any, where: str) -> Any:
@@ -335,7 +333,7 @@ def load_protocol(name: str, profile: str) -> Protocol:
     sections = {
         key: content.pop(key) for key in list(content) if key not in file_keys and isinstance(content[key], dict)
     }
-    file: _File = read(_File, content, where)
+    file = read(_File, content, where)
     bases: dict[str, int] = {}
     ends = {"train": file.train, "test": file.test}
     scales = {part: _scales(pair, f"{where}, {part}") for part, pair in ends.items()}
@@ -364,8 +362,7 @@ def checked_protocol(**values: Any) -> Protocol:
     """
     cli_name = values["cli_name"]
     kind = "protocol" if cli_name.endswith(".toml") or cli_name in names() else "task"
-    protocol: Protocol = read(Protocol, values, f"{kind} '{cli_name}'")
-    return protocol
+    return read(Protocol, values, f"{kind} '{cli_name}'")
 
 
 def _cells(file: _File, bases: Mapping[str, int]) -> Iterator[Cell]:

@@ -89,8 +89,7 @@ class Run:
         training = config.get("training") if isinstance(config, dict) else None
         if isinstance(training, dict):
             config = config | {"training": {"stop_when_solved": 0} | training}
-        run: Self = read(cls, with_task(config, "config"), "config")
-        return run
+        return read(cls, with_task(config, "config"), "config")
 
     @property
     def checkpoints(self) -> range:

@@ -6,12 +6,11 @@ failure ends one job alone, and is reported in one line.
 
 import math
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -30,6 +29,7 @@ from lengthgen.infrastructure.userfile import user_code
 Group = tuple[Run, ...]
 Provenance = Mapping[str, Mapping[str, str]]
 """Run id -> entries added to its environment.json."""
+T = TypeVar("T")
 S = TypeVar("S", bound=SealedRun)
 
 MOST_PARAMETERS_TOGETHER = 200_000_000
@@ -47,23 +47,29 @@ def workers(backend: Backend) -> int:
     return 1 if backend.is_cuda else os.cpu_count() or 1
 
 
-class Job(ABC):
-    """Work of one process, which stores what it makes."""
+@dataclass(frozen=True, kw_only=True)
+class Job(Generic[T]):
+    """Work of one process: what it trains, and stores below a folder.
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Name of the work, for messages."""
+    Attributes:
+        trained: runs of a group, or a sealed run.
+        name: name for messages.
+        root: folder of what is stored.
+        work: function of a module, since it is sent to other processes: it trains and stores.
+        provenance: that of the runs.
+    """
 
-    @abstractmethod
-    def train(self, backend: Backend) -> None:
-        """Train and store. Raises LengthgenError or OSError if that fails."""
+    trained: T
+    name: str
+    root: Path
+    work: Callable[["Job[T]", Backend], None]
+    provenance: Provenance = field(default_factory=dict)
 
     def failure(self, backend: Backend) -> str | None:
         """Train in this process; return the error message of a failure, else None. Raises FullDisk."""
         try:
             with user_code(self.name, error=SweepError, expected=(LengthgenError, OSError)):
-                self.train(backend)
+                self.work(self, backend)
         except FullDisk:  # the other jobs would say the same
             raise
         except (LengthgenError, OSError) as error:  # an error in a user's own code: other jobs continue
@@ -71,30 +77,19 @@ class Job(ABC):
         return None
 
 
-J = TypeVar("J", bound=Job)
+def group_job(runs: Group, root: Path, provenance: Provenance) -> Job[Group]:
+    """Job that trains the unfinished runs of a group in the store with this root, each from its state if it has one."""
+    own = {run.id: dict(provenance.get(run.id, {})) for run in runs}
+    return Job(trained=runs, name=runs[0].id, root=root, work=_train_group, provenance=own)
 
 
-@dataclass(frozen=True, kw_only=True)
-class GroupJob(Job):
-    """Runs that differ in their seed alone, of a store with this root."""
+def _train_group(job: Job[Group], backend: Backend) -> None:
+    from lengthgen.empirical.experiment.train import train
 
-    runs: Group
-    root: Path
-    provenance: Provenance
-
-    @property
-    def name(self) -> str:
-        """Name of the first run."""
-        return self.runs[0].id
-
-    def train(self, backend: Backend) -> None:
-        """Train the runs that are not finished, each from its state if it was begun."""
-        from lengthgen.empirical.experiment.train import train
-
-        train(self.runs, RunStore(self.root), backend=backend, provenance=self.provenance)
+    train(job.trained, RunStore(job.root), backend=backend, provenance=job.provenance)
 
 
-Engine = Callable[[Sequence[GroupJob], Backend], Iterator[tuple[GroupJob, str | None]]]
+Engine = Callable[[Sequence[Job[Group]], Backend], Iterator[tuple[Job[Group], str | None]]]
 """(jobs, backend) -> each job when it ends, with an error message or None."""
 
 
@@ -117,15 +112,12 @@ def train_all(
     """
     store.remove_leftovers()
     unfinished = [run for run in runs if not store.finished(run)]
-    jobs = [
-        GroupJob(runs=group, root=store.root, provenance={run.id: dict(provenance.get(run.id, {})) for run in group})
-        for group in groups(unfinished, store, workers(backend))
-    ]
+    jobs = [group_job(runs, store.root, provenance) for runs in groups(unfinished, store, workers(backend))]
     failures = []
     try:
         for job, error in (engine or local)(jobs, backend):
             failures += [error] if error else []
-            on_done(job.runs)
+            on_done(job.trained)
     finally:
         sweep_partial(store.root)  # half-written files of killed workers
     if failures:
@@ -133,7 +125,7 @@ def train_all(
 
 
 def groups(runs: Sequence[Run], store: RunStore, workers: int) -> list[Group]:
-    """GroupJob runs that differ in their seed alone, small enough for memory and for several workers.
+    """Job[Group] runs that differ in their seed alone, small enough for memory and for several workers.
 
     Group that were begun together stay together, because they share a state.
     """
@@ -157,7 +149,7 @@ def _split_evenly(runs: Group, largest: int) -> Iterator[Group]:
     return (runs[start : start + size] for start in range(0, len(runs), size))
 
 
-def local(jobs: Sequence[J], backend: Backend) -> Iterator[tuple[J, str | None]]:
+def local(jobs: Sequence[Job[T]], backend: Backend) -> Iterator[tuple[Job[T], str | None]]:
     """Engine that trains by processes of this machine. Raises BackendError if it lacks the backend."""
     with pool(workers(backend)) as processes:  # each starts when there is work for it
         yield from trained_by(processes, jobs, backend)
@@ -173,7 +165,9 @@ def staying(backend: Backend, root: Path) -> Iterator[Engine]:
         sweep_partial(root)  # half-written files of killed processes
 
 
-def trained_by(processes: ProcessPoolExecutor, jobs: Sequence[J], backend: Backend) -> Iterator[tuple[J, str | None]]:
+def trained_by(
+    processes: ProcessPoolExecutor, jobs: Sequence[Job[T]], backend: Backend
+) -> Iterator[tuple[Job[T], str | None]]:
     """Yield each job when a process has done it, as an engine does.
 
     Raises:
@@ -192,27 +186,6 @@ def trained_by(processes: ProcessPoolExecutor, jobs: Sequence[J], backend: Backe
         ) from error
 
 
-@dataclass(frozen=True, kw_only=True)
-class SealedJob(Job, Generic[S]):
-    """Sealed run, to be stored below a folder."""
-
-    run: S
-    out: Path
-
-    @property
-    def name(self) -> str:
-        """Name of the run."""
-        return self.run.name
-
-    def train(self, backend: Backend) -> None:
-        """Train the run if it has no result."""
-        revision()  # of the code that trains; it may be another one when training ends
-        path = self.run.path(self.out)
-        with locked(path.with_suffix(".lock"), f"trains {self.name}"):
-            if self.run.result(self.out) is None:
-                write_sealed_json(path, self.run.train(self.out, backend))
-
-
 def train_sealed(runs: Sequence[S], out: Path, backend: Backend, on_done: Callable[[S], None]) -> list[str]:
     """Train the sealed runs without a stored result; return the error message of each that failed.
 
@@ -221,8 +194,18 @@ def train_sealed(runs: Sequence[S], out: Path, backend: Backend, on_done: Callab
         SweepError: a process was killed.
         FullDisk: no space is left for the results, which ends the other trainings too.
     """
+    jobs = [Job(trained=run, name=run.name, root=out, work=_train_sealed) for run in runs if run.result(out) is None]
     failures = []
-    for job, error in local([SealedJob(run=run, out=out) for run in runs if run.result(out) is None], backend):
+    for job, error in local(jobs, backend):
         failures += [error] if error else []
-        on_done(job.run)
+        on_done(job.trained)
     return failures
+
+
+def _train_sealed(job: Job[S], backend: Backend) -> None:
+    """Train a sealed run, unless it has a result."""
+    revision()  # of the code that trains; it may be another one when training ends
+    run, path = job.trained, job.trained.path(job.root)
+    with locked(path.with_suffix(".lock"), f"trains {run.name}"):
+        if run.result(job.root) is None:
+            write_sealed_json(path, run.train(job.root, backend))

@@ -222,10 +222,5 @@ class ModularProfile:
 
 
 def load_profile(name: str) -> ModularProfile:
-    """Load the named profile.
-
-    Raises:
-        ProfileError: there is none, or a value is missing, unknown or out of its range.
-    """
-    profile: ModularProfile = load(ModularProfile, FOLDER, name, f"modular-addition profile '{name}'")
-    return profile
+    """Load the named profile. Raises ProfileError if there is none."""
+    return load(ModularProfile, FOLDER, name, f"modular-addition profile '{name}'")

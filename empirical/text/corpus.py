@@ -102,13 +102,8 @@ class TextProfile:
 
 
 def load_profile(name: str) -> TextProfile:
-    """Load the named profile.
-
-    Raises:
-        ProfileError: there is none, or a value is missing, unknown or out of its range.
-    """
-    profile: TextProfile = load(TextProfile, Path(__file__).parent, name, f"text profile '{name}'")
-    return profile
+    """Load the named profile. Raises ProfileError if there is none."""
+    return load(TextProfile, Path(__file__).parent, name, f"text profile '{name}'")
 
 
 @cache

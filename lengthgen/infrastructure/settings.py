@@ -19,6 +19,7 @@ from lengthgen.infrastructure.files import read_text
 LONGEST_TOML, LONGEST_LINE = 50_000, 1_000
 """Largest number of characters of a TOML file, and of one line: parsing a dotted key takes the square of its parts."""
 N = TypeVar("N", int, float)
+T = TypeVar("T")
 
 
 class ProfileError(LengthgenError):
@@ -82,7 +83,7 @@ def as_json(settings: Any) -> dict[str, Any]:
     return content
 
 
-def load(kind: Any, folder: Path, name: str, where: str, changes: Mapping[str, Any] | None = None) -> Any:
+def load(kind: type[T], folder: Path, name: str, where: str, changes: Mapping[str, Any] | None = None) -> T:
     """Make a dataclass from the named TOML file of a folder of profiles, with some of its values changed.
 
     Args:
@@ -128,7 +129,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ProfileError(f"{path} is not TOML: {error}") from error
 
 
-def read(kind: Any, content: Any, where: str) -> Any:
+def read(kind: type[T], content: Any, where: str) -> T:
     """Make a dataclass from a TOML or JSON table, checked key by key.
 
     A key whose default is None may be missing, since TOML has no null.
@@ -138,8 +139,9 @@ def read(kind: Any, content: Any, where: str) -> Any:
     """
     if not isinstance(content, dict):
         raise ProfileError(f"{where} = {_short_repr(content)} is not a table")
-    hints = _hints(kind)
-    missing = [field.name for field in fields(kind) if field.name not in content and field.default is not None]
+    table: Any = kind
+    hints = _hints(table)
+    missing = [field.name for field in fields(table) if field.name not in content and field.default is not None]
     unknown = [key for key in content if key not in hints]
     if unknown:
         hint = nearest(unknown[0], missing or hints)

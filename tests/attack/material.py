@@ -13,7 +13,7 @@ from unittest import mock
 
 import numpy as np
 
-from lengthgen.empirical.experiment.sweep import GroupJob
+from lengthgen.empirical.experiment.sweep import Group, Job
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.files import locked, write_json
@@ -121,7 +121,7 @@ def trained_here() -> AbstractContextManager[Any]:
     return mock.patch.dict("lengthgen.training.ENGINES", local=_in_the_same_process)
 
 
-def _in_the_same_process(jobs: Sequence[GroupJob], backend: Backend) -> Iterator[tuple[GroupJob, str | None]]:
+def _in_the_same_process(jobs: Sequence[Job[Group]], backend: Backend) -> Iterator[tuple[Job[Group], str | None]]:
     """Engine that starts no process."""
     for job in jobs:
         yield job, job.failure(backend)

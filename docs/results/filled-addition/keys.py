@@ -39,7 +39,7 @@ from lengthgen.empirical.experiment.protocol import Training, load_protocol
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.samples import TEST, TRAIN, Examples
 from lengthgen.empirical.experiment.store import RunStore
-from lengthgen.empirical.experiment.sweep import Group, GroupJob, groups
+from lengthgen.empirical.experiment.sweep import Group, group_job, groups
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.geometry import Geometry
@@ -148,7 +148,7 @@ def train(out: Path) -> None:
 def train_changed(group: Group, kind: str, root: Path) -> str | None:
     """Train runs on samples of a kind; return the message of a failure."""
     with TRAININGS[kind]():
-        return GroupJob(runs=group, root=root, provenance={}).failure(Backend("cpu"))
+        return group_job(group, root, {}).failure(Backend("cpu"))
 
 
 TRAININGS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {

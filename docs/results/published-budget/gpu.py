@@ -15,7 +15,7 @@ from what was frozen.
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -25,7 +25,7 @@ from lengthgen.empirical.experiment.metrics import Measurement
 from lengthgen.empirical.experiment.protocol import Cell, load_protocol
 from lengthgen.empirical.experiment.run import Run, plan
 from lengthgen.empirical.experiment.store import RunStore
-from lengthgen.empirical.experiment.sweep import GroupJob, local, train_all, trained_by
+from lengthgen.empirical.experiment.sweep import Group, Job, group_job, local, train_all, trained_by
 from lengthgen.empirical.model.backend import CPU, Backend
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
 from lengthgen.empirical.trial.frozen import frozen_cells
@@ -102,17 +102,17 @@ def train_on_cpu(out: Path, encodings: Sequence[str]) -> None:
     train_all(runs, RunStore(out / "runs"), backend=CPU, provenance={}, engine=in_turn)
 
 
-def in_turn(jobs: Sequence[GroupJob], backend: Backend) -> Iterator[tuple[GroupJob, str | None]]:
+def in_turn(jobs: Sequence[Job[Group]], backend: Backend) -> Iterator[tuple[Job[Group], str | None]]:
     """Engine that trains each run alone, one of each cell in turn, so that all cells have runs when it is stopped."""
     cells: dict[str, list[Run]] = defaultdict(list)
-    for run in (run for job in jobs for run in job.runs):
+    for run in (run for job in jobs for run in job.trained):
         cells[f"{run.task} {run.encoding}"].append(run)
     turns = [(number, run) for runs in cells.values() for number, run in enumerate(runs)]
     turns.sort(key=lambda turn: (turn[1].task.format != "filled", turn[0]))
-    yield from local([replace(jobs[0], runs=(run,)) for _, run in turns], backend)
+    yield from local([group_job((run,), jobs[0].root, {}) for _, run in turns], backend)
 
 
-def several(jobs: Sequence[GroupJob], backend: Backend) -> Iterator[tuple[GroupJob, str | None]]:
+def several(jobs: Sequence[Job[Group]], backend: Backend) -> Iterator[tuple[Job[Group], str | None]]:
     """Engine that trains AT_ONCE groups at the same time on one GPU."""
     with pool(AT_ONCE) as processes:
         yield from trained_by(processes, jobs, backend)

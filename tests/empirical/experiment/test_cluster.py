@@ -17,7 +17,7 @@ from packaging.version import Version
 
 from lengthgen.empirical.experiment import cluster
 from lengthgen.empirical.experiment.store import RunStore
-from lengthgen.empirical.experiment.sweep import GroupJob, SweepError, train_all
+from lengthgen.empirical.experiment.sweep import SweepError, group_job, train_all
 from lengthgen.empirical.experiment.train import train
 from lengthgen.empirical.model.backend import CPU, Backend
 from lengthgen.infrastructure.files import locked
@@ -84,7 +84,7 @@ def second_daemon(common):
 
 
 def job_of(run, root):
-    return GroupJob(runs=(run,), root=root, provenance={})
+    return group_job((run,), root, {})
 
 
 def sweep(runs, store, backend=CPU):

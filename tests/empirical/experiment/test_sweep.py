@@ -205,7 +205,7 @@ def test_a_finished_run_is_given_to_no_engine(small_run, tmp_path):
     store, received = RunStore(tmp_path), []
 
     def engine(jobs, backend):
-        received.extend(job.runs for job in jobs)
+        received.extend(job.trained for job in jobs)
         return iter([])
 
     train([small_run()], store)
