@@ -30,7 +30,7 @@ MASKED = (
     (re.compile(r"(?<=lengthgen )\d+\.\d+\S*"), "<version>"),
 )
 """What differs between machines and days in lines of text."""
-PROGRESS = re.compile(r": [\d,]+ [\w ]+ to do$|: [\d,]+ of [\d,]+ |^training: |core-minutes")
+PROGRESS = re.compile(r": [\d,]+ [\w ]+ to do$|: [\d,]+ of [\d,]+ |: at work for |^training: |core-minutes")
 """Messages on how far a command is, which says less if something was computed before."""
 
 
@@ -53,7 +53,7 @@ def file_of(part: str) -> Path:
 def make_template(folder: Path) -> None:
     """Fill the folder that every command finds: users' files, made-up runs, restored results, and the records."""
     shutil.copytree(HERE / "material", folder, ignore=shutil.ignore_patterns("__pycache__"))
-    readers.store_made_up_runs(folder / "made")
+    readers.store_made_up_runs(folder)
     readers.restore_results(folder / "stored")
     (folder / "broken.py").write_text("def broken(:\n", encoding="utf-8")
     (folder / "records").symlink_to(readers.RESULTS)
@@ -61,7 +61,7 @@ def make_template(folder: Path) -> None:
 
 def answer(command: str, template: Path, folder: Path) -> dict[str, Any]:
     """Return the answer of a command in a copy of the template, as it is compared; of several joined, of the last."""
-    unread = [name for name in ("made", "stored") if f"{name}/" not in command and f" {name} " not in command]
+    unread = [name for name in ("made", "small", "stored") if f"{name}/" not in command and f" {name} " not in command]
     shutil.copytree(template, folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", *unread))
     before = Path.cwd(), os.environ.get("COLUMNS")
     os.chdir(folder)
@@ -141,26 +141,26 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def differences(stored: Any, found: Any, place: str = "") -> Iterator[str]:
+def differences(stored: Any, now: Any, place: str = "") -> Iterator[str]:
     """Yield the places at which two answers differ; a number that is no integer may differ by a millionth."""
-    if isinstance(stored, float) and isinstance(found, float):
-        if not math.isclose(stored, found, rel_tol=1e-6):
-            yield f"{place}: stored {stored}, found {found}"
-    elif isinstance(stored, dict) and isinstance(found, dict):
-        for key in [*stored, *(key for key in found if key not in stored)]:
-            if key not in stored or key not in found:
+    if isinstance(stored, float) and isinstance(now, float):
+        if not math.isclose(stored, now, rel_tol=1e-6):
+            yield f"{place}: stored {stored}, found {now}"
+    elif isinstance(stored, dict) and isinstance(now, dict):
+        for key in [*stored, *(key for key in now if key not in stored)]:
+            if key not in stored or key not in now:
                 yield f"{place}/{key}: only {'stored' if key in stored else 'found'}"
             else:
-                yield from differences(stored[key], found[key], f"{place}/{key}")
-        if [*stored] != [*found] and stored.keys() == found.keys():
+                yield from differences(stored[key], now[key], f"{place}/{key}")
+        if [*stored] != [*now] and stored.keys() == now.keys():
             yield f"{place}: another order of keys"
-    elif isinstance(stored, list) and isinstance(found, list):
-        if len(stored) != len(found):
-            yield f"{place}: stored {len(stored)} entries, found {len(found)}"
-        for at, (one, other) in enumerate(zip(stored, found, strict=False)):
-            yield from differences(one, other, f"{place}[{at}]")
-    elif type(stored) is not type(found) or stored != found:
-        yield f"{place}: stored {stored!r}, found {found!r}"
+    elif isinstance(stored, list) and isinstance(now, list):
+        if len(stored) != len(now):
+            yield f"{place}: stored {len(stored)} entries, found {len(now)}"
+        for at, (entry, other) in enumerate(zip(stored, now, strict=False)):
+            yield from differences(entry, other, f"{place}[{at}]")
+    elif type(stored) is not type(now) or stored != now:
+        yield f"{place}: stored {stored!r}, found {now!r}"
 
 
 def write(path: Path, content: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
-"""What the code makes of every stored run: its id and seed, derived anew, and how its cell is judged.
+"""Every stored run: its id and seed, derived anew, and how the code judges its cell.
 
-Each record has counts in words, and a digest of the sorted names, seeds and judgements: a record has thousands of these.
+Each record has counts in words, and a digest of the sorted names, seeds and judgements, of which there are thousands.
 """
 
 import json

@@ -34,5 +34,5 @@ def test_every_recorded_answer_is_that_of_a_command() -> None:
 
 @pytest.mark.parametrize(("part", "command"), COMMANDS, ids=[command for _, command in COMMANDS])
 def test_a_command_answers_as_recorded(part: str, command: str, template: Path, tmp_path: Path) -> None:
-    found = json.loads(json.dumps(answer(command, template, tmp_path / "here")))
-    assert [*differences(recorded(part)[command], found)] == [], RECORD
+    answered = json.loads(json.dumps(answer(command, template, tmp_path / "here")))
+    assert [*differences(recorded(part)[command], answered)] == [], RECORD
