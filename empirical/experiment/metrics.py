@@ -1,5 +1,6 @@
 """Metrics: one row per checkpoint and scale of a run, and all rows of a run as a parquet file."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -96,8 +97,14 @@ def to_parquet(rows: Sequence[Measurement], expected: Sequence[tuple[int, int]],
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    def column(name: str, kind: str) -> Any:
+        # `pyarrow.array` would import pandas.
+        values = [getattr(row, name) for row in rows]
+        numbers = np.array(values, dtype=None if values else kind).astype(kind, casting="safe")
+        return pa.Array.from_buffers(pa.type_for_alias(kind), len(numbers), [None, pa.py_buffer(numbers)])
+
     try:
-        table = pa.table({name: _column([getattr(row, name) for row in rows], kind) for name, kind in _columns()})
+        table = pa.table({name: column(name, kind) for name, kind in _columns()})
     except TypeError as error:
         raise MetricsError(f"some values are not numbers: {error}") from error
     _require(table, expected, may_end)
@@ -110,13 +117,7 @@ def to_parquet(rows: Sequence[Measurement], expected: Sequence[tuple[int, int]],
 def from_parquet(content: bytes, expected: Sequence[tuple[int, int]], may_end: range = range(0)) -> list[Measurement]:
     """Read the rows of a parquet file; a file with more rows or other columns is refused before it is read.
 
-    Args:
-        content: bytes of the file.
-        expected: (epoch, scale) of each row, in order.
-        may_end: as for `to_parquet`.
-
-    Raises:
-        MetricsError: the content is no such file, or holds other rows.
+    Arguments as for `to_parquet`. Raises MetricsError if the content is no such file, or holds other rows.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -132,16 +133,7 @@ def from_parquet(content: bytes, expected: Sequence[tuple[int, int]], may_end: r
     except (pa.ArrowException, OSError, ValueError) as error:
         raise MetricsError(str(error)) from error
     _require(table, expected, may_end)
-    columns = table.to_pydict()
-    return [Measurement(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
-
-
-def _column(values: Sequence[float], kind: str) -> Any:
-    """Return a pyarrow array; raises TypeError if a value is not of the kind. `pyarrow.array` would import pandas."""
-    import pyarrow as pa
-
-    numbers = np.array(values, dtype=None if values else kind).astype(kind, casting="safe")
-    return pa.Array.from_buffers(pa.type_for_alias(kind), len(numbers), [None, pa.py_buffer(numbers)])
+    return [Measurement(**row) for row in table.to_pylist()]
 
 
 def _columns() -> list[tuple[str, str]]:
@@ -151,7 +143,8 @@ def _columns() -> list[tuple[str, str]]:
 
 def _require(table: Any, expected: Sequence[tuple[int, int]], may_end: range) -> None:
     """Raise MetricsError if a pyarrow table holds other rows than expected, or a number that cannot be."""
-    present = list(zip(table["epoch"].to_pylist(), table["scale"].to_pylist(), strict=True))
+    columns = table.to_pydict()
+    present = list(zip(columns["epoch"], columns["scale"], strict=True))
     if present and present[0][0] in may_end:
         expected = [(present[0][0], scale) for _, scale in expected]
     if present != list(expected):
@@ -162,9 +155,9 @@ def _require(table: Any, expected: Sequence[tuple[int, int]], may_end: range) ->
             else "some rows are unexpected or out of order"
         )
         raise MetricsError(f"{len(present):,} rows, expected {len(expected):,}: {reason}")
-    for name, kind in _columns():
-        # `to_numpy` would import pandas.
-        numbers = np.array(table[name].to_pylist(), dtype=np.float64) if kind == "double" else np.zeros(0)
-        invalid = np.isinf(numbers) if name in MAY_BE_NAN else ~np.isfinite(numbers)
-        if table[name].null_count or invalid.any():
+    for name, values in columns.items():
+        if any(
+            value is None or not (math.isfinite(value) or (name in MAY_BE_NAN and math.isnan(value)))
+            for value in values
+        ):
             raise MetricsError(f"not every {name} is a finite number")
