@@ -1,4 +1,4 @@
-"""What language models read: the sources of the installed sympy as bytes, in windows; and profiles of how much of it.
+"""Text that language models read: the sources of the installed sympy as bytes, in windows; and profiles of how much.
 
 Every installation of the project has them; files are either training or test text.  The licence of sympy is BSD
 3-Clause; nothing of the text is stored with results but its SHA-256, since versions of sympy differ.  A window is a

@@ -53,7 +53,7 @@ class Text:
     longest: int
 
     def refusal(self, value: str) -> str | None:
-        """As for `Range`."""
+        """End of the error message for a refused value; see `Range`."""
         return None if len(value) <= self.longest and value.isprintable() else f"is not {self}"
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Entries:
     most: int
 
     def refusal(self, value: Sized) -> str | None:
-        """As for `Range`."""
+        """End of the error message for a refused value; see `Range`."""
         return None if 1 <= len(value) <= self.most else f"has {len(value):,} entries: it takes 1 to {self.most:,}"
 
 
