@@ -29,60 +29,6 @@ from lengthgen.empirical.verdict.preregistration import Check, Testing
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
-    """Result of one run.
-
-    Attributes:
-        steps: number of training steps.
-        solved: True if it ended because it solved its training scales at two checks.
-        loss: mean cross-entropy of the last step, in nats per generated token.
-        exact_match: share of test samples generated without an error at each test scale, float64 [N]; NaN at scales
-            that were not tested, because the scales before them had failed.
-    """
-
-    steps: int
-    solved: bool
-    loss: float
-    exact_match: NDArray[np.float64]
-
-
-def train_together(runs: Sequence[Run], setups: Sequence[Setup], check: Check, test: Testing) -> list[Result]:
-    """Train runs together and test them; the result of each run is that of the run alone, up to rounding.
-
-    Args:
-        runs: runs with the same encoding, model, training and scales.
-        setups: setup of each run; tasks may differ, the lengths of their sequences may not.
-        check: when training ends.
-        test: how trained models are tested.
-
-    Raises:
-        ValueError: the sequences of the tasks have different lengths.
-    """
-    trained = train_models(runs, setups, check)
-    exact_match = np.full((len(runs), len(runs[0].test)), np.nan)
-    failures, near = np.zeros(len(runs), dtype=np.int64), np.ones(len(runs), dtype=np.bool_)
-    for column, scale in enumerate(runs[0].test):
-        models = np.flatnonzero(failures < test.failures)
-        shares = trained.exact_match(models, scale, test.samples)
-        exact_match[models, column] = shares
-        failures[models] = np.where(shares < test.threshold, failures[models] + 1, 0)
-        near[models] &= shares >= test.near
-    near &= ~np.isnan(exact_match).any(axis=1)
-    for column, scale in enumerate(runs[0].test):
-        models = np.flatnonzero(near & (exact_match[:, column] <= test.sure))
-        exact_match[models, column] = trained.exact_match(models, scale, test.samples_near)
-    return [
-        Result(
-            steps=int(trained.steps[model]),
-            solved=bool(trained.solved[model]),
-            loss=float(trained.losses[model]),
-            exact_match=exact_match[model],
-        )
-        for model in range(len(runs))
-    ]
-
-
-@dataclass(frozen=True, kw_only=True)
 class TrainedModels:
     """Models that were trained together, any of which can be tested at a scale.
 
@@ -90,7 +36,9 @@ class TrainedModels:
         decoder, geometry: those of all models; `held` gives the decoder the parameters of some.
         setups: setup of each model.
         numbers_MP: parameters of each model, float32 [M, P].
-        steps, solved, losses: of each run, as in `Result`: int64, bool, float64 [M].
+        steps: number of training steps of each, int64 [M].
+        solved: True for each that ended because it solved its training scales, bool [M].
+        losses: mean cross-entropy of the last step of each, in nats per generated token, float64 [M].
     """
 
     decoder: Decoder
@@ -100,6 +48,26 @@ class TrainedModels:
     steps: NDArray[np.int64]
     solved: NDArray[np.bool_]
     losses: NDArray[np.float64]
+
+    def tested(self, test: Testing) -> NDArray[np.float64]:
+        """Share of test samples that each model generates without an error at each test scale, float64 [M, N].
+
+        NaN at scales that were not tested, because the scales before them had failed.
+        """
+        scales, count = self.setups[0].run.test, len(self.setups)
+        exact_match = np.full((count, len(scales)), np.nan)
+        failures, near = np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.bool_)
+        for column, scale in enumerate(scales):
+            models = np.flatnonzero(failures < test.failures)
+            shares = self.exact_match(models, scale, test.samples)
+            exact_match[models, column] = shares
+            failures[models] = np.where(shares < test.threshold, failures[models] + 1, 0)
+            near[models] &= shares >= test.near
+        near &= ~np.isnan(exact_match).any(axis=1)
+        for column, scale in enumerate(scales):
+            models = np.flatnonzero(near & (exact_match[:, column] <= test.sure))
+            exact_match[models, column] = self.exact_match(models, scale, test.samples_near)
+        return exact_match
 
     def exact_match(self, models: NDArray[np.int64], scale: int, samples: int) -> NDArray[np.float64]:
         """Share of samples that each of these models generates without an error, float64 [models]."""
@@ -123,7 +91,16 @@ class TrainedModels:
 
 
 def train_models(runs: Sequence[Run], setups: Sequence[Setup], check: Check) -> TrainedModels:
-    """Train runs together, each to its end; arguments as for `train_together`."""
+    """Train runs together, each to its end; the result of each run is that of the run alone, up to rounding.
+
+    Args:
+        runs: runs with the same encoding, model, training and scales.
+        setups: setup of each run; tasks may differ, the lengths of their sequences may not.
+        check: when training ends.
+
+    Raises:
+        ValueError: the sequences of the tasks have different lengths.
+    """
     ensemble = Ensemble(runs, setups, CPU, shuffled=False)
     decoder, geometry, total = copy.deepcopy(ensemble.decoder), ensemble.geometry, runs[0].training.steps
     samples = [

@@ -16,7 +16,7 @@ from lengthgen.empirical.verdict.forgery import of_all
 from lengthgen.empirical.verdict.preregistration import Preregistration
 from lengthgen.empirical.verdict.rerun import judged, rerun
 from lengthgen.empirical.verdict.runs import run_from, run_of, train_piece
-from lengthgen.empirical.verdict.training import train_together
+from lengthgen.empirical.verdict.training import train_models
 from tests.empirical.model.steps import step_on
 from tests.empirical.verdict.made_up import frozen, frozen_cell, preregistration, unreported
 from tests.pool_here import pool_here
@@ -99,11 +99,12 @@ def test_sequences_of_different_lengths_are_not_trained_together() -> None:
 def test_results_are_those_of_each_run_alone() -> None:
     registered = preregistration(training=replace(preregistration().training, steps=30, batch=16))
     runs, setups = planned("ipe-sh", registered)
-    together = train_together(runs, setups, registered.check, registered.testing)
-    for run, setup, result in zip(runs, setups, together, strict=True):
-        [alone] = train_together([run], [setup], registered.check, registered.testing)
-        assert (alone.steps, alone.solved) == (result.steps, result.solved)
-        assert np.allclose(alone.exact_match, result.exact_match, equal_nan=True, atol=0.07)  # one sample of 16
+    together = train_models(runs, setups, registered.check)
+    shares = together.tested(registered.testing)
+    for model, (run, setup) in enumerate(zip(runs, setups, strict=True)):
+        alone = train_models([run], [setup], registered.check)
+        assert (alone.steps, alone.solved) == (together.steps[model], together.solved[model])
+        assert np.allclose(alone.tested(registered.testing), shares[model], equal_nan=True, atol=0.07)  # one of 16
 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, shares: dict[int, list[float]]) -> list[tuple[int, int, int]]:
@@ -128,8 +129,8 @@ def test_scales_after_failed_ones_are_not_tested_and_near_ones_are_tested_again(
     runs, setups = planned("nope", registered)
     shares = {1: [1.0, 1.0, 1.0], 2: [1.0, 0.5, 0.97], 3: [1.0, 0.5, 1.0], 4: [1.0, 0.0, 0.92]}
     calls = scripted(monkeypatch, shares)
-    results = train_together(runs, setups, registered.check, registered.testing)
-    assert np.isnan(results[1].exact_match).tolist() == [False, False, False, True]
+    tested = train_models(runs, setups, registered.check).tested(registered.testing)
+    assert np.isnan(tested[1]).tolist() == [False, False, False, True]
     near, again = registered.testing.samples, registered.testing.samples_near
     assert calls == [(1, near, 3), (2, near, 3), (3, near, 3), (4, near, 2), (2, again, 1), (4, again, 1)]
 
@@ -137,7 +138,6 @@ def test_scales_after_failed_ones_are_not_tested_and_near_ones_are_tested_again(
 def test_a_run_ends_by_its_own_samples_and_not_by_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     registered = preregistration(training=replace(preregistration().training, steps=12))
     runs, setups = planned("nope", registered)
-    scripted(monkeypatch, {scale: [0.0] * 3 for scale in registered.test_scales})
     answers = iter([[True, False, True], [True, True, False], [True, True], [True]])
     sizes: list[int] = []
 
@@ -146,8 +146,8 @@ def test_a_run_ends_by_its_own_samples_and_not_by_the_tests(monkeypatch: pytest.
         return np.array(next(answers))
 
     monkeypatch.setattr(EarlyStopping, "_solved", solves)
-    results = train_together(runs, setups, registered.check, registered.testing)
-    assert [(result.steps, result.solved) for result in results] == [(4, True), (6, True), (8, True)]
+    trained = train_models(runs, setups, registered.check)
+    assert (trained.steps.tolist(), trained.solved.tolist()) == ([4, 6, 8], [True, True, True])
     assert sizes == [3, 3, 2, 1], "models that ended are left out"
 
 
