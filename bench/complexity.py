@@ -27,7 +27,7 @@ from lengthgen.circuits.src import SRCResult, src, traces_up_to
 from lengthgen.circuits.tasks import TaskSpec, load
 from lengthgen.circuits.trace import Trace
 from lengthgen.circuits.wirings import alternatives
-from lengthgen.complexity import Question, compute
+from lengthgen.questions.complexity import Question, compute
 
 GRAPHS, CLASSES = 3, 60
 """Number of random graphs, and of classes (vertices) in each."""

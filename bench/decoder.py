@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from bench.bare_decoder import BareDecoder
 from bench.measure import TimingComparison, compare
-from lengthgen.empirical.encodings.learned import LearnedAbsolute
+from lengthgen.empirical.encodings.absolute import LearnedAbsolute
 from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
 from lengthgen.empirical.experiment.evaluation import teacher_forced
 from lengthgen.empirical.experiment.protocol import Training, load_protocol

@@ -18,7 +18,7 @@ from x_transformers.x_transformers import AlibiPositionalBias, RelativePositionB
 
 from bench.measure import TimingComparison, compare
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
-from lengthgen.empirical.encodings.catalogue import named
+from lengthgen.empirical.encodings.modules import named
 from lengthgen.theory.encodings import grape
 
 BATCH, HEADS, LENGTH, HEAD_DIM = 8, 8, 512, 64

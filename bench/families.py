@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from lengthgen.auditing import audit
 from lengthgen.empirical.audit.models.configs import PREFIX, classes_of, library, model_types
 from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.questions.auditing import audit
 
 LIMIT = 60
 """Seconds of processor time after which the audit of one family is ended; it hangs after ten times as many."""

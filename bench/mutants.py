@@ -46,7 +46,7 @@ PLACES = {
     "ledger": ("proofs_checks/*.py", "proofs_checks/formal/*.py"),
     "figures": ("paper_figs/*.py", "paper_figs/report/*.py"),
     "infrastructure": ("lengthgen/infrastructure/*.py",),
-    "commands": ("lengthgen/*.py", "lengthgen/commands/*.py", "lengthgen/tables/*.py"),
+    "commands": ("lengthgen/*.py", "lengthgen/questions/*.py", "lengthgen/terminal/*.py"),
 }
 """Groups of modules that are mutated, by name.  Not mutated: proofs_checks/papers, which states the claims."""
 
@@ -119,6 +119,15 @@ class Mutant:
     def module(self) -> str:
         """Dotted name of the changed module."""
         return module_name(self.path)
+
+    @property
+    def definition(self) -> str:
+        """Name of the function, class or constant of the module that is changed, in lower case; empty for none."""
+        for node in ast.parse((ROOT / self.path).read_text(encoding="utf-8")).body:
+            if node.lineno <= self.line <= (node.end_lineno or 0):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node
+                return str(getattr(target, "name", getattr(target, "id", ""))).strip("_").lower()
+        return ""
 
     @property
     def mutated_text(self) -> str:

@@ -94,11 +94,18 @@ class Index:
     def noticers(self, mutant: Mutant, place: str, credit: Counter[str]) -> list[str]:
         """Names of claims and test files, those most likely to notice the mutant first.
 
-        Those named like the module come first, then those with fewer imports between, then the most successful.
+        Those named like the module or the changed definition come first, then those with fewer imports between, then
+        the most successful.
         """
-        family = mutant.module.rpartition(".")[2].partition("_")[0]
+        families = {name.partition("_")[0] for name in (mutant.module.rpartition(".")[2], mutant.definition)} - {""}
         claims = [f"claim {name}" for name in self.claims.get(mutant.path, ())]
-        claims.sort(key=lambda name: (not name.startswith(f"claim {family}"), family not in name, -credit[name]))
+        claims.sort(
+            key=lambda name: (
+                not name.startswith(tuple(f"claim {family}" for family in families)),
+                not any(family in name for family in families),
+                -credit[name],
+            )
+        )
         distance = self._distances(mutant.module, FARTHEST if TESTS[place] is _FORMULA_TESTS else len(self.imports))
         files = [name for name in distance if any(Path(name).match(pattern) for pattern in TESTS[place])]
         tests = sorted(

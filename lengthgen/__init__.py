@@ -36,7 +36,7 @@ def __getattr__(name: str) -> object:
     try:
         value = globals()[name] = getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
-        from lengthgen.preconditions import TRAINING, missing_training
+        from lengthgen.terminal.preconditions import TRAINING, missing_training
 
         if error.name not in TRAINING:
             raise
@@ -49,7 +49,7 @@ def _is_installed(name: str) -> bool:
     try:
         __getattr__(name)
     except ModuleNotFoundError as error:
-        from lengthgen.preconditions import TRAINING
+        from lengthgen.terminal.preconditions import TRAINING
 
         if error.name not in TRAINING:
             raise

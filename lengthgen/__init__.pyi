@@ -77,7 +77,8 @@ from lengthgen.circuits.transducer import Transducer as Transducer
 from lengthgen.circuits.two_scales import TwoScaleTask as TwoScaleTask
 
 # Forecasts from recorded runs
-from lengthgen.predicting import Forecasts as Forecasts, forecast as forecast
+from lengthgen.questions.predict import Forecasts as Forecasts
+from lengthgen.questions.predict import forecast as forecast
 
 # Theories of length generalization
 from lengthgen.circuits.theories.catalogue import THEORIES as THEORIES
@@ -103,14 +104,15 @@ from lengthgen.proofs_checks.registry import select as select_claims
 from lengthgen.proofs_checks.runner import run as run_claims
 
 # Training, verdicts, figures: as the commands of these names
-from lengthgen.gallery import figure as figure
-from lengthgen.interface import conjecture as conjecture, train as train
+from lengthgen.questions.figures import figure as figure
+from lengthgen.questions.rounds import conjecture as conjecture
+from lengthgen.questions.rounds import train as train
 
 # Audit, encodings in torch, stored runs (need the extra `train`)
 from lengthgen.empirical.audit.lawful import assert_lawful as assert_lawful
 from lengthgen.empirical.encodings.base import PairBias as PairBias, PositionEncoding as PositionEncoding
 from lengthgen.empirical.experiment.store import RunStore as RunStore
-from lengthgen.auditing import audit as audit
+from lengthgen.questions.auditing import audit as audit
 
 # Errors that the user of a command or function can correct
 from lengthgen.infrastructure.errors import LengthgenError as LengthgenError

@@ -15,10 +15,10 @@ import typer
 
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, in_words, one_line
 from lengthgen.infrastructure.messages import tell
-from lengthgen.interrupts import INTERRUPTED, interruptible
-from lengthgen.menu import COMMANDS, SETTINGS, Menu
-from lengthgen.preconditions import TRAINING, missing_training
-from lengthgen.streams import LostAnswer, open_streams
+from lengthgen.terminal.interrupts import INTERRUPTED, interruptible
+from lengthgen.terminal.menu import COMMANDS, SETTINGS, Menu
+from lengthgen.terminal.preconditions import TRAINING, missing_training
+from lengthgen.terminal.streams import LostAnswer, open_streams
 
 COMPLETION = ("--install-completion", "--show-completion")
 """Options by which typer installs or shows the completion of a shell; they end the process."""

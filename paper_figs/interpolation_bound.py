@@ -16,7 +16,7 @@ from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.small_panels import finish, grid
 from lengthgen.paper_figs.style import context
-from lengthgen.theory.encodings import interpolation, rotary
+from lengthgen.theory.encodings import rotary
 
 BASE = 10_000
 WIDTHS = (128, 2)
@@ -58,8 +58,8 @@ def bound_curve(head_dim: int) -> BoundCurve:
     x = np.linspace(0, 1, POINTS)
     score = np.cos(np.outer(x - 0.5, theta)).sum(axis=1)
     constants = (
-        interpolation.printed_error_constant(head_dim=head_dim, base=sp.Integer(BASE)),
-        interpolation.error_constant(exact),
+        rotary.printed_error_constant(head_dim=head_dim, base=sp.Integer(BASE)),
+        rotary.error_constant(exact),
     )
     printed, corrected = (float(constant) * x * (1 - x) for constant in constants)
     error = np.abs(score - score[0])

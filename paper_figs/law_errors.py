@@ -26,7 +26,7 @@ BUDGET: dict[str, Any] = {"linewidth": 0.6, "linestyle": (0, (8, 2.8))}
 
 
 def drawing(audit: Mapping[str, Any]) -> Drawing:
-    """Draw the errors of one audit of `lengthgen.auditing.audit`, one that has measured the relative law.
+    """Draw the errors of one audit of `lengthgen.questions.auditing.audit`, one that has measured the relative law.
 
     The table has one row for each point: the setting, the query position, the largest error of the law there over all
     tested offsets in relation to its budget, and this budget; the error is empty if it is not finite.

@@ -93,8 +93,8 @@ def read_learned_relation(run: Run, store: RunStore, scale: int, task: str) -> L
     """
     import torch
 
-    from lengthgen.empirical.encodings.lbpe import LBPE
     from lengthgen.empirical.encodings.learned_relation import compare, open_queries, strongest_labels
+    from lengthgen.empirical.encodings.relations import LBPE
     from lengthgen.empirical.experiment.evaluation import load_trained
 
     setting, model = load_trained(run, store, [scale], "cpu")

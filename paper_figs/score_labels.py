@@ -12,7 +12,7 @@ from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.small_panels import finish
 from lengthgen.paper_figs.style import Dashes, context
-from lengthgen.theory.encodings import hope, rotary, t5, wavelet
+from lengthgen.theory.encodings import biases, hope, relations, rotary
 from lengthgen.theory.lrc_within import bounds_within
 from lengthgen.theory.pattern import from_array
 
@@ -43,9 +43,12 @@ def _damped() -> Scores:
 
 def _waves() -> Scores:
     """Return q . p(D) of Ricker's wavelets for the query of ones: the sum of the components of the vectors."""
-    pairs = wavelet.grid(_HEAD_DIM, WAVELET_SCALES)
+    pairs = relations.wavelet_grid(_HEAD_DIM, WAVELET_SCALES)
     return [
-        sum(float(wavelet.component(sp.Integer(distance), scale=a, shift=b, wavelet=wavelet.ricker)) for a, b in pairs)
+        sum(
+            float(relations.wavelet_component(sp.Integer(distance), scale=a, shift=b, wavelet=relations.ricker))
+            for a, b in pairs
+        )
         for distance in range(SCALE)
     ]
 
@@ -54,7 +57,7 @@ SCORES: Mapping[str, tuple[Callable[[], Scores], str, Dashes]] = {
     "ALiBi": (lambda: [-distance / 2 for distance in range(SCALE)], "#004488", "-"),
     "KERPLE (log)": (lambda: [-float(np.log1p(distance)) for distance in range(SCALE)], "#BB5566", (0, (5, 1.5))),
     "T5, bias - bucket": (
-        lambda: [-float(t5.bucket(sp.Integer(distance)).doit()) for distance in range(SCALE)],
+        lambda: [-float(biases.t5_bucket(sp.Integer(distance)).doit()) for distance in range(SCALE)],
         "#5A7522",
         (0, (3, 1.2, 0.8, 1.2)),
     ),

@@ -20,7 +20,7 @@ from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.small_panels import finish, grid
 from lengthgen.paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context
 from lengthgen.theory import points
-from lengthgen.theory.encodings import hope, wavelet
+from lengthgen.theory.encodings import hope, relations
 from lengthgen.theory.encodings.catalogue import with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Law
 
@@ -85,9 +85,11 @@ def _peaked_hope() -> ScoreCurve:
 
 def _vectors() -> ScoreCurve:
     """Return what a plane of wavelet vectors adds to the score of the query (1, 1), at example scales and shifts."""
-    values = dict(zip((*wavelet.SCALES, *wavelet.SHIFTS), map(sp.Integer, (1, 4, 0, 1)), strict=True))
+    values = dict(
+        zip((*relations.WAVELET_SCALES, *relations.WAVELET_SHIFTS), map(sp.Integer, (1, 4, 0, 1)), strict=True)
+    )
     vectors = [
-        wavelet.key_vector(sp.Integer(distance), sp.S.Zero, wavelet=wavelet.ricker).subs(values)
+        relations.wavelet_vector(sp.Integer(distance), sp.S.Zero, wavelet=relations.ricker).subs(values)
         for distance in range(LARGEST + 1)
     ]
     return ScoreCurve(

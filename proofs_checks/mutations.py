@@ -97,7 +97,7 @@ def at_fixed_length(encoding: Encoding) -> Encoding:
 
 def with_plain_rotation(encoding: Encoding) -> Encoding:
     """Replace the encoding's actions by the rotation of RoPE."""
-    return replace(encoding, rotate=rotary.ENCODING.rotate)
+    return replace(encoding, rotate=rotary.ROPE.rotate)
 
 
 def with_rotation_for_codes(encoding: Encoding) -> Encoding:

@@ -45,7 +45,7 @@ def _module_agrees(encoding: Encoding) -> Ruling:
     if not find_spec("torch"):
         return Ruling(holds=None, reason=f"PyTorch is not installed: {how_to_install('train')}")
     from lengthgen.empirical.encodings import agreement
-    from lengthgen.empirical.encodings.catalogue import own_module
+    from lengthgen.empirical.encodings.modules import own_module
 
     assert encoding.module is not None
     module = own_module(encoding.module, agreement.SIZES, encoding.name)

@@ -137,13 +137,13 @@ def _claims_named(name: str) -> list[Claim]:
         if is_about(claim, encoding.name) or any(belongs(claim, family) for family in families)
     ]
     if not claims:
-        why = encoding.no_formula or "state its properties as a row of proofs_checks/papers/matrix.py"
+        why = encoding.no_formula or "state its `properties` in its record"
         raise Unknown(f"no claim is about '{encoding.name}': {why}")
     return claims
 
 
 def is_about(claim: Claim, encoding: str) -> bool:
-    """True if the claim is in the encoding's row of the property matrix, or is a recovery with it at one end."""
+    """True if the claim is on the laws and properties of the encoding, or is a recovery with it at one end."""
     kind, _, rest = claim.id.partition("-")
     if kind in ("laws", "far", "cache"):
         return rest == encoding

@@ -65,6 +65,7 @@ COMMANDS = {
     "the encoding is audited": [
         *("audit", "ROOT", "--to", "40", "--dtype", "float64", "--heads", "2", "--head-dim", "8")
     ],
+    "what the encoding's record states is checked": ["verify", "root"],
     "the claim is checked": ["verify", "squares-1"],
     "the task has an SRC": ["src", "alternate", "--scales", "1-4"],
     "the figure is drawn": ["figures", "triangle", "--out", "drawn"],

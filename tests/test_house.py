@@ -181,11 +181,11 @@ def test_a_command_imports_no_heavy_package_that_it_does_not_need():
     heavy = [[name for name in HEAVY if name in imported] for _, _, imported in ended]
     assert dict(zip(expected, heavy, strict=True)) == expected
     help_modules = ended[0][-1]
-    assert "lengthgen.menu" in help_modules
+    assert "lengthgen.terminal.menu" in help_modules
     commands = [
         name
         for name in help_modules
-        if name.startswith(("lengthgen.commands", "lengthgen.circuits", "lengthgen.proofs_checks"))
+        if name.startswith(("lengthgen.questions", "lengthgen.circuits", "lengthgen.proofs_checks"))
     ]
     assert not commands, "help imports no command: it is there in a fifth of a second"
 

@@ -109,14 +109,14 @@ def test_each_kind_of_change(kind: str, tmp_path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_likeliest_noticers_come_first(index: noticers.Index) -> None:
-    change = mutant("theory/encodings/alibi.py", "return -slope * (query", "- key", "+ key")
+    change = mutant("theory/encodings/biases.py", "return -slope * (query", "- key", "+ key")
     names = index.noticers(change, "encodings", Counter({"claim kerple-4": 3}))
     assert names[0].startswith("claim alibi-")
     families = ["alibi" in name for name in names if name.startswith("claim ")]
     assert families == sorted(families, reverse=True)
     assert "tests/theory/test_encodings.py" in names
-    torch = replace(change, path="empirical/encodings/alibi.py")
-    assert index.noticers(torch, "torch", Counter())[0] == "tests/empirical/encodings/test_alibi.py"
+    torch = replace(change, path="empirical/encodings/biases.py")
+    assert index.noticers(torch, "torch", Counter())[0] == "tests/empirical/encodings/test_biases.py"
     formula = replace(change, path="theory/formula/periods.py")
     assert index.noticers(formula, "theory", Counter())[0] == "tests/theory/test_periods.py"
 
@@ -129,7 +129,7 @@ def test_claims_on_trained_runs_notice_nothing(index: noticers.Index) -> None:
 
 
 REVERSED = {
-    "claim alibi-1": ("theory/encodings/alibi.py", "return tuple(sp.Integer(2) **", "-8 * head", "8 * head"),
+    "claim alibi-1": ("theory/encodings/biases.py", "return tuple(sp.Integer(2) **", "-8 * head", "8 * head"),
     "tests/theory/test_samples.py": ("theory/samples.py", "np.add.at(hessian", "/ samples", "* samples"),
 }
 

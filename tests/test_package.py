@@ -32,7 +32,7 @@ NEED_TORCH = (
     "lengthgen.empirical.audit.lawful",
     "lengthgen.empirical.encodings.base",
     "lengthgen.empirical.experiment.store",
-    "lengthgen.auditing",
+    "lengthgen.questions.auditing",
 )
 USE = """
 import sys

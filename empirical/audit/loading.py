@@ -24,8 +24,8 @@ from lengthgen.circuits.encodings import parse_encoding
 from lengthgen.empirical.audit.conventions import Convention, bound, by_positions, in_sequences, recognise
 from lengthgen.empirical.audit.subject import CLAIMS, USUAL_CLAIMS, AuditError, Kind, Subject
 from lengthgen.empirical.encodings.base import Content, PositionEncoding, overrides
-from lengthgen.empirical.encodings.catalogue import MODULES, named
-from lengthgen.empirical.encodings.graph_alibi import path_distances
+from lengthgen.empirical.encodings.biases import path_distances
+from lengthgen.empirical.encodings.modules import MODULES, named
 from lengthgen.infrastructure.userfile import load_object, user_code
 from lengthgen.theory.encodings.encoding import Encoding, Law
 from lengthgen.theory.encodings.own import is_file
@@ -79,7 +79,7 @@ def load(spec: str, **options: Any) -> list[Subject]:
     """Return the subjects of NAME or path/to/file.py:OBJECT. The file is executed: it is the user's own code.
 
     Args:
-        spec: a name of `lengthgen.empirical.encodings.catalogue`, or a file and an object that it defines.
+        spec: a name of `lengthgen.empirical.encodings.modules`, or a file and an object that it defines.
         **options: options of `subjects`.
 
     Raises:

@@ -1,7 +1,7 @@
-"""Position encodings as torch modules, one file per mechanism; `base` defines the hooks."""
+"""Position encodings as torch modules, a module per family as in theory/encodings; `base` defines the hooks."""
 
+from lengthgen.empirical.encodings.absolute import LearnedAbsolute
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.learned import LearnedAbsolute
-from lengthgen.empirical.encodings.relational import Relational
+from lengthgen.empirical.encodings.relations import Relational
 
 __all__ = ["LearnedAbsolute", "PositionEncoding", "Relational"]

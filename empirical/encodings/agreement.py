@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
-from lengthgen.empirical.encodings.graph_alibi import path_distances
+from lengthgen.empirical.encodings.biases import path_distances
 from lengthgen.theory.encodings.encoding import KEY, QUERY, Encoding, EncodingError, Normaliser
 
 HEADS, HEAD_DIM = 2, 4
@@ -50,12 +50,7 @@ def largest_difference(encoding: Encoding, module: PositionEncoding) -> float:
     q, k = torch.randn(2, 1, HEADS, len(positions), HEAD_DIM, dtype=torch.float64, generator=generator)
     x = torch.randn(1, len(positions), HEADS * HEAD_DIM, dtype=torch.float64, generator=generator)
     with torch.no_grad():
-        path = path_distances(positions, positions)
-        content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k, distances_BJI=path)
-        bias = module.bias(positions, positions, content, dtype=torch.float64)
-        rotated = module.rotate(q, k, positions, content)
-        logits = module.scores(*rotated, positions, positions, content) / HEAD_DIM**0.5
-        logits = logits if bias is None else logits + bias
+        logits = module_logits(module, x, q, k, positions)
         codes = module.embed(torch.zeros_like(x), positions)[0]
         weights = _weight_difference(encoding, module, logits, positions)
     differences = [abs(float(logits[0, head, row, column]) - right)
@@ -63,6 +58,16 @@ def largest_difference(encoding: Encoding, module: PositionEncoding) -> float:
                    for head, right in enumerate(_formula_logits(encoding, module, q, k, row, column))]  # fmt: skip
     # The maximum is NaN if an entry is NaN.
     return float(np.max([*differences, *_code_differences(encoding, module, codes), weights]))
+
+
+def module_logits(module: PositionEncoding, x_BLD: Tensor, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor) -> Tensor:
+    """Logits [B, H, L, L] of a module, in float64: scores over sqrt(C), plus the bias; a path is the structure."""
+    path = path_distances(positions, positions)
+    content = Content(x_BLD=x_BLD, q_BHJC=q_BHLC, k_BHIC=k_BHLC, distances_BJI=path)
+    bias = module.bias(positions, positions, content, dtype=torch.float64)
+    rotated = module.rotate(q_BHLC, k_BHLC, positions, content)
+    logits: Tensor = module.scores(*rotated, positions, positions, content) / q_BHLC.shape[-1] ** 0.5
+    return logits if bias is None else logits + bias
 
 
 def _formula_logits(encoding: Encoding, module: Any, q: Tensor, k: Tensor, row: int, column: int) -> list[float]:

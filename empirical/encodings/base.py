@@ -161,8 +161,7 @@ class PairBias(PositionEncoding):
     def __init__(self, *, heads: int) -> None:
         """Set the number of heads; `heads` is H, at least 1."""
         super().__init__()
-        if heads < 1:
-            raise ValueError(f"heads must be at least 1, not {heads}")
+        require_sizes(heads=heads)
         self.heads = heads
 
     def law(self, head: Tensor, query_position: Tensor, key_position: Tensor, dtype: torch.dtype) -> Tensor:
@@ -178,16 +177,39 @@ class PairBias(PositionEncoding):
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
         """Bias of all pairs: [H, J, I], or [B, H, J, I] if positions have a batch axis."""
-        require_integers(query_positions)
-        require_integers(key_positions)
+        require_integers(query_positions, key_positions)
         heads = torch.arange(self.heads, device=query_positions.device)[:, None, None]
         return self.law(heads, query_positions[..., None, :, None], key_positions[..., None, None, :], dtype)
 
 
-def require_integers(positions: Tensor) -> None:
-    """Raise ValueError unless positions are integers: rounded positions are the commonest silent error here."""
-    if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
-        raise ValueError(f"positions must be integers, not {positions.dtype}: pass int64 positions")
+def require_integers(*positions: Tensor) -> None:
+    """Raise ValueError unless all positions are integers: rounded positions are the commonest silent error here."""
+    for given in positions:
+        if given.is_floating_point() or given.is_complex() or given.dtype == torch.bool:
+            raise ValueError(f"positions must be integers, not {given.dtype}: pass int64 positions")
+
+
+def require_sizes(**sizes: int) -> None:
+    """Raise ValueError for a size below 1; the message names it."""
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{name} must be at least 1, not {size}")
+
+
+def require_width(x: Tensor, width: int, *, what: str = "queries", name: str = "head_dim") -> None:
+    """Raise ValueError unless the last axis of `x` has this width; `what` and `name` are for the message."""
+    if x.shape[-1] != width:
+        raise ValueError(f"{what} are {x.shape[-1]} wide, not {name} = {width}")
+
+
+def pair_distances(query_positions: Tensor, key_positions: Tensor) -> Tensor:
+    """Distance p_j - p_i of each pair: int64 [1, J, I] or [B, 1, J, I].
+
+    Raises:
+        ValueError: positions are not integers.
+    """
+    require_integers(query_positions, key_positions)
+    return query_positions[..., None, :, None] - key_positions[..., None, None, :]
 
 
 MODULES = {"nope": PositionEncoding}

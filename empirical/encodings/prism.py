@@ -11,8 +11,8 @@ import math
 import torch
 from torch import Tensor, nn
 
-from lengthgen.empirical.encodings.base import PositionEncoding, require_integers
-from lengthgen.empirical.encodings.sinusoidal import Sinusoidal
+from lengthgen.empirical.encodings.absolute import Sinusoidal
+from lengthgen.empirical.encodings.base import PositionEncoding, require_integers, require_width
 from lengthgen.theory.encodings.prism import EXPONENTS, GATE_WIDTH, MOVES
 
 
@@ -68,8 +68,7 @@ class PRISM(PositionEncoding):
             ValueError: positions are not integers, or the last axis is not as wide as the codes.
         """
         require_integers(positions)
-        if x_BLD.shape[-1] != self.width:
-            raise ValueError(f"embeddings are {x_BLD.shape[-1]} wide, not width = {self.width}")
+        require_width(x_BLD, self.width, what="embeddings", name="width")
         if not positions.shape[-1]:
             return x_BLD
         _, histograms_BLP = self.states(x_BLD, positions)

@@ -6,26 +6,13 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from lengthgen.empirical.encodings.alibi import ALiBi
-from lengthgen.empirical.encodings.bam import BAM
-from lengthgen.empirical.encodings.base import Content, PositionEncoding
-from lengthgen.empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
-from lengthgen.empirical.encodings.fire import FIRE
-from lengthgen.empirical.encodings.fox import BiasOnlyFoX, FoX
-from lengthgen.empirical.encodings.grape import Grape
-from lengthgen.empirical.encodings.grape_additive import GrapeAdditive
-from lengthgen.empirical.encodings.grape_commuting import GrapeCommuting
-from lengthgen.empirical.encodings.grape_contextual import GrapeContextual
-from lengthgen.empirical.encodings.grape_path import GrapePath
-from lengthgen.empirical.encodings.graph_alibi import GraphALiBi, path_distances
-from lengthgen.empirical.encodings.interpolation import PositionInterpolation
-from lengthgen.empirical.encodings.kerple import SMALLEST, KerplePower
-from lengthgen.empirical.encodings.ntk import DynamicNTK, NTKAware
-from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.agreement import module_logits
+from lengthgen.empirical.encodings.base import PositionEncoding
+from lengthgen.empirical.encodings.biases import BAM, FIRE, SMALLEST, T5, ALiBi, GraphALiBi, KerplePower
+from lengthgen.empirical.encodings.grape import Grape, GrapeAdditive, GrapeCommuting, GrapeContextual, GrapePath
+from lengthgen.empirical.encodings.paths import BiasOnlyFoX, Cable, FoX, GatedCable, LogarithmicCable, UngatedCable
+from lengthgen.empirical.encodings.rotary import DynamicNTK, NTKAware, PositionInterpolation, Rotary, XPos, YaRN
 from lengthgen.empirical.encodings.seqpe import SeqPEBias
-from lengthgen.empirical.encodings.t5 import T5
-from lengthgen.empirical.encodings.xpos import XPos
-from lengthgen.empirical.encodings.yarn import YaRN
 from lengthgen.theory.encodings.catalogue import named
 
 HEADS, HEAD_DIM, WIDTH = 4, 6, 24
@@ -196,16 +183,9 @@ def difference(by: str, of: str) -> float:
     q, k = torch.randn(2, 1, HEADS, len(positions), HEAD_DIM, dtype=torch.float64, generator=generator)
     position_tensor = torch.tensor([*positions])
     with torch.no_grad():
-        differences = _logits(general, x, q, k, position_tensor) - _logits(special, x, q, k, position_tensor)
+        differences = module_logits(general, x, q, k, position_tensor) - module_logits(
+            special, x, q, k, position_tensor
+        )
     if any(recovery.weights_only for recovery in named(by).recovers if recovery.of == of):
         differences = differences - differences[..., :1]
     return float(differences.tril().abs().max())
-
-
-def _logits(encoding: PositionEncoding, x: Tensor, q: Tensor, k: Tensor, positions: Tensor) -> Tensor:
-    """Logits [1, H, J, I]: scores over sqrt(C), plus the bias."""
-    content = Content(x_BLD=x, q_BHJC=q, k_BHIC=k, distances_BJI=path_distances(positions, positions))
-    bias = encoding.bias(positions, positions, content, dtype=torch.float64)
-    q_rotated, k_rotated = encoding.rotate(q, k, positions, content)
-    logits: Tensor = encoding.scores(q_rotated, k_rotated, positions, positions, content) / HEAD_DIM**0.5
-    return logits if bias is None else logits + bias

@@ -1,21 +1,43 @@
-"""RoPE: every plane of the head is rotated by an angle proportional to the position.
+"""Rotary encodings in torch: RoPE, its variants for longer texts, and the decaying ones.
 
-Source: Su et al., RoFormer, arXiv 2104.09864.  Symbolic twin: theory/encodings/rotary.py.
+Formulas: theory/encodings/rotary.py and hope.py.
 """
 
 import math
+from typing import Literal
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
-from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.base import (
+    Content,
+    PositionEncoding,
+    pair_distances,
+    require_integers,
+    require_sizes,
+    require_width,
+)
+from lengthgen.empirical.encodings.biases import linear_bias
+from lengthgen.empirical.encodings.decay import decayed_scores
 from lengthgen.theory.encodings import rotary
 
 Layout = rotary.Layout
 
 
+def require_planes(head_dim: int, base: float) -> None:
+    """Raise ValueError unless head_dim is a positive even number, and base a positive finite number."""
+    if head_dim <= 0 or head_dim % 2:
+        raise ValueError(f"head_dim must be a positive even number, not {head_dim}")
+    if not (math.isfinite(base) and base > 0):
+        raise ValueError(f"base must be a positive finite number, not {base}")
+
+
 class Rotary(PositionEncoding):
-    """q at position p -> R(p) q, where R(p) turns plane l by p base^(-2l/C); same for keys.  No parameters."""
+    """q at position p -> R(p) q, where R(p) turns plane l by p base^(-2l/C); same for keys.  No parameters.
+
+    Source: Su et al., RoFormer, arXiv 2104.09864.
+    """
 
     def __init__(self, *, head_dim: int, base: float = 10000.0, layout: Layout = "interleaved") -> None:
         """Set the frequencies; `head_dim` is C.
@@ -24,10 +46,7 @@ class Rotary(PositionEncoding):
             ValueError: head_dim is not a positive even number, or base is not a positive finite number.
         """
         super().__init__()
-        if head_dim <= 0 or head_dim % 2:
-            raise ValueError(f"head_dim must be a positive even number, not {head_dim}")
-        if not (math.isfinite(base) and base > 0):
-            raise ValueError(f"base must be a positive finite number, not {base}")
+        require_planes(head_dim, base)
         self.head_dim, self.base, self.layout = head_dim, base, layout
 
     def frequencies(self, length: int) -> Tensor:
@@ -50,8 +69,7 @@ class Rotary(PositionEncoding):
             ValueError: positions are not integers, or the last axis is not head_dim wide.
         """
         require_integers(positions)
-        if q_BHLC.shape[-1] != self.head_dim:
-            raise ValueError(f"queries are {q_BHLC.shape[-1]} wide, not head_dim = {self.head_dim}")
+        require_width(q_BHLC, self.head_dim)
         length = int(positions.max()) + 1 if positions.numel() else 0
         frequencies = self.frequencies(length).to(positions.device)
         angles = positions[..., None, :, None] * frequencies  # [1 or B, 1, L, C/2]: broadcasts over heads
@@ -82,4 +100,374 @@ def _paired(x_BHLC: Tensor) -> Tensor:
     return pairs if as_stored else pairs.clone(memory_format=torch.contiguous_format)
 
 
-MODULES = {"rope": Rotary}
+class PositionInterpolation(Rotary):
+    """q at position p -> R(p/s) q; same for keys.  Positions stay integers; the frequencies are divided by s.  [P]
+
+    Source: Chen, Wong, Chen, Tian, arXiv 2306.15595.
+    """
+
+    def __init__(
+        self, *, head_dim: int, scale: float = 2.0, base: float = 10000.0, layout: Layout = "interleaved"
+    ) -> None:
+        """Set the frequencies; no trainable parameters.  `head_dim` is C, `scale` is s.
+
+        Raises:
+            ValueError: scale is not a finite number, at least 1; or head_dim or base is refused by RoPE.
+        """
+        super().__init__(head_dim=head_dim, base=base, layout=layout)
+        require_scale(scale)
+        self.scale = scale
+
+    def frequencies(self, length: int) -> Tensor:
+        """Frequencies base^(-2l/C) / s, the same at every length: float64 [C/2]."""
+        return super().frequencies(length) / self.scale
+
+
+def require_scale(scale: float) -> None:
+    """Raise ValueError unless the scale s = new length / trained length is a finite number, at least 1."""
+    if not (math.isfinite(scale) and scale >= 1):
+        raise ValueError(f"scale must be a finite number, at least 1, not {scale}")
+
+
+class NTKAware(Rotary):
+    """RoPE with the base b s^(C/(C-2)): plane l is slower than RoPE's by s^(2l/(C-2)).  [P]
+
+    Source: the formula of YaRN, arXiv 2309.00071.
+    """
+
+    def __init__(
+        self, *, head_dim: int, scale: float = 2.0, base: float = 10000.0, layout: Layout = "interleaved"
+    ) -> None:
+        """Set the frequencies; no trainable parameters.  `head_dim` is C, `scale` is s.
+
+        Raises:
+            ValueError: head_dim is 2, scale is not a finite number, at least 1; or RoPE refuses head_dim or base.
+        """
+        super().__init__(head_dim=head_dim, base=base, layout=layout)
+        _require_planes(head_dim)
+        require_scale(scale)
+        self.scale = scale
+
+    def frequencies(self, length: int) -> Tensor:
+        """Frequencies base^(-2l/C) s^(-2l/(C-2)), the same at every length: float64 [C/2]."""
+        return _slowed(super().frequencies(length), self.scale)
+
+
+class DynamicNTK(Rotary):
+    """NTK-aware scaling with s = max(1, factor T/L - (factor - 1)) in a sequence of T tokens, L the trained length.
+
+    T is the largest position of the row, plus 1, and all queries and keys of the row are rotated for this T.  A key
+    that was rotated when the sequence was shorter has another base, and the relative law fails with it (claim dntk-2):
+    a cache must hold unrotated keys.  [P, code: "dynamic" of transformers' modeling_rope_utils]
+    """
+
+    def __init__(
+        self,
+        *,
+        head_dim: int,
+        trained_length: int,
+        factor: float = 1.0,
+        base: float = 10000.0,
+        layout: Layout = "interleaved",
+    ) -> None:
+        """Set the frequencies; no trainable parameters.
+
+        `head_dim` is C, `trained_length` is L; with `factor` 1, s is T/L.
+
+        Raises:
+            ValueError: head_dim is 2, trained_length or factor is not a positive finite number; or RoPE refuses
+                head_dim or base.
+        """
+        super().__init__(head_dim=head_dim, base=base, layout=layout)
+        _require_planes(head_dim)
+        require_sizes(trained_length=trained_length)
+        if not (math.isfinite(factor) and factor > 0):
+            raise ValueError(f"factor must be a positive finite number, not {factor}")
+        self.trained_length, self.factor = trained_length, factor
+
+    def frequencies(self, length: int) -> Tensor:
+        """Frequencies at this length: RoPE's up to the trained length, scaled beyond it: float64 [C/2]."""
+        scale = max(1.0, self.factor * length / self.trained_length - (self.factor - 1))
+        return _slowed(super().frequencies(length), scale)
+
+    def rotate(
+        self, q_BHLC: Tensor, k_BHLC: Tensor, positions: Tensor, content: Content | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Rotate as RoPE does, each row of a batch with the frequencies of its own length."""
+        if positions.ndim == 1 or not positions.numel():
+            return super().rotate(q_BHLC, k_BHLC, positions)
+        q_rotated, k_rotated = torch.empty_like(q_BHLC), torch.empty_like(k_BHLC)
+        last = positions.amax(-1)
+        for longest in sorted(set(last.tolist())):
+            rows = last == longest
+            q_rotated[rows], k_rotated[rows] = super().rotate(q_BHLC[rows], k_BHLC[rows], positions[rows])
+        return q_rotated, k_rotated
+
+
+def _slowed(frequencies: Tensor, scale: float) -> Tensor:
+    """Divide the frequency of plane l by s^(2l/(C-2)): the first by 1, the last by s."""
+    exponents = torch.linspace(0, 1, len(frequencies), dtype=torch.float64)
+    return frequencies * scale**-exponents
+
+
+def _require_planes(head_dim: int) -> None:
+    """Raise ValueError for a head with a single plane."""
+    if head_dim == 2:
+        raise ValueError("head_dim must be above 2: one plane cannot be both the fastest and the slowest")
+
+
+Ramp = Literal["paper", "code"]
+"""Variable in which gamma is linear: the turns of a plane (paper), or the index of a plane (released code)."""
+
+
+class YaRN(Rotary):
+    """RoPE with the frequencies (1 - gamma_l) theta_l / s + gamma_l theta_l, and q and k times 0.1 ln s + 1.  [P]
+
+    Source: Peng, Quesnelle, Fan, Shippole, arXiv 2309.00071.
+    """
+
+    def __init__(
+        self,
+        *,
+        head_dim: int,
+        trained_length: int,
+        scale: float = 2.0,
+        ramp: Ramp = "paper",
+        alpha: float = 1.0,
+        beta: float = 32.0,
+        base: float = 10000.0,
+        layout: Layout = "interleaved",
+    ) -> None:
+        """Set the frequencies; no trainable parameters.
+
+        `head_dim` is C, `scale` is s.  Planes with at most `alpha` turns are interpolated, those with `beta` or more
+        are kept.
+
+        Raises:
+            ValueError: scale is not a finite number, at least 1; trained_length is not positive; not 0 < alpha < beta;
+                the code's ramp is empty for these numbers; or RoPE refuses head_dim or base.
+        """
+        super().__init__(head_dim=head_dim, base=base, layout=layout)
+        require_scale(scale)
+        require_sizes(trained_length=trained_length)
+        if not (0 < alpha < beta < math.inf):
+            raise ValueError(f"alpha and beta must be finite with 0 < alpha < beta, not {alpha} and {beta}")
+        if ramp not in ("paper", "code"):
+            raise ValueError(f"ramp must be 'paper' or 'code', not {ramp!r}")
+        self.scale, self.trained_length, self.alpha, self.beta = scale, trained_length, alpha, beta
+        self.ramp_planes = self._index_range() if ramp == "code" else None
+
+    def gamma(self) -> Tensor:
+        """gamma, float64 [C/2]: share of its frequency that each plane keeps, in 0..1."""
+        if self.ramp_planes is None:
+            turns = self.trained_length * super().frequencies(self.trained_length) / (2 * math.pi)
+            return ((turns - self.alpha) / (self.beta - self.alpha)).clamp(0, 1)
+        first, last = self.ramp_planes
+        planes = torch.arange(self.head_dim // 2, dtype=torch.float64)
+        return 1 - ((planes - first) / (last - first)).clamp(0, 1)
+
+    def frequencies(self, length: int) -> Tensor:
+        """Blended frequencies, the same at every length: float64 [C/2]."""
+        frequencies, gamma = super().frequencies(length), self.gamma()
+        return (1 - gamma) * frequencies / self.scale + gamma * frequencies
+
+    def magnitude(self) -> float:
+        """Factor of queries and keys, sqrt(1/t) = 0.1 ln s + 1: logits are divided by the temperature t."""
+        return 0.1 * math.log(self.scale) + 1
+
+    def _index_range(self) -> tuple[int, int]:
+        """First and last plane of the code's ramp, between which gamma falls from 1 to 0."""
+        if self.base <= 1:
+            raise ValueError(f"ramp='code' needs a base above 1, not {self.base}")
+        first = max(math.floor(self._plane_with(self.beta)), 0)
+        last = min(math.ceil(self._plane_with(self.alpha)), self.head_dim - 1)
+        if first >= last:
+            raise ValueError(
+                f"ramp='code' would fall from plane {first} to plane {last}: trained_length = {self.trained_length} "
+                f"does not fit base = {self.base}, alpha = {self.alpha}, beta = {self.beta}"
+            )
+        return first, last
+
+    def _plane_with(self, turns: float) -> float:
+        """c(n) = C ln(L / (2 pi n)) / (2 ln base): fractional index of a plane that turns n times."""
+        return self.head_dim * math.log(self.trained_length / (2 * math.pi * turns)) / (2 * math.log(self.base))
+
+
+class XPos(Rotary):
+    """score(j, i) = sum over planes l of zeta_l^((j - i)/512) k_l^T R(j - i) q_l, i <= j; zeta_l = (2l/C + 0.4)/1.4.
+
+    Source: Sun et al., arXiv 2212.10554.  The published code scales queries by zeta^(j/512) and keys by zeta^(-i/512),
+    which overflows (claim xpos-3: float32 at position 36261; torchscale counts from the middle, so for 72521 tokens).
+    Here `rotate` only rotates, and `scores` computes the decay of a pair from its distance, so any positions are safe.
+    The price: the logits must be computed explicitly.  A key after its query scores 0, because the formula grows
+    without bound there (claim xpos-2).
+    """
+
+    scores_pairwise = True
+
+    def __init__(
+        self, *, head_dim: int, base: float = 10000.0, scale_base: float = 512.0, layout: Layout = "interleaved"
+    ) -> None:
+        """Set frequencies and rates; no trainable parameters.
+
+        `head_dim` is C; over `scale_base` positions plane l decays by the factor zeta_l.
+
+        Raises:
+            ValueError: scale_base is not a positive finite number, or RoPE refuses head_dim or base.
+        """
+        super().__init__(head_dim=head_dim, base=base, layout=layout)
+        if not (math.isfinite(scale_base) and scale_base > 0):
+            raise ValueError(f"scale_base must be a positive finite number, not {scale_base}")
+        self.scale_base = scale_base
+        self.zetas = tuple(float(rotary.xpos_zeta(plane, head_dim=head_dim)) for plane in range(head_dim // 2))
+
+    def rates(self) -> Tensor:
+        """Decay rate -log(zeta) / scale_base of each coordinate's plane: float64 [C]."""
+        planes = -torch.tensor(self.zetas, dtype=torch.float64).log() / self.scale_base
+        return planes.repeat_interleave(2) if self.layout == "interleaved" else planes.repeat(2)
+
+    def scores(
+        self,
+        q_BHJC: Tensor,
+        k_BHIC: Tensor,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+    ) -> Tensor:
+        """Scores of rotated queries and keys, [B, H, J, I]; see `decayed_scores`.
+
+        Raises:
+            ValueError: positions are not integers, or decrease along the sequence.
+        """
+        return decayed_scores(q_BHJC, k_BHIC, self.rates().to(q_BHJC.device), query_positions, key_positions)
+
+
+class SWAT(Rotary):
+    """Weight sigma(logit + s_h (p_j - p_i)) of the keys with p_j - p_i < W, else 0, after RoPE.  No parameters.
+
+    Source: Fu et al., arXiv 2502.18845.
+    """
+
+    def __init__(
+        self,
+        *,
+        heads: int,
+        head_dim: int,
+        slopes: rotary.SwatSlopes = "balanced",
+        window: int = 128,
+        base: float = 10000.0,
+    ) -> None:
+        """Set slopes, window W and frequencies; `heads` is H, `head_dim` is C.
+
+        Raises:
+            ValueError: heads or window is not positive, slopes is none of the three kinds, or as `Rotary`.
+        """
+        super().__init__(head_dim=head_dim, base=base)
+        require_sizes(window=window)
+        self.slopes, self.window = tuple(float(slope) for slope in rotary.swat_slopes(heads, slopes)), window
+
+    def bias(
+        self,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+        *,
+        dtype: torch.dtype = torch.float32,
+    ) -> Tensor:
+        """Bias of all pairs: [H, J, I], or [B, H, J, I] if positions have a batch axis."""
+        slope = torch.tensor(self.slopes, dtype=torch.float64, device=query_positions.device)[:, None, None]
+        return linear_bias(-slope, pair_distances(query_positions, key_positions), dtype)
+
+    def normalise(self, logits_BHJI: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+        """Weights [B, H, J, I]: the logistic function within the window, 0 beyond it."""
+        beyond = pair_distances(query_positions, key_positions) >= self.window
+        return logits_BHJI.masked_fill(beyond, -torch.inf).sigmoid()
+
+
+class HoPE(PositionEncoding):
+    """Score of every plane (2l, 2l + 1): e^(-D theta') (S cosh D theta + A sinh D theta), with D = j - i.
+
+    Source: HoPE (hyperbolic rotary encoding), arXiv 2509.05218.  It is computed in the light-cone coordinates q1 + q2
+    and q1 - q2 as 1/2 (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta))), from distances: the paper's separate
+    factors of queries and of keys cancel and overflow (claim hope-9).  theta is base^(-2l/C) [P]; theta' is one number
+    for all planes, heads and layers [P].
+    """
+
+    scores_pairwise = True
+
+    def __init__(self, *, head_dim: int, base: float = 10000.0, damping: float = 1.1, learned: bool = True) -> None:
+        """Set the rates; `head_dim` is C.
+
+        `damping` is theta', or its initial value if it is learned.  Then theta' = max theta + softplus(r) with the
+        parameter r, float32 [], which keeps theta' above every theta [F; the paper prints neither a value nor a
+        parametrisation].
+
+        Raises:
+            ValueError: head_dim is not a positive even number, base is not a positive finite number, or damping is not
+                a finite number above max theta.
+        """
+        super().__init__()
+        require_planes(head_dim, base)
+        self.head_dim, self.base = head_dim, base
+        largest = float(self.thetas().max())
+        if not (math.isfinite(damping) and damping > largest):
+            raise ValueError(f"damping must be a finite number above the largest rate {largest:g}, not {damping}")
+        margin = damping - largest
+        self.raw_margin: nn.Parameter | None
+        if learned:
+            self.raw_margin = nn.Parameter(torch.tensor(margin + math.log(-math.expm1(-margin))))
+        else:
+            self.raw_margin, self.fixed_margin = None, margin
+
+    def thetas(self) -> Tensor:
+        """Rapidity of each plane in one position step: float64 [C/2]."""
+        return self.base ** (-2 * torch.arange(self.head_dim // 2, dtype=torch.float64) / self.head_dim)
+
+    def margin(self) -> Tensor:
+        """theta' - max theta: float64 []."""
+        if self.raw_margin is None:
+            return torch.tensor(self.fixed_margin, dtype=torch.float64)
+        return F.softplus(self.raw_margin.double())
+
+    def decay_rates(self) -> Tensor:
+        """theta' - theta of every plane, then theta' + theta: float64 [C].  A small margin is not lost by rounding."""
+        margin = self.margin()
+        thetas = self.thetas().to(margin.device)
+        return torch.cat((margin + (thetas.max() - thetas), margin + (thetas.max() + thetas)))
+
+    def scores(
+        self,
+        q_BHJC: Tensor,
+        k_BHIC: Tensor,
+        query_positions: Tensor,
+        key_positions: Tensor,
+        content: Content | None = None,
+    ) -> Tensor:
+        """Scores [B, H, J, I] of the dtype of q, 0 for a key after the query; coordinates and sums at least in float32.
+
+        Raises:
+            ValueError: the last axis is not head_dim wide, or positions are not integers or decrease.
+        """
+        require_width(q_BHJC, self.head_dim)
+        wide = torch.promote_types(q_BHJC.dtype, torch.float32)
+        q, k = light_cone(q_BHJC.to(wide)) / 2, light_cone(k_BHIC.to(wide))
+        rates_C = self.decay_rates().to(q.device)
+        return decayed_scores(q, k, rates_C, query_positions, key_positions).to(q_BHJC.dtype)
+
+
+def light_cone(x_BHLC: Tensor) -> Tensor:
+    """x1 + x2 of every plane (x1, x2), then x1 - x2 of every plane: [..., C]."""
+    first, second = x_BHLC[..., 0::2], x_BHLC[..., 1::2]
+    return torch.cat((first + second, first - second), -1)
+
+
+MODULES = {
+    "rope": Rotary,
+    "interpolation": PositionInterpolation,
+    "ntk": NTKAware,
+    "dynamic-ntk": DynamicNTK,
+    "yarn": YaRN,
+    "xpos": XPos,
+    "swat": SWAT,
+    "hope": HoPE,
+}

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers
+from lengthgen.empirical.encodings.base import Content, PositionEncoding, require_integers, require_sizes, require_width
 from lengthgen.theory.encodings.seqpe import BASE, MOST_DIGITS, Injection
 
 LAYERS = 2
@@ -50,9 +50,7 @@ class DigitEncoder(nn.Module):
             ValueError: a size is below 1, there are too many digits, or width not a multiple of heads.
         """
         super().__init__()
-        for name, size in (("width", width), ("heads", heads), ("digits", digits), ("coordinates", coordinates)):
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, not {size}")
+        require_sizes(width=width, heads=heads, digits=digits, coordinates=coordinates)
         if digits > MOST_DIGITS:
             raise ValueError(f"digits must be at most {MOST_DIGITS}, not {digits}: positions are 64-bit integers")
         if width % heads:
@@ -187,8 +185,7 @@ class SeqPEBias(SeqPE):
         dtype: torch.dtype = torch.float32,
     ) -> Tensor:
         """Bias [H, J, I], or [B, H, J, I] if positions have a batch axis; computed at least in float32."""
-        require_integers(query_positions)
-        require_integers(key_positions)
+        require_integers(query_positions, key_positions)
         # Queries are among the keys in most calls: each position is encoded once.
         places, index = torch.unique(
             torch.cat([query_positions.flatten(), key_positions.flatten()]), return_inverse=True
@@ -215,8 +212,7 @@ class SeqPEInput(SeqPE):
         Raises:
             ValueError: as `DigitEncoder`, or the last axis is not as wide as the code.
         """
-        if x_BLD.shape[-1] != self.width:
-            raise ValueError(f"embeddings are {x_BLD.shape[-1]} wide, not width = {self.width}")
+        require_width(x_BLD, self.width, what="embeddings", name="width")
         codes = self.codes(positions, x_BLD.dtype)
         return (x_BLD.to(codes.dtype) + codes).to(x_BLD.dtype)
 

@@ -23,7 +23,7 @@ from lengthgen.circuits.formats import FilledTask
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.catalogue import label_relation, module_of
+from lengthgen.empirical.encodings.modules import label_relation, module_of
 from lengthgen.empirical.experiment.loop import cosine
 from lengthgen.empirical.experiment.run import Run, drawn_from, require_positions, training_refusal
 from lengthgen.empirical.experiment.samples import TRAIN, Examples, examples, left_out, with_prompts_as_filler

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
-from lengthgen.empirical.encodings.graph_alibi import path_distances
+from lengthgen.empirical.encodings.biases import path_distances
 from lengthgen.empirical.model.decoder import attention
 from lengthgen.empirical.model.layers import Embedding, LayerNorm, Linear
 from lengthgen.empirical.model.mapped import MappedEncoding

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lengthgen.empirical.encodings.randomized import sample_positions
+from lengthgen.empirical.encodings.tensors import sample_positions
 from lengthgen.theory.relation import NO_LABEL, Relation
 
 

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lengthgen.empirical.encodings.one_hot import one_hot, takes_products
+from lengthgen.empirical.encodings.tensors import one_hot, takes_products
 
 PRODUCTS = 132
 """Number of products that are computed at once on a GPU: the multiprocessors of an NVIDIA H100 or H200."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lengthgen.circuits.encodings import parse_encoding
-from lengthgen.empirical.encodings.catalogue import module_of
+from lengthgen.empirical.encodings.modules import module_of
 from lengthgen.empirical.experiment.loop import losses_of_all
 from lengthgen.empirical.experiment.samples import TRAIN
 from lengthgen.empirical.experiment.sealed import Losses

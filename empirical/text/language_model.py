@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lengthgen.circuits.encodings import EncodingSpec
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.catalogue import label_relation, module_of
+from lengthgen.empirical.encodings.modules import label_relation, module_of
 from lengthgen.empirical.experiment.loop import TrainingError, cosine, losses_of_all
 from lengthgen.empirical.experiment.run import drawn_from, require_buildable
 from lengthgen.empirical.experiment.samples import TEST, TRAIN

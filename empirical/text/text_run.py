@@ -133,7 +133,7 @@ def usual_encodings(profile: TextProfile) -> list[str]:
 
     Left out are those whose relation is that of a task's circuit, and those that see later tokens.
     """
-    from lengthgen.empirical.encodings.catalogue import label_relation
+    from lengthgen.empirical.encodings.modules import label_relation
 
     names = []
     for name, encoding in ENCODINGS.items():

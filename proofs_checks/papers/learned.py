@@ -7,7 +7,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
-from lengthgen.theory.encodings import learned, sinusoidal
+from lengthgen.theory.encodings import absolute, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 SOURCE = Source(
@@ -21,8 +21,8 @@ def untrained_rows(*, moves: Callable[[int, int], bool]) -> Evidence:
     """Decide which rows of the table have a gradient if sequences have n tokens; `moves` takes row and n."""
     length = sp.Symbol("n", integer=True, positive=True)
     before, after = sp.symbols("a b", integer=True, nonnegative=True)
-    inside = learned.code(length - 1 - before)
-    beyond = [learned.TABLE[length + after, coordinate] for coordinate in (0, 1)]
+    inside = absolute.table_code(length - 1 - before)
+    beyond = [absolute.TABLE[length + after, coordinate] for coordinate in (0, 1)]
     slopes = sp.Matrix([[entry.diff(parameter) for entry in inside] for parameter in beyond])
     for tokens in range(1, 5):
         for row in range(tokens + 2):
@@ -44,16 +44,16 @@ def _has_gradient(row: int, tokens: int) -> bool:
     entries = [
         sp.Symbol(f"x_{token}_{coordinate}") + entry
         for token in range(tokens)
-        for coordinate, entry in enumerate(learned.code(sp.Integer(token)))
+        for coordinate, entry in enumerate(absolute.table_code(sp.Integer(token)))
     ]
     loss = sp.Function("loss")(*entries)
-    return any(loss.diff(learned.TABLE[row, coordinate]) != 0 for coordinate in (0, 1))
+    return any(loss.diff(absolute.TABLE[row, coordinate]) != 0 for coordinate in (0, 1))
 
 
 def _gradient_text(row: int, tokens: int) -> str:
     """Counterexample text: the gradient of one score in a coordinate of the row."""
-    score = learned.ENCODING.score(query_position=sp.Integer(tokens - 1), key_position=sp.S.Zero)
-    slope = score.diff(learned.TABLE[row, 0])
+    score = absolute.LEARNED.score(query_position=sp.Integer(tokens - 1), key_position=sp.S.Zero)
+    slope = score.diff(absolute.TABLE[row, 0])
     value = slope.subs(_POINT).subs(dict.fromkeys(slope.atoms(sp.Indexed), 7))
     return f"sequences of {tokens}: the score of query {tokens - 1} and key 0 has slope {value} in P[{row}, 0]"
 
@@ -64,8 +64,8 @@ def relative_tables(*, relative: Callable[[Rows], bool]) -> Evidence:
     `relative` takes the rows of a table and returns True if the table should be relative.
     """
     i, offset, shift = sp.symbols("i D s", integer=True, nonnegative=True)
-    scores = [learned.ENCODING.score(query_position=at + offset, key_position=at) for at in (i, i + shift)]
-    expected = learned.code(i + shift) - learned.code(i)
+    scores = [absolute.LEARNED.score(query_position=at + offset, key_position=at) for at in (i, i + shift)]
+    expected = absolute.table_code(i + shift) - absolute.table_code(i)
     fact = require_equal(
         "the change by a shift s has the slope P[i + s] - P[i] in q",
         lambda: _with_symbols((scores[1] - scores[0]).diff(QUERY)),
@@ -78,9 +78,9 @@ def relative_tables(*, relative: Callable[[Rows], bool]) -> Evidence:
         "one row differs": [(1, 1), (1, 1), (1, 1), (1, 2)],
     }
     for name, rows in tables.items():
-        values = {learned.TABLE[p, c]: sp.Integer(rows[p][c]) for p in range(len(rows)) for c in (0, 1)}
+        values = {absolute.TABLE[p, c]: sp.Integer(rows[p][c]) for p in range(len(rows)) for c in (0, 1)}
         at = [
-            learned.ENCODING.score(query_position=sp.Integer(query), key_position=sp.Integer(query - 1)).subs(values)
+            absolute.LEARNED.score(query_position=sp.Integer(query), key_position=sp.Integer(query - 1)).subs(values)
             for query in range(1, len(rows))
         ]
         if relative(rows):
@@ -107,16 +107,16 @@ def _with_symbols(expression: sp.Matrix) -> sp.Matrix:
 def holds_sinusoidal(*, positions: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     """Decide if some table of L rows gives the sinusoidal code at positions 0 .. positions(L) - 1."""
     i, offset = sp.symbols("i D", integer=True, nonnegative=True)
-    rows = learned.ENCODING.limit
+    rows = absolute.LEARNED.limit
     for count in range(1, 6):
         count_of_positions = positions(sp.Integer(count))
         for position in range(int(count_of_positions)):
-            if position >= rows.subs(learned.ROWS, count):
-                code = sp.N(sinusoidal.code(sp.Integer(position), frequency=sp.S.One), 6)
+            if position >= rows.subs(absolute.TABLE_ROWS, count):
+                code = sp.N(absolute.sinusoidal_code(sp.Integer(position), frequency=sp.S.One), 6)
                 raise Refuted(f"a table of {count} rows has none for position {position}, code {list(code)}")
-    copied = learned.ENCODING.score(query_position=i + offset, key_position=i).replace(
+    copied = absolute.LEARNED.score(query_position=i + offset, key_position=i).replace(
         sp.Indexed,
-        lambda _, position, coordinate: sinusoidal.code(position, frequency=sinusoidal.FREQUENCY)[coordinate],
+        lambda _, position, coordinate: absolute.sinusoidal_code(position, frequency=rotary.FREQUENCY)[coordinate],
     )
     return Evidence(
         strength=Strength.GENERAL,
@@ -124,7 +124,7 @@ def holds_sinusoidal(*, positions: Callable[[sp.Expr], sp.Expr]) -> Evidence:
             require_equal(
                 "score with P[p] := PE(p)",
                 copied,
-                lambda: sinusoidal.ENCODING.score(query_position=i + offset, key_position=i),
+                lambda: absolute.SINUSOIDAL.score(query_position=i + offset, key_position=i),
             ),
             "rows are independent parameters, so P[p] := PE(p) is one table; it has a row for p < L and no other",
         ),

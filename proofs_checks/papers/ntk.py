@@ -9,7 +9,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Stre
 from lengthgen.proofs_checks.enclosing import ball, short
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.interpolation import BASE
-from lengthgen.theory.encodings import ntk, rotary
+from lengthgen.theory.encodings import rotary
 from lengthgen.theory.encodings.encoding import KEY, LENGTH, QUERY, Actions
 
 SOURCE = Source(paper="NTK-aware scaling, in YaRN", arxiv="2309.00071")
@@ -40,17 +40,17 @@ def scaled_frequencies(*, base: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) 
         for base_value in (_BASE, base(_BASE, _HEAD_DIM, _SCALE))
     )
     slowed = _logarithm(scaled) - _logarithm(plain)
-    share = ntk.share(_PLANE, head_dim=_HEAD_DIM)
-    factor = _logarithm(ntk.factor(share, scale=_SCALE))
+    share = rotary.ntk_share(_PLANE, head_dim=_HEAD_DIM)
+    factor = _logarithm(rotary.ntk_factor(share, scale=_SCALE))
     last = _HEAD_DIM / 2 - 1
     i, j = sp.symbols("i j", real=True)
-    slow = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=rotary.FREQUENCY * ntk.FACTOR)
+    slow = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=rotary.FREQUENCY * rotary.NTK_FACTOR)
     tests = [
         ("ln theta'_l - ln theta_l = -2l/(d-2) ln s", slowed, lambda: -2 * _PLANE / (_HEAD_DIM - 2) * _LOG_SCALE),
         ("ln of the plane's factor is the same", factor, slowed),
         (
             "the score is RoPE's at theta times the factor",
-            lambda: ntk.ENCODING.score(query_position=j, key_position=i),
+            lambda: rotary.NTK.score(query_position=j, key_position=i),
             slow,
         ),
         ("theta'_0 = theta_0", lambda: slowed.subs(_PLANE, 0), sp.Integer(0)),
@@ -61,7 +61,7 @@ def scaled_frequencies(*, base: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) 
         plain = rotary.frequencies(head_dim, BASE)
         listed = [
             base_value / theta
-            for base_value, theta in zip(ntk.frequencies(head_dim, BASE, scale=_SCALE), plain, strict=True)
+            for base_value, theta in zip(rotary.ntk_frequencies(head_dim, BASE, scale=_SCALE), plain, strict=True)
         ]
         at = [slowed.subs({_HEAD_DIM_LESS_2: head_dim - 2, _PLANE: plane}) for plane in range(len(plain))]
         listings.append(
@@ -78,7 +78,7 @@ def scaled_frequencies(*, base: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) 
 
 def _listed(head_dim: int) -> list[sp.Expr]:
     """Logarithms of the listed frequencies divided by those of RoPE."""
-    pairs = zip(ntk.frequencies(head_dim, BASE, scale=_SCALE), rotary.frequencies(head_dim, BASE), strict=True)
+    pairs = zip(rotary.ntk_frequencies(head_dim, BASE, scale=_SCALE), rotary.frequencies(head_dim, BASE), strict=True)
     return [_logarithm(scaled / plain) for scaled, plain in pairs]
 
 
@@ -115,8 +115,8 @@ def identity_within(*, scale: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) ->
     length, trained, alpha = sp.symbols("T L alpha", positive=True)
     grown = _growing_part(scale(length, trained, alpha))
     i, j = sp.symbols("i j")
-    at_trained = ntk.DYNAMIC.score(query_position=j, key_position=i, length=ntk.TRAINED_LENGTH)
-    within = at_trained.replace(ntk.FACTOR_AT, lambda scale: ntk.factor(ntk.SHARE, scale=scale))
+    at_trained = rotary.DYNAMIC_NTK.score(query_position=j, key_position=i, length=rotary.NTK_TRAINED_LENGTH)
+    within = at_trained.replace(rotary.NTK_FACTOR_AT, lambda scale: rotary.ntk_factor(rotary.NTK_SHARE, scale=scale))
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -127,7 +127,7 @@ def identity_within(*, scale: Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]) ->
             ),
             "alpha, L > 0, so e > 1 exactly where T > L",
             require_equal(
-                "at T = L the score is RoPE's", within, lambda: rotary.ENCODING.score(query_position=j, key_position=i)
+                "at T = L the score is RoPE's", within, lambda: rotary.ROPE.score(query_position=j, key_position=i)
             ),
         ),
         assumptions=("alpha > 0", "the factor of every plane is a power of s, and powers of 1 are 1"),
@@ -172,34 +172,34 @@ def _score(key: sp.Expr, query: sp.Expr, key_length: Lengths, factors: dict[sp.E
     on_query, on_key = _actions(query, LENGTH)[0], _actions(key, key_length(key + 1, LENGTH))[1]
     score = (on_key * KEY).dot(on_query * QUERY)
     return score.replace(
-        ntk.FACTOR_AT, lambda scale: factors.setdefault(scale, sp.Symbol(f"g{len(factors)}", positive=True))
+        rotary.NTK_FACTOR_AT, lambda scale: factors.setdefault(scale, sp.Symbol(f"g{len(factors)}", positive=True))
     )
 
 
 def _actions(position: sp.Expr, length: sp.Expr) -> Actions:
     """Actions of dynamic NTK on queries and on keys at a position."""
-    assert ntk.DYNAMIC.rotate is not None
-    return ntk.DYNAMIC.rotate(position, length)
+    assert rotary.DYNAMIC_NTK.rotate is not None
+    return rotary.DYNAMIC_NTK.rotate(position, length)
 
 
 def _example(key: int, query: int, key_length: Lengths) -> Any:
     """Enclosure of the score of two equal vectors of length 1 in each plane: d = 8, L = 16, alpha = 2, n = 64."""
     length = sp.Integer(64)
-    law = {ntk.TRAINED_LENGTH: sp.Integer(16), ntk.GROWTH: sp.Integer(2)}
+    law = {rotary.NTK_TRAINED_LENGTH: sp.Integer(16), rotary.NTK_GROWTH: sp.Integer(2)}
     on_query = _actions(sp.Integer(query), length)[0]
     on_key = _actions(sp.Integer(key), key_length(sp.Integer(key + 1), length))[1]
     plane = (on_key.T * on_query)[0, 0].subs(law)
     total = sp.Integer(0)
     for index, theta in enumerate(rotary.frequencies(8, BASE)):
-        share = ntk.share(sp.Integer(index), head_dim=sp.Integer(8))
-        slowed = plane.replace(ntk.FACTOR_AT, lambda scale, share=share: ntk.factor(share, scale=scale))
+        share = rotary.ntk_share(sp.Integer(index), head_dim=sp.Integer(8))
+        slowed = plane.replace(rotary.NTK_FACTOR_AT, lambda scale, share=share: rotary.ntk_factor(share, scale=scale))
         total += slowed.xreplace({rotary.FREQUENCY: theta})
     return ball(total)
 
 
 def _labels_tell_distance_and_length() -> str:
     """Fact that the labels of the relation tell every pair of distance and length apart. Raises `Refuted` if not."""
-    relation, most = ntk.DYNAMIC.relation, 12
+    relation, most = rotary.DYNAMIC_NTK.relation, 12
     assert relation is not None
     labels_of_pairs: dict[tuple[int, int], int] = {}
     for length in range(1, most + 1):
@@ -226,7 +226,7 @@ CLAIMS = (
         r"\theta'_0=\theta_0,\ \theta'_{d/2-1}=\theta_{d/2-1}/s",
         label="P",
         check=scaled_frequencies,
-        holds={"base": lambda base, head_dim, scale: ntk.scaled_base(base, head_dim=head_dim, scale=scale)},
+        holds={"base": lambda base, head_dim, scale: rotary.ntk_base(base, head_dim=head_dim, scale=scale)},
         falsifiers={
             "base times s": {"base": lambda base, head_dim, scale: base * scale},
             "exponent (d-2)/d": {"base": lambda base, head_dim, scale: base * scale ** ((head_dim - 2) / head_dim)},
@@ -239,12 +239,16 @@ CLAIMS = (
         latex=r"1 = g_0 \ge g_1 \ge \dots \ge g_{d/2-1} = \tfrac1s,\quad g_l = s^{-2l/(d-2)}",
         label="F",
         check=between_none_and_all,
-        holds={"factor": lambda plane, head_dim, scale: ntk.factor(ntk.share(plane, head_dim=head_dim), scale=scale)},
+        holds={
+            "factor": lambda plane, head_dim, scale: rotary.ntk_factor(
+                rotary.ntk_share(plane, head_dim=head_dim), scale=scale
+            )
+        },
         falsifiers={
             "as in position interpolation": {"factor": lambda plane, head_dim, scale: 1 / scale},
             "fast planes slowed most": {
-                "factor": lambda plane, head_dim, scale: ntk.factor(
-                    1 - ntk.share(plane, head_dim=head_dim), scale=scale
+                "factor": lambda plane, head_dim, scale: rotary.ntk_factor(
+                    1 - rotary.ntk_share(plane, head_dim=head_dim), scale=scale
                 )
             },
         },
@@ -256,7 +260,11 @@ CLAIMS = (
         latex=r"s_T = \max\big(1,\ \alpha\tfrac TL-(\alpha-1)\big) = 1 \iff T\le L",
         label="P",
         check=identity_within,
-        holds={"scale": lambda length, trained, alpha: ntk.dynamic_scale(length, trained_length=trained, growth=alpha)},
+        holds={
+            "scale": lambda length, trained, alpha: rotary.dynamic_ntk_scale(
+                length, trained_length=trained, growth=alpha
+            )
+        },
         falsifiers={
             "alpha T / L": {"scale": lambda length, trained, alpha: sp.Max(1, alpha * length / trained)},
             "without the maximum": {"scale": lambda length, trained, alpha: alpha * length / trained - (alpha - 1)},

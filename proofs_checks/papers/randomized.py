@@ -44,7 +44,7 @@ def strictly_increasing(*, draws: Draws) -> Evidence:
             raise Refuted(f"n = {length}, M = {longest}: positions other than 0 .. {longest - 1}")
     first, last = sp.symbols("p0 p1", integer=True)
     substitution = {randomized.POSITIONS[token, LENGTH]: place for token, place in ((0, first), (1, last))}
-    base = rotary.ENCODING.score(query_position=last, key_position=first)
+    base = rotary.ROPE.score(query_position=last, key_position=first)
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach=f"M <= {_LARGEST_M}",

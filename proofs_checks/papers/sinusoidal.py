@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Stre
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.signs import sign
 from lengthgen.theory import exact
-from lengthgen.theory.encodings import rotary, sinusoidal
+from lengthgen.theory.encodings import absolute, rotary
 
 OfPlane = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
@@ -42,7 +42,9 @@ def similarity(*, law: OfPlane, frequencies: Callable[[int], Sequence[sp.Expr]],
     facts = [
         require_equal(
             "PE(p + D) . PE(p) = cos(D omega)",
-            lambda: sinusoidal.code(position + offset, frequency=w).dot(sinusoidal.code(position, frequency=w)),
+            lambda: absolute.sinusoidal_code(position + offset, frequency=w).dot(
+                absolute.sinusoidal_code(position, frequency=w)
+            ),
             lambda: law(offset, w),
         ),
         require_equal("the same before and after: law(-D) = law(D)", lambda: law(-offset, w), lambda: law(offset, w)),
@@ -74,7 +76,9 @@ def injective(*, frequency: OfPlane, domain: sp.Set, repeats: sp.Expr) -> Eviden
     `repeats` is the distance after which the codes of width 4 repeat.
     """
     position, offset, w = sp.symbols("p D omega", real=True)
-    difference = sinusoidal.code(position + offset, frequency=w) - sinusoidal.code(position, frequency=w)
+    difference = absolute.sinusoidal_code(position + offset, frequency=w) - absolute.sinusoidal_code(
+        position, frequency=w
+    )
     identity = require_equal(
         "|PE(p + D) - PE(p)|^2 = (2 sin(D omega/2))^2",
         lambda: difference.dot(difference),
@@ -90,7 +94,8 @@ def injective(*, frequency: OfPlane, domain: sp.Set, repeats: sp.Expr) -> Eviden
         facts_on_reals.append(f"width {width}: real positions {repeat} apart share a code")
         shared = repeat * sp.denom(repeat) if domain is sp.S.Integers else repeat
         if domain.contains(shared) is sp.true and all(
-            sinusoidal.code(shared, frequency=w) == sinusoidal.code(sp.S.Zero, frequency=w) for w in turns
+            absolute.sinusoidal_code(shared, frequency=w) == absolute.sinusoidal_code(sp.S.Zero, frequency=w)
+            for w in turns
         ):
             raise Refuted(f"width {width}: positions 0 and {shared} share a code")
         if width == 4 and repeat != repeats:
@@ -124,26 +129,26 @@ def relative_logits(*, relative: Callable[[sp.Matrix], bool]) -> Evidence:
 
     `relative` takes W and returns True if the logit should be unchanged.
     """
-    embed = sinusoidal.ENCODING.embed
+    embed = absolute.SINUSOIDAL.embed
     assert embed is not None
     i, offset, shift, w = sp.symbols("i D s theta", positive=True)
     weights = sp.Matrix(2, 2, sp.symbols("w11 w12 w21 w22", real=True))
     query, key = sp.Matrix(sp.symbols("x1 x2", real=True)), sp.Matrix(sp.symbols("y1 y2", real=True))
 
     def code(position: sp.Expr) -> sp.Matrix:
-        return embed(position).subs(sinusoidal.FREQUENCY, w)
+        return embed(position).subs(rotary.FREQUENCY, w)
 
     def logit(by: sp.Matrix, position: sp.Expr) -> sp.Expr:
         return (query + code(position + offset)).dot(by * (key + code(position)))
 
-    plain = sinusoidal.ENCODING.score(query, key, query_position=i + offset, key_position=i)
+    plain = absolute.SINUSOIDAL.score(query, key, query_position=i + offset, key_position=i)
     change = logit(weights, i + shift) - logit(weights, i)
     steps = [code(sp.Integer(to)) - code(sp.Integer(to - 1)) for to in (1, 2)]
     facts = [
         require_equal(
             "W = I is the score of the encoding",
             lambda: logit(sp.eye(2), i),
-            lambda: plain.subs(sinusoidal.FREQUENCY, w),
+            lambda: plain.subs(rotary.FREQUENCY, w),
         ),
         require_equal(
             "the change by a shift s has the slope W (PE(i + s) - PE(i)) in x",
@@ -180,12 +185,12 @@ def relative_logits(*, relative: Callable[[sp.Matrix], bool]) -> Evidence:
 
 def _cosine_first(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
     """Code with cosine and sine swapped."""
-    return sp.Matrix(sinusoidal.code(position, frequency=frequency)[::-1])
+    return sp.Matrix(absolute.sinusoidal_code(position, frequency=frequency)[::-1])
 
 
 def _sine_only(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
     """Code with 0 in place of the cosine."""
-    return sp.Matrix([sinusoidal.code(position, frequency=frequency)[0], 0])
+    return sp.Matrix([absolute.sinusoidal_code(position, frequency=frequency)[0], 0])
 
 
 CLAIMS = (
@@ -198,13 +203,17 @@ CLAIMS = (
         label="P",
         check=linear_shift,
         holds={
-            "code": lambda position, frequency: sinusoidal.code(position, frequency=frequency),
-            "shift": lambda offset, frequency: sinusoidal.shift(offset, frequency=frequency),
+            "code": lambda position, frequency: absolute.sinusoidal_code(position, frequency=frequency),
+            "shift": lambda offset, frequency: absolute.sinusoidal_shift(offset, frequency=frequency),
         },
         falsifiers={
-            "M_k transposed": {"shift": lambda offset, frequency: sinusoidal.shift(offset, frequency=frequency).T},
+            "M_k transposed": {
+                "shift": lambda offset, frequency: absolute.sinusoidal_shift(offset, frequency=frequency).T
+            },
             "cosine first with the same M_k": {"code": _cosine_first},
-            "twice the shift": {"shift": lambda offset, frequency: sinusoidal.shift(2 * offset, frequency=frequency)},
+            "twice the shift": {
+                "shift": lambda offset, frequency: absolute.sinusoidal_shift(2 * offset, frequency=frequency)
+            },
         },
     ),
     Claim(
@@ -237,7 +246,7 @@ CLAIMS = (
         label="F",
         check=squared_norm,
         holds={
-            "code": lambda position, frequency: sinusoidal.code(position, frequency=frequency),
+            "code": lambda position, frequency: absolute.sinusoidal_code(position, frequency=frequency),
             "total": lambda width: width / 2,
         },
         falsifiers={

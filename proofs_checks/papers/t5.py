@@ -8,7 +8,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
-from lengthgen.theory.encodings import alibi, t5
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding
 from lengthgen.theory.exact import Undecided
 
@@ -41,23 +41,25 @@ def buckets_of_distances(*, bucket: Buckets, exact: int, count: int, rounding: t
         raise Refuted(
             f"distances up to {shared - 1} are their own buckets, distance {shared} has bucket {buckets[shared]}"
         )
-    for index in range(t5.BUCKETS // 2, t5.BUCKETS):
-        coarse = sp.Rational(index - t5.BUCKETS // 2, t5.BUCKETS // 2)
-        stated = rounding(t5.BUCKETS // 2 * sp.Integer(8) ** coarse)
+    for index in range(biases.T5_BUCKETS // 2, biases.T5_BUCKETS):
+        coarse = sp.Rational(index - biases.T5_BUCKETS // 2, biases.T5_BUCKETS // 2)
+        stated = rounding(biases.T5_BUCKETS // 2 * sp.Integer(8) ** coarse)
         if buckets.index(index) != stated:
             raise Refuted(f"bucket {index} begins at distance {buckets.index(index)}, not {stated}")
-    if bucket(t5.LONGEST + _BEYOND) != buckets[t5.LONGEST]:
-        raise Refuted(f"the bucket of 128 + k is {bucket(t5.LONGEST + _BEYOND)}, not {buckets[t5.LONGEST]}")
-    row = _row(t5.ENCODING)
+    if bucket(biases.T5_LONGEST + _BEYOND) != buckets[biases.T5_LONGEST]:
+        raise Refuted(
+            f"the bucket of 128 + k is {bucket(biases.T5_LONGEST + _BEYOND)}, not {buckets[biases.T5_LONGEST]}"
+        )
+    row = _row(biases.T5)
     for distance in range(1, FARTHEST + 1):
         if row(sp.Integer(-distance)) != 0:
             raise Refuted(f"a key {distance} after the query has bucket {row(sp.Integer(-distance))}, not 0")
-    _require_labels(t5.ENCODING, buckets)
+    _require_labels(biases.T5, buckets)
     trained = [
         same_by_sympy("trained numbers", encoding.learned, count * HEADS)
-        for encoding in (t5.ENCODING, t5.BIDIRECTIONAL)
+        for encoding in (biases.T5, biases.T5_BIDIRECTIONAL)
     ]
-    sizes = [buckets.count(index) for index in range(t5.BUCKETS - 1)]
+    sizes = [buckets.count(index) for index in range(biases.T5_BUCKETS - 1)]
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach="32 buckets",
@@ -66,7 +68,7 @@ def buckets_of_distances(*, bucket: Buckets, exact: int, count: int, rounding: t
             f"distances 0 to {exact} and no more are their own buckets",
             f"buckets 16 to 30 hold {sizes[16:]} distances each",
             "bucket b >= 16 begins at ceil(16 8^((b - 16)/16)), exactly",
-            f"every distance 128 + k has bucket {buckets[t5.LONGEST]}; keys after the query have bucket 0",
+            f"every distance 128 + k has bucket {buckets[biases.T5_LONGEST]}; keys after the query have bucket 0",
             f"{trained[0]}: one for each bucket and head, bidirectional or not",
         ),
         assumptions=("32 buckets, 128 the longest distance, as released",),
@@ -75,18 +77,18 @@ def buckets_of_distances(*, bucket: Buckets, exact: int, count: int, rounding: t
 
 def both_sides(*, first_row_unused: int | None, bucket: Buckets) -> Evidence:
     """Decide the buckets of the bidirectional form at all offsets, and the row of the table that no offset uses."""
-    half = t5.BUCKETS // 2
+    half = biases.T5_BUCKETS // 2
     buckets = {offset: int(bucket(sp.Integer(offset))) for offset in range(-FARTHEST, FARTHEST + 1)}
     for distance in range(1, FARTHEST + 1):
         if buckets[-distance] != buckets[distance] + half:
             both = f"{buckets[distance]} and {buckets[-distance]}"
             raise Refuted(f"a key {distance} before the query and one {distance} after have buckets {both}")
-    unused = sorted(set(range(t5.BUCKETS)) - set(buckets.values()))
+    unused = sorted(set(range(biases.T5_BUCKETS)) - set(buckets.values()))
     if unused != ([] if first_row_unused is None else [first_row_unused]):
         raise Refuted(f"the buckets without an offset are {unused}")
-    _require_labels(t5.BIDIRECTIONAL, [buckets[distance] for distance in range(FARTHEST + 1)])
-    ends = [bucket(sign * (t5.LONGEST + _BEYOND)) for sign in (1, -1)]
-    if ends != [half - 1, t5.BUCKETS - 1]:
+    _require_labels(biases.T5_BIDIRECTIONAL, [buckets[distance] for distance in range(FARTHEST + 1)])
+    ends = [bucket(sign * (biases.T5_LONGEST + _BEYOND)) for sign in (1, -1)]
+    if ends != [half - 1, biases.T5_BUCKETS - 1]:
         raise Refuted(f"offsets of 128 + k and more have the buckets {ends}")
     return Evidence(
         strength=Strength.EXHAUSTIVE,
@@ -103,10 +105,10 @@ def both_sides(*, first_row_unused: int | None, bucket: Buckets) -> Evidence:
 
 def saturation(*, bucket: Buckets, first: int) -> Evidence:
     """Decide the distance `first` from which on all distances share the last bucket."""
-    last = t5.BUCKETS - 1
-    if bucket(t5.LONGEST + _BEYOND) != last:
-        raise Refuted(f"distance 128 + k has bucket {bucket(t5.LONGEST + _BEYOND)}, not {last}")
-    for distance in range(t5.LONGEST + 1):
+    last = biases.T5_BUCKETS - 1
+    if bucket(biases.T5_LONGEST + _BEYOND) != last:
+        raise Refuted(f"distance 128 + k has bucket {bucket(biases.T5_LONGEST + _BEYOND)}, not {last}")
+    for distance in range(biases.T5_LONGEST + 1):
         number = int(bucket(sp.Integer(distance)))
         if (number == last) != (distance >= first):
             raise Refuted(f"distance {distance} has bucket {number}, though saturation is said to begin at {first}")
@@ -146,8 +148,8 @@ def _visible_change(change: sp.Expr, symbols: tuple[sp.Symbol, ...]) -> str:
 
 def far_keys(*, bucket: Buckets, first: int) -> Evidence:
     """Decide that for keys at distance `first` or more only the content matters to attention."""
-    last = bucket(t5.LONGEST + _BEYOND)
-    for distance in range(first, t5.LONGEST):
+    last = bucket(biases.T5_LONGEST + _BEYOND)
+    for distance in range(first, biases.T5_LONGEST):
         number = bucket(sp.Integer(distance))
         if number != last:
             raise Refuted(
@@ -157,7 +159,7 @@ def far_keys(*, bucket: Buckets, first: int) -> Evidence:
     if bucket(sp.Integer(first - 1)) == last:
         raise Refuted(f"distance {first - 1} has bucket {last} too")
     content, other = sp.symbols("s s_", real=True)
-    with_bias = [sp.exp(logit + _plain(t5.WEIGHTS[last])) for logit in (content, other)]
+    with_bias = [sp.exp(logit + _plain(biases.T5_WEIGHTS[last])) for logit in (content, other)]
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach="32 buckets",
@@ -197,8 +199,11 @@ def _clash(bucket: Buckets, context: int) -> str:
     """Two keys of a row that share a bucket although ALiBi gives them different biases; empty if there are none."""
     buckets = [bucket(sp.Integer(distance)) for distance in range(context)]
     for near, far in combinations(range(context), 2):
-        biases = [alibi.bias(alibi.SLOPE, query_position=sp.Integer(at), key_position=sp.S.Zero) for at in (near, far)]
-        gap = sp.expand(biases[0] - biases[1])
+        both = [
+            biases.alibi_bias(biases.ALIBI_SLOPE, query_position=sp.Integer(at), key_position=sp.S.Zero)
+            for at in (near, far)
+        ]
+        gap = sp.expand(both[0] - both[1])
         if buckets[near] == buckets[far] and not gap.is_zero:
             return f"distances {near} and {far} share bucket {buckets[near]}, and ALiBi's biases there differ by {gap}"
     return ""
@@ -221,18 +226,18 @@ def _plain(weight: sp.Expr) -> sp.Symbol:
 
 def _bias_of_query_position(query: sp.Expr, key: sp.Expr) -> sp.Expr:
     """Bias that reads the bucket of the query's position, not of the distance."""
-    return t5.WEIGHTS[t5.bucket(query)]
+    return biases.T5_WEIGHTS[biases.t5_bucket(query)]
 
 
 def _causal_rule(buckets: int, longest: int) -> Buckets:
     """Causal rule with this number of buckets; the last one contains all distances from at most `longest` on."""
-    return lambda offset: t5.Bucket(sp.Max(offset, 0), buckets, longest)
+    return lambda offset: biases.Bucket(sp.Max(offset, 0), buckets, longest)
 
 
 def _own_offset_after(offset: sp.Expr) -> sp.Expr:
     """Bidirectional bucket, except that offset 0 counts as after the query."""
-    half = t5.BUCKETS // 2
-    return t5.Bucket(abs(offset), half, t5.LONGEST) + sp.Piecewise((0, offset > 0), (half, True))
+    half = biases.T5_BUCKETS // 2
+    return biases.Bucket(abs(offset), half, biases.T5_LONGEST) + sp.Piecewise((0, offset > 0), (half, True))
 
 
 def _bias_of(encoding: Encoding) -> Bias:
@@ -260,12 +265,14 @@ CLAIMS = (
         latex=r"\beta(D)=D\ (D\le 16),\quad \min\{D:\beta(D)=b\}=\lceil 16\cdot 8^{(b-16)/16}\rceil\ (16\le b\le 31)",
         label="P",
         check=buckets_of_distances,
-        holds={"bucket": t5.bucket, "exact": 16, "count": 32, "rounding": sp.ceiling},
+        holds={"bucket": biases.t5_bucket, "exact": 16, "count": 32, "rounding": sp.ceiling},
         answers=("exact", "count"),
         falsifiers={
-            "numbered from the far end": {"bucket": lambda offset: t5.BUCKETS - 1 - t5.bucket(offset)},
-            "half of the buckets": {"bucket": _causal_rule(t5.BUCKETS // 2, t5.LONGEST)},
-            "the last bucket never used": {"bucket": lambda offset: sp.Min(t5.bucket(offset), t5.BUCKETS - 2)},
+            "numbered from the far end": {"bucket": lambda offset: biases.T5_BUCKETS - 1 - biases.t5_bucket(offset)},
+            "half of the buckets": {"bucket": _causal_rule(biases.T5_BUCKETS // 2, biases.T5_LONGEST)},
+            "the last bucket never used": {
+                "bucket": lambda offset: sp.Min(biases.t5_bucket(offset), biases.T5_BUCKETS - 2)
+            },
             "buckets begin a distance early": {"rounding": sp.floor},
         },
     ),
@@ -278,12 +285,12 @@ CLAIMS = (
         latex=r"\beta_{\pm}(-D)=\beta_{\pm}(D)+16\ (D>0),\quad 16\notin\beta_{\pm}(\mathbb{Z})",
         label="F",
         check=both_sides,
-        holds={"first_row_unused": 16, "bucket": _row(t5.BIDIRECTIONAL)},
+        holds={"first_row_unused": 16, "bucket": _row(biases.T5_BIDIRECTIONAL)},
         answers=("first_row_unused",),
         falsifiers={
             "the offset 0 counts as after": {"bucket": _own_offset_after},
-            "the causal buckets": {"bucket": _row(t5.ENCODING)},
-            "sides exchanged": {"bucket": lambda offset: _row(t5.BIDIRECTIONAL)(-offset)},
+            "the causal buckets": {"bucket": _row(biases.T5)},
+            "sides exchanged": {"bucket": lambda offset: _row(biases.T5_BIDIRECTIONAL)(-offset)},
         },
     ),
     Claim(
@@ -294,11 +301,11 @@ CLAIMS = (
         latex=r"\beta(D)=31\iff D\ge 113",
         label="F",
         check=saturation,
-        holds={"bucket": t5.bucket, "first": 113},
+        holds={"bucket": biases.t5_bucket, "first": 113},
         answers=("first",),
         falsifiers={
-            "the rule for distances up to 64": {"bucket": _causal_rule(t5.BUCKETS, 64)},
-            "the rule of 31 buckets": {"bucket": _causal_rule(t5.BUCKETS - 1, t5.LONGEST)},
+            "the rule for distances up to 64": {"bucket": _causal_rule(biases.T5_BUCKETS, 64)},
+            "the rule of 31 buckets": {"bucket": _causal_rule(biases.T5_BUCKETS - 1, biases.T5_LONGEST)},
         },
     ),
     Claim(
@@ -308,10 +315,12 @@ CLAIMS = (
         latex=r"w[\beta((j+s)-(i+s))]=w[\beta(j-i)]",
         label="P",
         check=relative_law,
-        holds={"biases": (_bias_of(t5.ENCODING), _bias_of(t5.BIDIRECTIONAL))},
+        holds={"biases": (_bias_of(biases.T5), _bias_of(biases.T5_BIDIRECTIONAL))},
         falsifiers={
-            "the query's own position bucketed": {"biases": (_bias_of_query_position, _bias_of(t5.BIDIRECTIONAL))},
-            "so in the bidirectional form": {"biases": (_bias_of(t5.ENCODING), _bias_of_query_position)},
+            "the query's own position bucketed": {
+                "biases": (_bias_of_query_position, _bias_of(biases.T5_BIDIRECTIONAL))
+            },
+            "so in the bidirectional form": {"biases": (_bias_of(biases.T5), _bias_of_query_position)},
         },
     ),
     Claim(
@@ -322,11 +331,11 @@ CLAIMS = (
         latex=r"D,D'\ge 113:\quad \frac{a_{D}}{a_{D'}}=e^{s_D-s_{D'}}",
         label="F",
         check=far_keys,
-        holds={"bucket": t5.bucket, "first": 113},
+        holds={"bucket": biases.t5_bucket, "first": 113},
         answers=("first",),
         falsifiers={
-            "the rule for distances up to 64": {"bucket": _causal_rule(t5.BUCKETS, 64)},
-            "the rule of 34 buckets": {"bucket": _causal_rule(t5.BUCKETS + 2, t5.LONGEST)},
+            "the rule for distances up to 64": {"bucket": _causal_rule(biases.T5_BUCKETS, 64)},
+            "the rule of 34 buckets": {"bucket": _causal_rule(biases.T5_BUCKETS + 2, biases.T5_LONGEST)},
         },
     ),
     Claim(
@@ -338,11 +347,11 @@ CLAIMS = (
         latex=r"\exists w,c:\ w[\beta(j-i)]+c_j=-m(j-i)\ \forall\,0\le i\le j<T\iff T\le 17",
         label="F",
         check=alibi_as_table,
-        holds={"bucket": _row(t5.ENCODING), "longest_context": 17},
+        holds={"bucket": _row(biases.T5), "longest_context": 17},
         answers=("longest_context",),
         falsifiers={
-            "the rule of 64 buckets": {"bucket": _causal_rule(2 * t5.BUCKETS, t5.LONGEST)},
-            "the bidirectional form": {"bucket": _row(t5.BIDIRECTIONAL)},
+            "the rule of 64 buckets": {"bucket": _causal_rule(2 * biases.T5_BUCKETS, biases.T5_LONGEST)},
+            "the bidirectional form": {"bucket": _row(biases.T5_BIDIRECTIONAL)},
         },
     ),
 )

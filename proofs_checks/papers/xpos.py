@@ -7,7 +7,7 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.identity import derivative, require_equal
 from lengthgen.proofs_checks.papers.rope import PLANES
-from lengthgen.theory.encodings import hope, rotary, xpos
+from lengthgen.theory.encodings import hope, rotary
 
 SOURCE = Source(paper="A Length-Extrapolatable Transformer (xPos)", arxiv="2212.10554")
 
@@ -24,10 +24,10 @@ def relative_law(*, key_action: KeyAction) -> Evidence:
     i, offset, w, rate = sp.symbols("i D omega lambda", real=True)
     j = i + offset
     query, key = sp.Matrix(sp.symbols("q1 q2")), sp.Matrix(sp.symbols("k1 k2"))
-    kernel = xpos.kernel(offset, frequency=w, rate=rate)
-    on_query = xpos.actions(j, frequency=w, rate=rate)[0]
-    law = {xpos.FREQUENCY: w, xpos.RATE: rate}
-    scored = xpos.ENCODING.score(query, key, query_position=j, key_position=i).subs(law)
+    kernel = rotary.xpos_kernel(offset, frequency=w, rate=rate)
+    on_query = rotary.xpos_actions(j, frequency=w, rate=rate)[0]
+    law = {rotary.FREQUENCY: w, rotary.XPOS_RATE: rate}
+    scored = rotary.XPOS.score(query, key, query_position=j, key_position=i).subs(law)
     zeta = sp.exp(-512 * rate)
     facts = (
         require_equal("actions at j = i + D and i = X(D)", lambda: key_action(i, w, rate).T * on_query, kernel),
@@ -43,7 +43,7 @@ def one_sided(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], directions: tuple[
     """Decide if the norm of the kernel is at most 1 for D >= 0 (direction 1) and for D <= 0 (direction -1)."""
     plane, head_dim = sp.symbols("l d", positive=True)
     offset, w, rate = sp.symbols("D omega lambda", real=True)
-    kernel = xpos.kernel(offset, frequency=w, rate=rate)
+    kernel = rotary.xpos_kernel(offset, frequency=w, rate=rate)
     size = require_equal(
         "X(D)^T X(D) = exp(-2 D rate) I", lambda: kernel.T * kernel, lambda: sp.exp(-2 * offset * rate) * sp.eye(2)
     )
@@ -57,7 +57,7 @@ def one_sided(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], directions: tuple[
                     f"D = {_FAR * direction}"
                 )
     first, number = zeta(sp.S.Zero, head_dim), sp.Integer(_HEAD_DIM // 4)
-    in_512 = sp.exp(-512 * xpos.rate(number, head_dim=_HEAD_DIM))
+    in_512 = sp.exp(-512 * rotary.xpos_rate(number, head_dim=_HEAD_DIM))
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -90,10 +90,10 @@ def overflow(*, zeta: Callable[[sp.Expr, sp.Expr], sp.Expr], scale_base: int, fi
                 f"the key factor of plane 0 at position {position} is {power}; float32 ends at "
                 f"{sp.N(_FLOAT32_ENDS, 4)}, so it is {'finite' if infinite else 'infinite'} there"
             )
-    first = xpos.first_infinite_key(0, head_dim=head_dim, ends=_FLOAT32_ENDS)
+    first = rotary.xpos_first_infinite_key(0, head_dim=head_dim, ends=_FLOAT32_ENDS)
     if first != first_infinite:
         raise Refuted(f"the logarithm has the first infinite factor at {first}, not at {first_infinite}")
-    half = xpos.first_infinite_key(0, head_dim=head_dim, ends=_FLOAT16_ENDS)
+    half = rotary.xpos_first_infinite_key(0, head_dim=head_dim, ends=_FLOAT16_ENDS)
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -112,14 +112,16 @@ def real_hope(*, frequency: sp.Expr) -> Evidence:
     offset, theta, damping = sp.symbols("D theta theta'", real=True)
     cone = sp.Matrix([[1, 1], [1, -1]])
     boosted = cone * hope.kernel(offset, rate=theta, damping=damping) * cone / 2
-    channels = [xpos.kernel(offset, frequency=frequency, rate=rate) for rate in (damping - theta, damping + theta)]
+    channels = [
+        rotary.xpos_kernel(offset, frequency=frequency, rate=rate) for rate in (damping - theta, damping + theta)
+    ]
     paired = sp.diag(channels[0][0, 0], channels[1][0, 0])
     slow, fast = sp.symbols("a b", real=True)
     rates = {theta: (fast - slow) / 2, damping: (fast + slow) / 2}
     step, boost = (
         matrix.trace() ** 2 - 4 * matrix.det()
         for matrix in (
-            xpos.kernel(sp.S.One, frequency=theta, rate=damping),
+            rotary.xpos_kernel(sp.S.One, frequency=theta, rate=damping),
             hope.kernel(sp.S.One, rate=theta, damping=damping),
         )
     )
@@ -163,13 +165,15 @@ CLAIMS = (
         label="P",
         check=relative_law,
         holds={
-            "key_action": lambda position, frequency, rate: xpos.actions(position, frequency=frequency, rate=rate)[1]
+            "key_action": lambda position, frequency, rate: rotary.xpos_actions(
+                position, frequency=frequency, rate=rate
+            )[1]
         },
         falsifiers={
             "the key scaled like the query": {
-                "key_action": lambda position, frequency, rate: xpos.actions(position, frequency=frequency, rate=rate)[
-                    0
-                ]
+                "key_action": lambda position, frequency, rate: rotary.xpos_actions(
+                    position, frequency=frequency, rate=rate
+                )[0]
             },
             "the key not scaled": {
                 "key_action": lambda position, frequency, rate: rotary.rotation(position * frequency)
@@ -184,11 +188,11 @@ CLAIMS = (
         latex=r"\zeta_l\in[\tfrac27,1):\quad\lVert X(D)\rVert=\zeta_l^{D/512}\le 1\iff D\ge 0",
         label="F",
         check=one_sided,
-        holds={"zeta": lambda plane, head_dim: xpos.zeta(plane, head_dim=head_dim), "directions": (1,)},
+        holds={"zeta": lambda plane, head_dim: rotary.xpos_zeta(plane, head_dim=head_dim), "directions": (1,)},
         falsifiers={
             "bounded in both directions": {"directions": (1, -1)},
-            "zeta inverted": {"zeta": lambda plane, head_dim: 1 / xpos.zeta(plane, head_dim=head_dim)},
-            "one plane more": {"zeta": lambda plane, head_dim: xpos.zeta(plane + 1, head_dim=head_dim)},
+            "zeta inverted": {"zeta": lambda plane, head_dim: 1 / rotary.xpos_zeta(plane, head_dim=head_dim)},
+            "one plane more": {"zeta": lambda plane, head_dim: rotary.xpos_zeta(plane + 1, head_dim=head_dim)},
         },
     ),
     Claim(
@@ -200,7 +204,7 @@ CLAIMS = (
         label="F",
         check=overflow,
         holds={
-            "zeta": lambda plane, head_dim: xpos.zeta(plane, head_dim=head_dim),
+            "zeta": lambda plane, head_dim: rotary.xpos_zeta(plane, head_dim=head_dim),
             "scale_base": 512,
             "first_infinite": 36261,
         },

@@ -8,7 +8,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Stre
 from lengthgen.proofs_checks.enclosing import ball, short
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.interpolation import BASE
-from lengthgen.theory.encodings import rotary, yarn
+from lengthgen.theory.encodings import rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 from lengthgen.theory.exact import Undecided
 
@@ -30,15 +30,15 @@ def endpoints(*, ramp: Ramp, index_ramp: Ramp, at_zero: Callable[[sp.Expr, sp.Ex
     start = sp.Symbol("a", positive=True)
     where, end = start + _PART * _WIDTH, start + _WIDTH
     kept = sp.Max(0, sp.Min(1, _PART))
-    theta, shrink = rotary.FREQUENCY, yarn.SHRINK
-    blended = yarn.frequency(theta, kept=yarn.KEPT, scale=1 / shrink)
+    theta, shrink = rotary.FREQUENCY, rotary.SHRINK
+    blended = rotary.yarn_frequency(theta, kept=rotary.YARN_KEPT, scale=1 / shrink)
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
             _require_clamp("r = alpha + t (beta - alpha)", ramp(where, start, end), kept),
             _require_clamp("l = first + t (last - first)", index_ramp(where, start, end), 1 - kept),
-            require_equal("gamma = 1: theta", lambda: blended.subs(yarn.KEPT, 1), theta),
-            require_equal("gamma = 0", lambda: blended.subs(yarn.KEPT, 0), lambda: at_zero(theta, shrink)),
+            require_equal("gamma = 1: theta", lambda: blended.subs(rotary.YARN_KEPT, 1), theta),
+            require_equal("gamma = 0", lambda: blended.subs(rotary.YARN_KEPT, 0), lambda: at_zero(theta, shrink)),
         ),
         assumptions=("u stands for 1/s",),
     )
@@ -80,16 +80,18 @@ def inverse(*, plane_with: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Exp
 
 def _turns(plane: sp.Expr, head_dim: sp.Expr, base: sp.Expr, trained: sp.Expr) -> sp.Expr:
     """Number of turns of a plane within the trained length."""
-    return yarn.turns(rotary.frequency(plane, head_dim=head_dim, base=base), trained_length=trained)
+    return rotary.yarn_turns(rotary.frequency(plane, head_dim=head_dim, base=base), trained_length=trained)
 
 
 def _require_range(head_dim: int, base: int, trained: int, beta: int) -> str:
     """Fact on the indices between which the code's ramp falls. Raises `Refuted` if they are not the rounded c(n)."""
     fast, slow = (
-        ball(yarn.plane_with(turns, head_dim=head_dim, base=base, trained_length=sp.Integer(trained)))
+        ball(rotary.yarn_plane_with(turns, head_dim=head_dim, base=base, trained_length=sp.Integer(trained)))
         for turns in (sp.Integer(beta), _ALPHA)
     )
-    listed = yarn.index_range(head_dim, base, trained_length=sp.Integer(trained), alpha=_ALPHA, beta=sp.Integer(beta))
+    listed = rotary.yarn_index_range(
+        head_dim, base, trained_length=sp.Integer(trained), alpha=_ALPHA, beta=sp.Integer(beta)
+    )
     due = (max(int(fast.floor().unique_fmpz()), 0), min(int(slow.ceil().unique_fmpz()), head_dim - 1))
     where = f"d = {head_dim}, b = {base}, L = {trained}"
     if listed != due:
@@ -101,7 +103,7 @@ def _require_refusal(head_dim: int, base: int, trained: int, beta: int) -> str:
     """Fact that the code refuses a setting whose ramp would be empty. Raises `Refuted` if it does not."""
     law = {"trained_length": sp.Integer(trained), "alpha": _ALPHA, "beta": sp.Integer(beta)}
     try:
-        first, last = yarn.index_range(head_dim, base, **law)
+        first, last = rotary.yarn_index_range(head_dim, base, **law)
     except ValueError as refusal:
         return f"d = {head_dim}, b = {base}, L = {trained}: {refusal}"
     raise Refuted(f"d = {head_dim}, b = {base}, L = {trained}: a ramp from {first} to {last} falls nowhere")
@@ -111,9 +113,9 @@ def ramps_apart(*, index_ramp: Ramp, turns_kept: int, plane: int, gap: sp.Ration
     """Decide the plane at which the two ramps differ most, and the difference to three digits; `turns_kept` is beta."""
     theta = rotary.frequencies(_HEAD_DIM, BASE)
     beta = sp.Integer(turns_kept)
-    first, last = yarn.index_range(_HEAD_DIM, BASE, trained_length=sp.Integer(_TRAINED), alpha=_ALPHA, beta=beta)
-    turned = [yarn.turns(value, trained_length=sp.Integer(_TRAINED)) for value in theta]
-    by_turns = [ball(yarn.ramp(value, alpha=_ALPHA, beta=beta)) for value in turned]
+    first, last = rotary.yarn_index_range(_HEAD_DIM, BASE, trained_length=sp.Integer(_TRAINED), alpha=_ALPHA, beta=beta)
+    turned = [rotary.yarn_turns(value, trained_length=sp.Integer(_TRAINED)) for value in theta]
+    by_turns = [ball(rotary.yarn_ramp(value, alpha=_ALPHA, beta=beta)) for value in turned]
     by_index = [ball(index_ramp(sp.Integer(index), first, last)) for index in range(len(theta))]
     gaps = [abs(value - other) for value, other in zip(by_turns, by_index, strict=True)]
     largest = max(range(len(gaps)), key=lambda index: float(gaps[index].mid()))
@@ -134,12 +136,12 @@ def ramps_apart(*, index_ramp: Ramp, turns_kept: int, plane: int, gap: sp.Ration
 def logits_scaled(*, power: int, root: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     """Decide by which power of the factor on queries and keys the scores are multiplied, and what the factor is."""
     i, j, logarithm = sp.symbols("i j S", real=True)
-    theta, shrink = rotary.FREQUENCY, yarn.SHRINK
+    theta, shrink = rotary.FREQUENCY, rotary.SHRINK
     named = {sp.log(1 / shrink): logarithm}
-    magnitude, stated = (of(1 / shrink).subs(named) for of in (yarn.magnitude, root))
-    slowed = yarn.frequency(theta, kept=yarn.KEPT, scale=1 / shrink)
+    magnitude, stated = (of(1 / shrink).subs(named) for of in (rotary.yarn_magnitude, root))
+    slowed = rotary.yarn_frequency(theta, kept=rotary.YARN_KEPT, scale=1 / shrink)
     turned = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=slowed)
-    scored = yarn.ENCODING.score(query_position=j, key_position=i).subs(named)
+    scored = rotary.YARN.score(query_position=j, key_position=i).subs(named)
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -161,11 +163,11 @@ def identity(*, magnitude: Callable[[sp.Expr], sp.Expr], factor: sp.Expr) -> Evi
     theta, unit = rotary.FREQUENCY, sp.Integer(1)
     tests = (
         ("the factor at s = 1", lambda: magnitude(unit), factor),
-        ("the frequency at s = 1", lambda: yarn.frequency(theta, kept=yarn.KEPT, scale=unit), theta),
+        ("the frequency at s = 1", lambda: rotary.yarn_frequency(theta, kept=rotary.YARN_KEPT, scale=unit), theta),
         (
             "the score at s = 1",
-            lambda: yarn.ENCODING.score(query_position=j, key_position=i).subs(yarn.SHRINK, 1),
-            lambda: rotary.ENCODING.score(query_position=j, key_position=i),
+            lambda: rotary.YARN.score(query_position=j, key_position=i).subs(rotary.SHRINK, 1),
+            lambda: rotary.ROPE.score(query_position=j, key_position=i),
         ),
     )
     return Evidence(strength=Strength.GENERAL, facts=tuple(require_equal(*test) for test in tests))
@@ -182,15 +184,15 @@ CLAIMS = (
         label="P",
         check=endpoints,
         holds={
-            "ramp": lambda turns, alpha, beta: yarn.ramp(turns, alpha=alpha, beta=beta),
-            "index_ramp": lambda plane, first, last: yarn.index_ramp(plane, first=first, last=last),
+            "ramp": lambda turns, alpha, beta: rotary.yarn_ramp(turns, alpha=alpha, beta=beta),
+            "index_ramp": lambda plane, first, last: rotary.yarn_index_ramp(plane, first=first, last=last),
             "at_zero": lambda frequency, shrink: frequency * shrink,
         },
         falsifiers={
             "gamma = 0 planes unchanged": {"at_zero": lambda frequency, shrink: frequency},
-            "few turns kept": {"ramp": lambda turns, alpha, beta: 1 - yarn.ramp(turns, alpha=alpha, beta=beta)},
+            "few turns kept": {"ramp": lambda turns, alpha, beta: 1 - rotary.yarn_ramp(turns, alpha=alpha, beta=beta)},
             "late planes kept": {
-                "index_ramp": lambda plane, first, last: 1 - yarn.index_ramp(plane, first=first, last=last)
+                "index_ramp": lambda plane, first, last: 1 - rotary.yarn_index_ramp(plane, first=first, last=last)
             },
         },
     ),
@@ -203,18 +205,18 @@ CLAIMS = (
         label="P",
         check=inverse,
         holds={
-            "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
+            "plane_with": lambda turns, head_dim, base, trained: rotary.yarn_plane_with(
                 turns, head_dim=head_dim, base=base, trained_length=trained
             )
         },
         falsifiers={
             "without 2 pi": {
-                "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
+                "plane_with": lambda turns, head_dim, base, trained: rotary.yarn_plane_with(
                     turns, head_dim=head_dim, base=base, trained_length=2 * sp.pi * trained
                 )
             },
             "counting every coordinate": {
-                "plane_with": lambda turns, head_dim, base, trained: yarn.plane_with(
+                "plane_with": lambda turns, head_dim, base, trained: rotary.yarn_plane_with(
                     turns, head_dim=2 * head_dim, base=base, trained_length=trained
                 )
             },
@@ -229,7 +231,7 @@ CLAIMS = (
         label="F",
         check=ramps_apart,
         holds={
-            "index_ramp": lambda plane, first, last: yarn.index_ramp(plane, first=first, last=last),
+            "index_ramp": lambda plane, first, last: rotary.yarn_index_ramp(plane, first=first, last=last),
             "turns_kept": 32,
             "plane": 30,
             "gap": sp.Rational(367, 1000),
@@ -238,10 +240,10 @@ CLAIMS = (
         falsifiers={
             "beta = 16": {"turns_kept": 16},
             "the code's ramp one plane late": {
-                "index_ramp": lambda plane, first, last: yarn.index_ramp(plane - 1, first=first, last=last)
+                "index_ramp": lambda plane, first, last: rotary.yarn_index_ramp(plane - 1, first=first, last=last)
             },
             "the square of the code's ramp": {
-                "index_ramp": lambda plane, first, last: yarn.index_ramp(plane, first=first, last=last) ** 2
+                "index_ramp": lambda plane, first, last: rotary.yarn_index_ramp(plane, first=first, last=last) ** 2
             },
         },
     ),
@@ -267,10 +269,10 @@ CLAIMS = (
         latex=r"s=1 \Rightarrow \theta'=\theta,\ \sqrt{1/t}=1",
         label="F",
         check=identity,
-        holds={"magnitude": yarn.magnitude, "factor": sp.Integer(1)},
+        holds={"magnitude": rotary.yarn_magnitude, "factor": sp.Integer(1)},
         answers=("factor",),
         falsifiers={
-            "0.1 ln (e s) + 1": {"magnitude": lambda scale: yarn.magnitude(sp.E * scale)},
+            "0.1 ln (e s) + 1": {"magnitude": lambda scale: rotary.yarn_magnitude(sp.E * scale)},
             "without the 1": {"magnitude": lambda scale: sp.log(scale) / 10},
         },
     ),

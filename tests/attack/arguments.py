@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from typer.models import ArgumentInfo, ParameterInfo
 
-from lengthgen.menu import all_functions
+from lengthgen.terminal.menu import all_functions
 from tests.attack.formulas import formula
 from tests.attack.fuzzing import Call
 from tests.attack.material import CLAIMS

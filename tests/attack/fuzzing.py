@@ -83,7 +83,7 @@ def _training(wanted: bool) -> Iterator[None]:
 
     with ExitStack() as patches:
         if not wanted:
-            patches.enter_context(mock.patch.dict("lengthgen.training.ENGINES", {"local": refuse}))
+            patches.enter_context(mock.patch.dict("lengthgen.questions.rounds.ENGINES", {"local": refuse}))
         yield
 
 

@@ -118,7 +118,7 @@ def _make(folder: Path, *, complete: bool) -> None:
 
 def trained_here() -> AbstractContextManager[Any]:
     """Have commands train in their own process: to start others would cost more than so small a training."""
-    return mock.patch.dict("lengthgen.training.ENGINES", local=_in_the_same_process)
+    return mock.patch.dict("lengthgen.questions.rounds.ENGINES", local=_in_the_same_process)
 
 
 def _in_the_same_process(jobs: Sequence[Job[Group]], backend: Backend) -> Iterator[tuple[Job[Group], str | None]]:
@@ -140,7 +140,7 @@ def _leave_unfinished(folder: Path) -> None:
         if name == "epoch 2":
             os.kill(os.getpid(), signal.SIGKILL)
 
-    with mock.patch("lengthgen.progress.Progress.step", step):
+    with mock.patch("lengthgen.terminal.progress.Progress.step", step):
         ending = call(TRAIN, folder=folder, cache=folder / "cache")
     if ending.status != -signal.SIGKILL:
         raise NotMade(f"{TRAIN} was not killed: {ending}")

@@ -12,8 +12,8 @@ from lengthgen.empirical.audit.codes import distinct, expected_distinct
 from lengthgen.empirical.audit.grid import OFFSETS
 from lengthgen.empirical.audit.loading import load, subjects
 from lengthgen.empirical.audit.rounded import rounded_to
+from lengthgen.empirical.encodings.absolute import LearnedAbsolute
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.learned import LearnedAbsolute
 from lengthgen.theory.encodings.catalogue import with_formulas
 
 EXAMPLES = Path(__file__).parent / "examples" / "position_laws.py"

@@ -12,7 +12,6 @@ import torch
 from torch import nn
 
 from bench.museum.__main__ import arguments, catalogue
-from lengthgen.auditing import audit
 from lengthgen.empirical.audit import AuditError, assert_lawful
 from lengthgen.empirical.audit.models.anatomy import rope_fields
 from lengthgen.empirical.audit.models.audit import audit_model
@@ -22,6 +21,7 @@ from lengthgen.empirical.audit.published import FIELDS, code_slopes, rotary, tex
 from lengthgen.empirical.audit.reproduction import confirmed
 from lengthgen.empirical.audit.rules import RULES
 from lengthgen.infrastructure.userfile import run_file
+from lengthgen.questions.auditing import audit
 
 ROOT = Path(__file__).parents[2]
 RIGHT = Path(__file__).parent / "examples" / "right_encodings.py"

@@ -13,6 +13,11 @@ HOSTILE = (0, 1, 2, 7, 255, 256, 257, 4095, 10**6 - 1, 10**6)
 DIGITS = 40
 
 
+def normal(seed: int, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    """Numbers from N(0, 1) of this shape, the same for the same seed."""
+    return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
 def exact(expression: sp.Expr) -> float:
     """The value of an expression without symbols, rounded once."""
     return float(sp.N(expression, DIGITS))

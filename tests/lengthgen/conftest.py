@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from lengthgen import progress, reporting
 from lengthgen.cli import main
 from lengthgen.empirical.experiment import sweep
 from lengthgen.proofs_checks import ledger
+from lengthgen.terminal import progress
 from tests.attack.watchdog import warm
 from tests.lengthgen.settled_here import settled_here
 from tests.pool_here import pool_here
@@ -78,4 +78,4 @@ def trained_here(monkeypatch):
 @pytest.fixture
 def explored_here(monkeypatch):
     """Have the tasks of a report explored in this process."""
-    monkeypatch.setattr(reporting, "pool", pool_here)
+    monkeypatch.setattr(progress, "pool", pool_here)

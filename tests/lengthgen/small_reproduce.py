@@ -11,11 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lengthgen import gallery, pipeline, reporting
+from lengthgen import reproduce
 from lengthgen.cli import main
 from lengthgen.empirical.experiment import protocol, sweep
 from lengthgen.empirical.experiment.protocol import Profile, load_profile
 from lengthgen.proofs_checks import ledger, registry
+from lengthgen.questions import report
+from lengthgen.terminal import progress
 from tests.lengthgen.settled_here import settled_here
 from tests.pool_here import pool_here
 
@@ -38,14 +40,14 @@ def small_reproduce(out: Path, cache: Path, *, worker: bool) -> None:
     The cache is one of its own: what few claims, tasks and figures give is stored under the keys of all.
     """
     selection = partial(registry.selection, CLAIMS)
-    registry.selection = reporting.selection = selection  # type: ignore[assignment]
-    tasks = {name: pipeline.TASKS[name] for name in TASKS}
-    pipeline.TASKS = reporting.TASKS = tasks  # type: ignore[attr-defined]
-    pipeline.draw_catalogue = partial(pipeline.draw_catalogue, names=FIGURES)
+    registry.selection = selection  # type: ignore[assignment]
+    tasks = {name: reproduce.TASKS[name] for name in TASKS}
+    reproduce.TASKS = report.TASKS = tasks  # type: ignore[attr-defined]
+    reproduce.draw_catalogue = partial(reproduce.draw_catalogue, names=FIGURES)
     protocol.load_profile = one_epoch  # type: ignore[attr-defined]
     # A worker takes seconds to start.
     os.cpu_count = lambda: 1
-    gallery.pool = reporting.pool = pool_here  # type: ignore[assignment]
+    progress.pool = pool_here  # type: ignore[assignment]
     if not worker:
         sweep.pool = pool_here  # type: ignore[assignment]
         ledger._run_in_parallel = settled_here  # type: ignore[assignment]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.announcement import announce_replacement
 from lengthgen.infrastructure.files import write_sealed_json
+from lengthgen.questions.rounds import announce_replacement
 
 
 def test_a_trial_of_other_cells_is_not_replaced_in_silence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -127,14 +127,14 @@ OF_AUDITS = {
     "distance": (("audit", "t5", *AUDIT[2:], "--parameters", "longest=99999999999"), "longest = 99999999999 is out"),
 }  # fmt: skip
 COMPUTING = (
-    "lengthgen.complexity.src",
-    "lengthgen.gallery._draw_all",
+    "lengthgen.questions.complexity.src",
+    "lengthgen.questions.figures._draw_all",
     "lengthgen.empirical.experiment.train.train",
     "lengthgen.circuits.analysis.analyse",
-    "lengthgen.freezing.analyse",
-    "lengthgen.training.train_all",
-    "lengthgen.pipeline.Cached",
-    "lengthgen.reporting._explorations",
+    "lengthgen.questions.experiment.analyse",
+    "lengthgen.questions.rounds.train_all",
+    "lengthgen.reproduce.Cached",
+    "lengthgen.questions.report._explorations",
     "lengthgen.proofs_checks.ledger._tasks",
 )
 """Functions where the long parts of all commands begin, by the modules that call them."""

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen import assert_lawful, auditing
-from lengthgen.auditing import parse_fields, parse_parameters
-from lengthgen.commands.theory import audit as audit_command
+from lengthgen import assert_lawful
+from lengthgen.questions import auditing
+from lengthgen.questions.audit import audit as audit_command
+from lengthgen.questions.auditing import parse_fields, parse_parameters
 from tests.lengthgen.refusal import refused
 
 EXAMPLES = Path(__file__).parents[1] / "empirical" / "examples" / "position_laws.py"

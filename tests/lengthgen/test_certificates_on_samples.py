@@ -121,7 +121,7 @@ def test_a_lower_bound_in_mode_typed_rests_on_all_prompts_of_a_scale(monkeypatch
     """A sampled scale has no typed lower bound: on some prompts alone, fewer positions may seem to be needed."""
     from lengthgen.circuits import trace as trace_module
     from lengthgen.circuits.tasks import TaskSpec
-    from lengthgen.complexity import Question, compute
+    from lengthgen.questions.complexity import Question, compute
 
     monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 50)
     monkeypatch.setattr(trace_module, "SAMPLE", 40)

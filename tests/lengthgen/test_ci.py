@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lengthgen.ci import write_report, write_reproductions
+from lengthgen.questions.auditing import write_report, write_reproductions
 
 NAME = "we\udcff\x01\x1b[31m <&\"'\ufffe]]>\n.py:mine"
 READABLE = "we\\udcff\\x01\\x1b[31m <&\"'\\ufffe]]>\n.py:mine"

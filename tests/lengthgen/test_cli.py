@@ -140,7 +140,7 @@ def test_what_lists_all_lists_as_many_as_the_messages_say(answer, run):
 OWN = """
 from lengthgen.circuits import Task
 from lengthgen.empirical.encodings import PositionEncoding
-from lengthgen.empirical.encodings.alibi import ALiBi
+from lengthgen.empirical.encodings.biases import ALiBi
 from lengthgen.theory import from_function
 
 def generate(prompt):

@@ -6,7 +6,7 @@ import pytest
 
 from lengthgen.circuits.theories.catalogue import THEORIES
 from lengthgen.empirical.court.published.load import published_cells
-from lengthgen.tables.layout import LINES
+from lengthgen.terminal.layout import LINES
 from tests.lengthgen.refusal import refused
 from tests.pool_here import pool_here
 
@@ -17,9 +17,9 @@ TASKS = ("(aa)*", "tomita1", "d-2", "parity", "aabbccddee", "tomita4")
 @pytest.fixture
 def few_cells(monkeypatch):
     """Only the published cells of TASKS; theories are asked in this process."""
-    monkeypatch.setattr("lengthgen.court.pool", pool_here)
+    monkeypatch.setattr("lengthgen.terminal.progress.pool", pool_here)
     chosen = tuple(cell for cell in published_cells() if cell.question.subject.name in TASKS)
-    monkeypatch.setattr("lengthgen.court.published_cells", lambda: chosen)
+    monkeypatch.setattr("lengthgen.questions.court.published_cells", lambda: chosen)
     return chosen
 
 

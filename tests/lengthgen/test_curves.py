@@ -6,9 +6,9 @@ from types import ModuleType
 
 import pytest
 
-from lengthgen.curves import write_curves
 from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.experiment.train import train
+from lengthgen.questions.rounds import write_curves
 from tests.empirical.conftest import smoke_run
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen import reporting
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.files import SEAL, write_sealed_json
@@ -21,6 +20,7 @@ from lengthgen.paper_figs.report.relations import Bounds, explore, pool_labels
 from lengthgen.paper_figs.sources import Sources
 from lengthgen.proofs_checks.report import as_json
 from lengthgen.proofs_checks.runner import run_claim
+from lengthgen.questions import report
 from tests.paper_figs.made_up import PROTOCOL, sources
 from tests.proofs_checks import toys
 
@@ -59,14 +59,16 @@ def ask(pristine, run, tmp_path, monkeypatch, explored_here):
     out = tmp_path / "out"
     shutil.copytree(pristine[0], out)
     options = ("--profile", "smoke", "--out", str(out))
-    monkeypatch.setattr(reporting, "TASKS", {"copy": reporting.TASKS["copy"]})
-    monkeypatch.setattr(reporting, "selection", lambda runs: toys.selection("toy-accept"))
-    monkeypatch.setattr(reporting, "revision", lambda: "unknown")
+    monkeypatch.setattr(report, "TASKS", {"copy": report.TASKS["copy"]})
+    monkeypatch.setattr("lengthgen.proofs_checks.registry.selection", lambda runs: toys.selection("toy-accept"))
+    monkeypatch.setattr(report, "revision", lambda: "unknown")
     monkeypatch.setattr("lengthgen.paper_figs.report.trials.names", list)
-    for module in ("gallery", "reporting"):
-        monkeypatch.setattr(f"lengthgen.{module}.source_digest", lambda *_: "code")
+    for module in ("figures", "report"):
+        monkeypatch.setattr(f"lengthgen.questions.{module}.source_digest", lambda *_: "code")
     entries = catalogue(Sources(out=out, profile="smoke", width=7.0), [pristine[1]])
-    monkeypatch.setattr("lengthgen.gallery.catalogue", lambda *_: {name: entries[name] for name in FIGURES})
+    monkeypatch.setattr(
+        "lengthgen.paper_figs.catalogue.catalogue", lambda *_: {name: entries[name] for name in FIGURES}
+    )
 
     def call(commands="both"):
         drawn = shown = (0, "", "")

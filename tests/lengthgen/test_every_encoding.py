@@ -48,7 +48,7 @@ def test_an_encoding_that_sees_later_tokens_is_not_trained_on_the_next_one(name,
 def test_each_encoding_is_trained(name, answer, tmp_path, monkeypatch):
     smoke = load_profile("smoke")
     training = replace(smoke.training, samples=50, epochs=1)
-    monkeypatch.setattr("lengthgen.experiment.load_profile", lambda *_: replace(smoke, training=training))
+    monkeypatch.setattr("lengthgen.questions.experiment.load_profile", lambda *_: replace(smoke, training=training))
     sizes = ("--train", "1-2", "--test", "1-3", "--profile", "smoke", "--out", str(tmp_path))
     trained = answer("train", "parity", "--encoding", name, *sizes)
     assert [*trained["accuracy"]] == ["1", "2", "3"]

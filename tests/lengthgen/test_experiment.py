@@ -5,19 +5,26 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen import freezing, training
-from lengthgen.budget import BudgetError, parse_budget
 from lengthgen.circuits.encodings import parse_encoding
 from lengthgen.circuits.modes import Mode
 from lengthgen.empirical.experiment import cost
 from lengthgen.empirical.experiment.protocol import load_protocol
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.experiment import Experiment, task_experiment
-from lengthgen.freezing import frozen_predictions, stored_predictions
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.settings import ProfileError
-from lengthgen.training import UntilDecided, run_conjecture, sweep_all
+from lengthgen.questions import rounds
+from lengthgen.questions.experiment import (
+    Experiment,
+    TaskOptions,
+    frozen_predictions,
+    stored_predictions,
+    task_experiment,
+)
+from lengthgen.questions.rounds import UntilDecided, run_conjecture, sweep_all
+from lengthgen.terminal.typed import BudgetError, parse_budget
 from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file
+
+SMALL = TaskOptions(train=(1, 2), test=range(1, 5))
 
 
 def predictions(folder):
@@ -36,7 +43,7 @@ def test_every_mode_of_a_task_with_a_reference_circuit_has_a_prediction(tmp_path
 
 
 def test_a_mode_that_takes_too_many_steps_is_left_out_with_a_message(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(freezing, "MODE_STEPS", 0)
+    monkeypatch.setattr("lengthgen.questions.experiment.MODE_STEPS", 0)
     for by_mode in predictions(tmp_path).values():
         assert by_mode[Mode.FREE] is not None and by_mode[Mode.DECLARED] is None and by_mode[Mode.TYPED] is None
     lines = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
@@ -49,7 +56,7 @@ def test_a_mode_that_takes_too_many_steps_is_left_out_with_a_message(tmp_path, m
 
 def sweep(folder, monkeypatch, text=PROTOCOL):
     """Predict a protocol, and go on to where its runs would be trained."""
-    monkeypatch.setattr(training, "train_all", lambda *arguments, **options: print("training begins"))
+    monkeypatch.setattr(rounds, "train_all", lambda *arguments, **options: print("training begins"))
     protocol = load_protocol(str(protocol_file(folder, text)), "smoke")
     sweep_all(Experiment(protocol=protocol, out=folder / "out"), CPU, "local")
 
@@ -119,7 +126,7 @@ def world(tmp_path, monkeypatch):
                         ),
                     )
 
-        monkeypatch.setattr(training, "train_all", train_all)
+        monkeypatch.setattr(rounds, "train_all", train_all)
         until = UntilDecided(seconds=seconds, most=most)
         trial = run_conjecture(Experiment(protocol=protocol, out=tmp_path / "out"), CPU, until_decided=until)
         return {name: len(runs) for name, runs in trained.items()}, trial
@@ -174,9 +181,7 @@ def test_a_task_of_ones_own_whose_name_the_results_have_for_something_else_is_re
     file.write_text(f"from lengthgen.circuits.tasks import load\n{name} = load('copy')\n", encoding="utf-8")
     pairs = [("aligned", parse_encoding("ipe"))]
     with pytest.raises(ProfileError, match=f"task '.*mine.py:{name}'.* is taken"):
-        task_experiment(
-            f"{file}:{name}", pairs, base=None, train=(1, 2), test=range(1, 5), profile="smoke", out=tmp_path
-        )
+        task_experiment(f"{file}:{name}", pairs, SMALL, profile="smoke", out=tmp_path)
 
 
 def test_tasks_of_one_name_in_two_files_do_not_share_a_folder(tmp_path, monkeypatch):
@@ -187,11 +192,7 @@ def test_tasks_of_one_name_in_two_files_do_not_share_a_folder(tmp_path, monkeypa
         (tmp_path / folder / "my.py").write_text("from lengthgen.circuits.tasks import load\nmine = load('copy')\n")
         pairs = [("aligned", parse_encoding("rpe"))]
         for task in (f"{folder}/my.py:mine", f"{tmp_path}/{folder}/my.py:mine"):
-            experiments.append(
-                task_experiment(
-                    task, pairs, base=None, train=(1, 2), test=range(1, 5), profile="smoke", out=Path("out")
-                )
-            )
+            experiments.append(task_experiment(task, pairs, SMALL, profile="smoke", out=Path("out")))
     first, first_again, second, _ = experiments
     frozen_predictions(first)
     before = {path.name: path.read_bytes() for path in first.folder.iterdir()}

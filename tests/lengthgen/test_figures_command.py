@@ -5,17 +5,18 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from matplotlib.figure import Figure
 
 from lengthgen.circuits.sat import SolverFailed
-from lengthgen.commands.figures import WidthName
 from lengthgen.empirical.experiment.run import FORMAT_VERSION, one_run
 from lengthgen.paper_figs import style, task_labels
 from lengthgen.paper_figs.catalogue import catalogue
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.sources import Sources
+from lengthgen.questions.figures import WidthName
 from tests.lengthgen.refusal import refused
 from tests.paper_figs.made_up import fill, protocol_file, sources
 
@@ -49,11 +50,11 @@ def test_names_in_the_list_stand_apart_from_titles(run):
 
 
 def test_every_width_of_the_style_can_be_asked_for():
-    assert [width.value for width in WidthName] == [*style.WIDTHS]
+    assert [*get_args(WidthName)] == [*style.WIDTHS]
 
 
 def test_figures_are_drawn_at_once_and_again_only_if_something_changed(made_up, run, tmp_path, monkeypatch):
-    monkeypatch.setattr("lengthgen.gallery.PROCESSES", 1)  # a second one takes seconds to start, and draws the same
+    monkeypatch.setattr("lengthgen.questions.figures.PROCESSES", 1)  # another takes seconds to start
     given, options = made_up
     names = [*OF_RUNS, *OF_TRIAL]
     code, out, err = run("figures", *names, *options, "--json")
@@ -118,7 +119,7 @@ def test_a_figure_that_needs_the_page_says_so_and_stands_across_both_columns(mad
 
     makers = {"tall": tall, "flat": entry.make}
     entries = {name: replace(entry, name=name, make=make) for name, make in makers.items()}
-    monkeypatch.setattr("lengthgen.gallery.catalogue", lambda *_: entries)
+    monkeypatch.setattr("lengthgen.paper_figs.catalogue.catalogue", lambda *_: entries)
     code, out, _ = run("figures", *options, "--width", "column")
     assert code == 0 and out.splitlines()[-1] == "wider than asked for, since they need it (figure* in LaTeX): tall"
     tex = {name: (given.out / "figures" / f"{name}.tex").read_text() for name in entries}
@@ -147,7 +148,7 @@ def test_all_that_can_be_drawn_skips_the_others_with_a_line(made_up, run, monkey
     given, options = made_up
     entries = catalogue(given, [options[1]])
     some = {name: entries[name] for name in ("figure2", "figure2-best-on-test", "figure4", "results-made-up")}
-    monkeypatch.setattr("lengthgen.gallery.catalogue", lambda *_: some)
+    monkeypatch.setattr("lengthgen.paper_figs.catalogue.catalogue", lambda *_: some)
     code, out, err = run("figures", *options)
     assert code == 0
     assert "results-made-up: csv, txt, tex" in out
@@ -164,7 +165,7 @@ def test_an_unreadable_figure_is_skipped_with_the_reason_and_not_tried_again(mad
     given, options = made_up
     entries = catalogue(given, [options[1]])
     some = {name: entries[name] for name in ("labels-fig4-select-first", "labels-made-up-copy")}
-    monkeypatch.setattr("lengthgen.gallery.catalogue", lambda *_: some)
+    monkeypatch.setattr("lengthgen.paper_figs.catalogue.catalogue", lambda *_: some)
     code, out, err = run("figures", *options, "--json")
     assert code == 0 and [*json.loads(out)["figures"]] == ["labels-made-up-copy"]
     assert "1 cannot be read in print (why: lengthgen figures NAME): labels-fig4-select-first" in err
@@ -181,7 +182,7 @@ def test_a_solver_that_died_is_tried_again(made_up, run, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     given, options = made_up
     of_copy = {"labels-made-up-copy": catalogue(given, [options[1]])["labels-made-up-copy"]}
-    monkeypatch.setattr("lengthgen.gallery.catalogue", lambda *_: of_copy)
+    monkeypatch.setattr("lengthgen.paper_figs.catalogue.catalogue", lambda *_: of_copy)
 
     def dies(*_, **__):
         raise SolverFailed("the SAT solver gave no answer: signal 9 ended it, out of memory perhaps")

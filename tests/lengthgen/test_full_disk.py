@@ -5,7 +5,6 @@ import os
 
 import pytest
 
-from lengthgen import gallery
 from lengthgen.empirical.experiment import cluster
 from lengthgen.infrastructure.files import FullDisk, locked, write_bytes
 from tests.pool_here import pool_here
@@ -60,7 +59,7 @@ def test_several_models_of_text_end_in_one_line(run, tmp_path, full_at, trained_
 
 
 def test_several_figures_end_in_one_line(run, tmp_path, monkeypatch, full_at):
-    monkeypatch.setattr(gallery, "pool", pool_here)
+    monkeypatch.setattr("lengthgen.terminal.progress.pool", pool_here)
     full_at(f"{tmp_path}/figures")
     names = ("table-hyperparameters", "table-formats", "table-tasks")
     _, _, err = run("figures", *names, "--out", str(tmp_path))

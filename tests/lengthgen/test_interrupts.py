@@ -16,7 +16,7 @@ import pytest
 
 from lengthgen import cli
 from lengthgen.cli import main
-from lengthgen.menu import COMMANDS, function
+from lengthgen.terminal.menu import COMMANDS, function
 from tests.lengthgen.forked import forked
 from tests.processes import DEAF, PATIENCE, alive, started, wait_until
 

@@ -6,7 +6,7 @@ import pytest
 
 from lengthgen.circuits.languages.c_rasp import decide
 from lengthgen.circuits.languages.regular import minimal_automaton
-from lengthgen.languages import SCALE, src_with_states
+from lengthgen.questions.language import SCALE, src_with_states
 from tests.circuits.languages.drawn import drawn
 from tests.lengthgen.refusal import refused
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console, Group
 from rich.text import Text
 
-from lengthgen.tables.layout import (
+from lengthgen.terminal.layout import (
     LINES,
     WIDEST,
     Fitted,

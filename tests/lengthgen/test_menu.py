@@ -10,8 +10,8 @@ import pytest
 import typer
 from typer.models import ParameterInfo
 
-from lengthgen.menu import COMMANDS, GROUPS, all_functions
 from lengthgen.proofs_checks.registry import CLAIMS
+from lengthgen.terminal.menu import COMMANDS, GROUPS, all_functions
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen import encodings, verdict
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.court.freeze import GUESS, guess_as_json
@@ -32,6 +31,7 @@ from lengthgen.proofs_checks import ledger
 from lengthgen.proofs_checks.formal import recorded
 from lengthgen.proofs_checks.result import RESULT, Result
 from lengthgen.proofs_checks.runner import run_claim
+from lengthgen.questions import encodings, judging
 from lengthgen.theory.encodings.catalogue import named
 from tests.attack.damage import of_other_types, places
 from tests.empirical.conftest import smoke_run
@@ -184,10 +184,10 @@ STORED = {
 }  # fmt: skip
 UNSEALED = {
     "gate": ("mine/gate.json", of_record(f"{VERDICT}/gate.json"),
-             lambda path: verdict.stored_gate("mine", path.parents[1])),
+             lambda path: judging.stored_gate("mine", path.parents[1])),
     "environment": ("mine/environment.json", of_record(f"{VERDICT}/environment.json"),
-                    lambda path: verdict._trained_on(path.parent)),
-    "deviations": ("mine/deviations.json", lambda out: ["One.", "Two."], lambda path: verdict._deviations(path.parent)),
+                    lambda path: judging._trained_on(path.parent)),
+    "deviations": ("mine/deviations.json", lambda out: ["One.", "Two."], lambda path: judging._deviations(path.parent)),
     "record": ("some/fig1/runs.json", lambda out: {"runs": dict.fromkeys(["one", "two"])},
                lambda path: find_record(path.parents[2], load_protocol("fig1", "quick"))),
     "Coq": ("recorded.json", lambda out: read_json(recorded.RECORD), record_of_coq),

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen import complexity, questions
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TASKS, TaskSpec, load, load_machine, load_two_scales
 from lengthgen.circuits.tasks.catalogue import TWO_SCALE_TASKS
 from lengthgen.circuits.tasks.machines import MACHINES
+from lengthgen.questions import complexity
 from tests.lengthgen.refusal import refused
 from tests.timing import at_once
 
@@ -38,9 +38,8 @@ def code(*, loaded="pass", generated="pass"):
 
 @pytest.fixture
 def nothing_computed(monkeypatch):
-    """Fail a test that computes SRC, by whichever module it is asked."""
-    for module in (complexity, questions):
-        monkeypatch.setattr(module, "compute", lambda question: pytest.fail("computed"))
+    """Fail a test that computes SRC."""
+    monkeypatch.setattr(complexity, "compute", lambda question: pytest.fail("computed"))
 
 
 @pytest.fixture
@@ -136,9 +135,13 @@ FIELDS = {
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
     """Content of a certificate of parity."""
-    from lengthgen.complexity import Question, compute
+    from lengthgen.circuits.certificate import certificate
+    from lengthgen.circuits.clock import Clock
+    from lengthgen.questions.complexity import Question, compute
 
-    return compute(Question(spec=TaskSpec(name="parity"), scales=range(1, 5))).certificate()
+    question = Question(spec=TaskSpec(name="parity"), scales=range(1, 5))
+    answer = compute(question)
+    return certificate(answer.task, answer.result, spec=question.spec, clock=Clock())
 
 
 @pytest.mark.parametrize("name", NO_CERTIFICATE)

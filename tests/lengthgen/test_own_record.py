@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lengthgen.empirical.encodings.agreement import SIZES, largest_difference
-from lengthgen.empirical.encodings.catalogue import own_module
+from lengthgen.empirical.encodings.modules import own_module
 from lengthgen.theory.encodings.own import record
 
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "encoding.md"

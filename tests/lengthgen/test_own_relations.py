@@ -2,7 +2,7 @@
 
 import pytest
 
-from lengthgen.empirical.encodings.catalogue import MAX_LABELS, EncodingError
+from lengthgen.empirical.encodings.modules import MAX_LABELS, EncodingError
 from lengthgen.empirical.experiment.ensemble import Setup
 from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.experiment.sweep import SweepError, train_all

@@ -7,14 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from lengthgen import gallery, pipeline
+from lengthgen import reproduce
 from lengthgen.circuits.sat import SolverFailed
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.gallery import Drawn
 from lengthgen.infrastructure import files
 from lengthgen.infrastructure.files import DamagedFile, locked, read_sealed_json, write_bytes
 from lengthgen.paper_figs.sources import Sources
-from lengthgen.tables.summary import _figures
+from lengthgen.questions import figures
+from lengthgen.questions.figures import Drawn
+from lengthgen.reproduce import _figures
 
 
 class Enough(Exception):
@@ -28,7 +29,7 @@ def first_part(monkeypatch):
     def stop(*_):
         raise Enough
 
-    monkeypatch.setattr(pipeline, "_computed", stop)
+    monkeypatch.setattr(reproduce, "_computed", stop)
 
 
 @contextmanager
@@ -80,7 +81,7 @@ def test_a_file_that_a_training_is_writing_is_not_swept(tmp_path, monkeypatch):
         assert writing.wait(30)
         (state.parent / ".left.0.partial").write_bytes(b"by one that was killed")
         with pytest.raises(Enough):
-            pipeline.reproduce("smoke", tmp_path / "out", Backend())
+            reproduce.reproduced("smoke", tmp_path / "out", Backend())
         [left] = state.parent.iterdir()
         assert left.name.startswith(".state.")
         go_on.set()
@@ -94,7 +95,7 @@ def test_a_second_reproduce_names_the_process_that_it_waits_for(tmp_path, monkey
 
     def second():
         with pytest.raises(Enough):
-            pipeline.reproduce("smoke", tmp_path, Backend())
+            reproduce.reproduced("smoke", tmp_path, Backend())
         ended.append(True)
 
     with waiting_for(tmp_path / ".lock", second):
@@ -112,7 +113,7 @@ def test_a_figure_that_another_process_draws_is_waited_for_with_a_message(tmp_pa
     sources = Sources(out=tmp_path / "out", profile="smoke", width=7.0)
     drawn = []
     lock = tmp_path / "cache" / "lengthgen" / "figures" / "table-formats" / ".lock"
-    with waiting_for(lock, lambda: drawn.append(gallery.draw_catalogue(sources, tmp_path / "into", ["table-formats"]))):
+    with waiting_for(lock, lambda: drawn.append(figures.draw_catalogue(sources, tmp_path / "into", ["table-formats"]))):
         assert event.wait(30) and not drawn
     assert [*drawn[0].files] == ["table-formats"]
     assert lines[0].startswith(f"waiting for process {os.getpid()} on ")
@@ -133,8 +134,8 @@ def test_the_reasons_of_figures_not_drawn_are_in_the_answer_with_the_command_tha
     drawn = Drawn(
         files={"figure1": ["a"], "figure4": ["b"]}, recorded={"figure4": "docs"}, missing=MISSING, made_by=made_by
     )
-    monkeypatch.setattr(pipeline, "draw_catalogue", lambda *_: drawn)
-    answer = pipeline._figures(tmp_path, "smoke")
+    monkeypatch.setattr(reproduce, "draw_catalogue", lambda *_: drawn)
+    answer = reproduce._drawn_figures(tmp_path, "smoke")
     command = f"lengthgen figures --profile smoke --out {tmp_path}"
     assert answer == {
         "drawn": ["figure1", "figure4"], "recorded": {"figure4": "docs"}, "missing": MISSING, "made_by": command,
@@ -150,22 +151,22 @@ def test_the_reasons_of_figures_not_drawn_are_in_the_answer_with_the_command_tha
 
 def test_an_answer_that_a_dead_solver_left_open_is_not_stored(tmp_path, monkeypatch):
     cut = SimpleNamespace(result=SimpleNamespace(failed=True, stopped="the SAT solver gave no answer"))
-    monkeypatch.setattr(pipeline, "compute", lambda _: cut)
+    monkeypatch.setattr(reproduce, "compute", lambda _: cut)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(SolverFailed):
-        pipeline._computed(tmp_path / "src.json", "code", [], pipeline._src, pipeline._src_shape())
+        reproduce._computed(tmp_path / "src.json", "code", [], reproduce._src, reproduce._src_shape())
     assert not [*tmp_path.rglob("src.json")]
 
 
 def test_claims_that_were_unsettled_for_want_of_time_are_sealed_and_asked_again(tmp_path, monkeypatch):
     claim = {"verdict": "unsettled", "on_runs": False}
     calls = []
-    monkeypatch.setattr(pipeline, "_run_claims", lambda *_: calls.append(1) or {"claims": [claim]})
+    monkeypatch.setattr(reproduce, "_run_claims", lambda *_: calls.append(1) or {"claims": [claim]})
     for _ in range(2):
-        assert pipeline._claims(tmp_path, "smoke") == {"claims": [claim]}
+        assert reproduce._claims(tmp_path, "smoke") == {"claims": [claim]}
     assert len(calls) == 2
     assert read_sealed_json(tmp_path / "claims.json")["answer"] == {"claims": [claim]}
     (tmp_path / "claims.json").write_text((tmp_path / "claims.json").read_text().replace("unsettled", "verified"))
     with pytest.raises(DamagedFile):
         read_sealed_json(tmp_path / "claims.json")
-    assert pipeline._claims(tmp_path, "smoke") == {"claims": [claim]}
+    assert reproduce._claims(tmp_path, "smoke") == {"claims": [claim]}

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lengthgen import progress
 from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
 from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.circuits.tasks import load
 from lengthgen.empirical.verdict.rules import answers
-from lengthgen.predicting import Forecasts, forecasts_of
-from lengthgen.tables.forecasts import forecast_table, rules_table
+from lengthgen.questions.predict import Forecasts, forecast_table, forecasts_of, rules_table
+from lengthgen.terminal import progress
 from tests.circuits.small_random_tasks import OWN_LETTER
 
 

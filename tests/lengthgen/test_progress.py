@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from lengthgen import progress
-from lengthgen.progress import Progress, seconds_left
+from lengthgen.terminal import progress
+from lengthgen.terminal.progress import Progress, seconds_left
 
 
 @pytest.fixture

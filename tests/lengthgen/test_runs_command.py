@@ -17,8 +17,8 @@ from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.experiment.train import train
 from lengthgen.empirical.model.backend import CPU
 from lengthgen.empirical.trial.frozen import stored_runs
-from lengthgen.experiment import chosen
-from lengthgen.training import run_conjecture
+from lengthgen.questions.experiment import TaskOptions, chosen
+from lengthgen.questions.rounds import run_conjecture
 from tests.empirical.conftest import smoke_run
 from tests.lengthgen.refusal import refused
 from tests.pool_here import pool_here
@@ -44,10 +44,8 @@ DAMAGES = {
 def trained(tmp_path_factory):
     """A folder with one finished run, which learned a relation under a frozen prediction."""
     out = tmp_path_factory.mktemp("trained")
-    experiment = chosen(
-        "select-first", encodings="lbpe-sh", formats="unaligned", base=None, train=(1, 2), test=range(1, 5), seeds=1,
-        profile="smoke", out=out,
-    )  # fmt: skip
+    options = TaskOptions(encodings="lbpe-sh", formats="unaligned", train=(1, 2), test=range(1, 5), seeds=1)
+    experiment = chosen("select-first", options, profile="smoke", out=out)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lengthgen.empirical.experiment.sweep.pool", pool_here)
         run_conjecture(experiment, CPU)
@@ -276,7 +274,7 @@ def test_a_sweep_that_ends_with_a_broken_run_says_so_in_its_status(run, stored, 
     monkeypatch.chdir(out)
     cells = '[[cells]]\ntasks = ["select-first"]\nformats = ["unaligned"]\nencodings = ["lbpe-sh"]\n'
     (out / "small.toml").write_text(f'title = ""\nsource = ""\ntrain = [1, 2]\ntest = [1, 4]\n{cells}')
-    monkeypatch.setattr("lengthgen.training.train_all", lambda *_, **options: None)
+    monkeypatch.setattr("lengthgen.questions.rounds.train_all", lambda *_, **options: None)
     status = {}
     for state in ("finished", "broken"):
         status[state], shown, err = run("sweep", "small.toml", "--profile", "smoke", "--out", str(out), "--json")

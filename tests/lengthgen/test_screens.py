@@ -6,14 +6,13 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from lengthgen.encodings import full_matrix
 from lengthgen.proofs_checks.claim import Evidence, Strength
 from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
-from lengthgen.tables.circuits import _runs_of_scales, src_screen
-from lengthgen.tables.encodings import encodings_screen, encodings_table
-from lengthgen.tables.layout import LINES, WIDEST
-from lengthgen.tables.ledger import ledger_screen
-from lengthgen.tables.verdict import verdict_screen
+from lengthgen.questions.encodings import encodings_screen, encodings_table, full_matrix
+from lengthgen.questions.src import _runs_of_scales, src_screen
+from lengthgen.questions.verdict import verdict_screen
+from lengthgen.questions.verify import ledger_screen
+from lengthgen.terminal.layout import LINES, WIDEST
 from tests.proofs_checks import toys
 
 

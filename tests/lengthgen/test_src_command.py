@@ -16,7 +16,7 @@ from lengthgen.circuits import src as src_module
 from lengthgen.circuits.answers import MAX_SYMBOLS
 from lengthgen.circuits.search import rounds
 from lengthgen.circuits.search.stages import Searched
-from lengthgen.tables.layout import LINES
+from lengthgen.terminal.layout import LINES
 from tests.lengthgen.refusal import refused
 from tests.processes import wait_until
 
@@ -204,7 +204,7 @@ def test_a_certificate_is_written_and_accepted(answer, run, written, question, s
 
 
 def test_no_certificate_is_written_that_is_too_large_to_be_read(run, monkeypatch, tmp_path):
-    monkeypatch.setattr("lengthgen.complexity.LARGEST_CERTIFICATE", 100)
+    monkeypatch.setattr("lengthgen.questions.complexity.LARGEST_CERTIFICATE", 100)
     file = tmp_path / "large.json"
     ended = run("src", "parity", "--scales", "1-4", "--certificate", str(file))
     refused(ended, "the certificate would have ", "at most 100 are read")
@@ -390,14 +390,14 @@ def interrupted(*arguments, **options):
 @pytest.mark.parametrize(
     ("work", "more"),
     [
-        ("complexity.traces_up_to", ()),
-        ("complexity._least_arity", ()),
-        ("questions.grid_src", ("--second-scales", "1-2")),
-        ("questions.src_for_all_scales", ("--all-scales",)),
+        ("traces_up_to", ()),
+        ("_least_arity", ()),
+        ("grid_src", ("--second-scales", "1-2")),
+        ("src_for_all_scales", ("--all-scales",)),
     ],
 )
 def test_ctrl_c_before_anything_is_known_says_so_and_how_to_narrow_the_question(run, monkeypatch, work, more):
-    monkeypatch.setattr(f"lengthgen.{work}", interrupted)
+    monkeypatch.setattr(f"lengthgen.questions.complexity.{work}", interrupted)
     code, out, err = run("src", "addition-mixed" if "--second-scales" in more else "parity", "--scales", "1-3", *more)
     assert (code, out) == (130, "")
     why, ended = err.splitlines()
@@ -406,7 +406,7 @@ def test_ctrl_c_before_anything_is_known_says_so_and_how_to_narrow_the_question(
 
 
 def test_ctrl_c_in_a_further_question_prints_what_was_computed_before(run, monkeypatch):
-    monkeypatch.setattr("lengthgen.questions.minima", interrupted)
+    monkeypatch.setattr("lengthgen.questions.complexity.minima", interrupted)
     code, out, err = run("src", "parity", "--scales", "1-3", "--curve", "--minima", "--json")
     output = json.loads(out)
     assert (code, output["src"]["3"]) == (130, 1)

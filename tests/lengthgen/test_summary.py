@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from lengthgen.empirical.trial.trial import as_json
-from lengthgen.tables.summary import found_lines, summary
+from lengthgen.reproduce import found_lines, summary
 from tests.empirical.conftest import smoke_run
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNFIT, YES, evidence, histories
 

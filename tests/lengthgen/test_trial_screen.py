@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from lengthgen.empirical.trial.trial import as_json
-from lengthgen.tables.layout import LINES, WIDEST
-from lengthgen.tables.trial_screen import Sparkline, forecast_text, found, trial_screen
+from lengthgen.questions.trial_tables import Sparkline, forecast_text, found, trial_screen
+from lengthgen.terminal.layout import LINES, WIDEST
 from tests.empirical.conftest import smoke_run
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNFIT, YES, evidence, histories
 

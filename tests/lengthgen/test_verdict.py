@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 import torch
 
-import lengthgen.tables.verdict_page as module_page
-import lengthgen.verdict as module
 from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.languages.regular import Automaton
 from lengthgen.circuits.tasks.spec import load
@@ -27,7 +25,8 @@ from lengthgen.empirical.verdict.preregistration import Preregistration, load_pr
 from lengthgen.empirical.verdict.runs import RUNS, CellRun, load_runs, run_of
 from lengthgen.empirical.verdict.tables import read_rows, write_rows
 from lengthgen.infrastructure.files import read_json, write_json
-from lengthgen.verdict import VerdictError, freeze_answer, rerun_answer, train_answer, verdict_answer
+from lengthgen.questions import judging, verdict
+from lengthgen.questions.judging import VerdictError, freeze_answer, rerun_answer, train_answer, verdict_answer
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes, preregistration, store_cells
 from tests.lengthgen.refusal import refused
 from tests.pool_here import pool_here
@@ -40,7 +39,7 @@ TASK = "random-local-invariant-1[base=2]"
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Folder of verdicts with frozen answers for two cells, of a preregistration with little training."""
     registered = preregistration(stopping=replace(preregistration().stopping, first=2, most=3))
-    monkeypatch.setattr(module, "load_preregistration", lambda name: registered)
+    monkeypatch.setattr(judging, "load_preregistration", lambda name: registered)
     monkeypatch.setattr("lengthgen.empirical.verdict.runs.pool", pool_here)
     monkeypatch.setattr(
         "lengthgen.empirical.verdict.runs.keep_freed_memory", lambda: None
@@ -72,9 +71,9 @@ def test_freezing_says_what_it_does_and_how_far_it_is(
     """Drawing takes the longest; a cell is a task, a format and an encoding, and what is counted are no cells."""
     registered = preregistration()
     registered = replace(registered, encodings=("nope", "alibi"), tasks=replace(registered.tasks, count=1))
-    monkeypatch.setattr(module, "load_preregistration", lambda name: registered)
+    monkeypatch.setattr(judging, "load_preregistration", lambda name: registered)
     monkeypatch.setattr("lengthgen.empirical.verdict.frozen.pool", pool_here)
-    monkeypatch.setattr(module, "gate", lambda frozen: {"cells": len(frozen.cells)})
+    monkeypatch.setattr(judging, "gate", lambda frozen: {"cells": len(frozen.cells)})
     assert freeze_answer("mine", tmp_path) == {"cells": 4}
     lines = [re.sub(r" \(.*", "", line) for line in capsys.readouterr().err.splitlines()]
     assert lines == [
@@ -92,11 +91,11 @@ def test_freezing_says_what_it_does_and_how_far_it_is(
 def test_only_runs_that_may_decide_a_pair_are_trained_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, third = (frozen_cell(f"task{number}") for number in range(3))
     cells = frozen([first, second, third])
-    monkeypatch.setattr(module, "rounds", lambda *_: [[first], [second], [first, second, third]])
-    monkeypatch.setattr(module, "AT_ONCE", 2)
+    monkeypatch.setattr(judging, "rounds", lambda *_: [[first], [second], [first, second, third]])
+    monkeypatch.setattr(judging, "AT_ONCE", 2)
     done: dict[str, list[int | None]] = {}
     portions = []
-    while wanted := module._wanted(cells, outcomes(cells, done), until_decided=False):
+    while wanted := judging._wanted(cells, outcomes(cells, done), until_decided=False):
         portions.append([(cell.task, index) for cell, index in wanted])
         for cell, _ in wanted:
             done.setdefault(cell.name, []).append(None)
@@ -117,7 +116,7 @@ def test_a_rerun_says_what_differs_and_fails_if_that_must_agree(
 ) -> None:
     train_answer("mine", small, seconds=3600, until_decided=False)
     monkeypatch.setattr("lengthgen.empirical.verdict.rerun.pool", pool_here)
-    monkeypatch.setattr(module, "judged", lambda *_: {"agrees": agrees, "why": "1 of 1 differs"})
+    monkeypatch.setattr(judging, "judged", lambda *_: {"agrees": agrees, "why": "1 of 1 differs"})
     ended = run("verdict", "mine", "--rerun", "1", "--out", str(small))
     assert ended[0] == code and "Cells trained again" in ended[1]
     assert ended[2].splitlines()[-1] == f"{begin}1 of 1 differs"
@@ -132,14 +131,14 @@ def test_a_forged_outcome_is_named_by_a_rerun_on_any_machine(
     rows = read_rows(path)
     rows[0]["exact_match"] = [1.0] * 4
     write_rows(path, rows)
-    environment = small / "mine" / module.ENVIRONMENT
+    environment = small / "mine" / judging.ENVIRONMENT
     write_json(environment, read_json(environment) | {"machine": "another"})
     monkeypatch.setattr("lengthgen.empirical.verdict.rerun.pool", pool_here)
     monkeypatch.setattr(
         "lengthgen.empirical.verdict.rerun.answers_of", lambda *_: dict.fromkeys(("nope", "alibi"), answers)
     )
     question = Decided(pair=("coverage", "name"), runs=tuple((frozen_cell(TASK, "nope"), n) for n in (0, 1)), fewest=1)
-    monkeypatch.setattr(module, "decided", lambda *_: [question] if deciding else [])
+    monkeypatch.setattr(judging, "decided", lambda *_: [question] if deciding else [])
     aimed = ["--deciding"] if deciding else []
     code, shown, err = run("verdict", "mine", "--rerun", "4", *aimed, "--out", str(small))
     assert code == 1 and f"{rows[0]['cell']}: stored 5, again" in shown
@@ -206,7 +205,7 @@ def test_a_page_of_the_project_is_what_its_record_says(
     run: Any, monkeypatch: pytest.MonkeyPatch, runs_read_once: Any, name: str, file: str
 ) -> None:
     for loader, once in zip(("load_runs", "load_frozen"), runs_read_once, strict=True):
-        monkeypatch.setattr(module, loader, once)
+        monkeypatch.setattr(judging, loader, once)
     monkeypatch.chdir(RECORD.parents[2])  # the page names the folder as the command does
     code, page, err = run("verdict", name, "--out", "docs/results/verdict", "--format", "markdown")
     assert code == 0, err
@@ -398,12 +397,12 @@ def test_the_page_says_who_is_better_and_why_nobody_is(small: Path) -> None:
             {"true": a, "against": b, "verdict": "can decide"} for a, b in (("coverage", "name"), ("name", "coverage"))
         ]
     }
-    assert "**name says better than coverage**" in (line := module_page._sentence(pair, gate))
+    assert "**name says better than coverage**" in (line := verdict._sentence(pair, gate))
     assert (
         "e-value 45.2, better on 7 tasks and worse on 2 (of the 9 cells on which they differ 9 have runs and 8 count)"
         in line
     )
-    undecided = module_page._sentence(pair | {"better": "undecided"}, gate)
+    undecided = verdict._sentence(pair | {"better": "undecided"}, gate)
     assert "coverage or name: **undecided** (e-values 0.1 and 45.2" in undecided and "cannot decide" not in undecided
     gate["pairs"][0]["verdict"] = "this set cannot decide"
-    assert "they cannot decide" in module_page._sentence(pair | {"better": "undecided"}, gate)
+    assert "they cannot decide" in verdict._sentence(pair | {"better": "undecided"}, gate)

@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from lengthgen import pipeline
+from lengthgen import reproduce
 from lengthgen.cli import main
 from lengthgen.infrastructure import cache
 from lengthgen.proofs_checks import ledger, registry
@@ -153,7 +153,7 @@ def test_the_ledger_of_reproduce_follows_the_runs_in_its_folder(tmp_path, monkey
     monkeypatch.setattr(registry, "selection", lambda runs: full_selection(["fig4-hint", "fig4-no-hint"], runs=runs))
 
     def verdicts() -> tuple[bool, list[str]]:
-        answer = pipeline._claims(tmp_path, "quick")
+        answer = reproduce._claims(tmp_path, "quick")
         assert json.loads((tmp_path / "claims.json").read_text())["answer"] == answer
         return answer["holds"], [claim["verdict"] for claim in answer["claims"]]
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from lengthgen import watching as watched
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.experiment.protocol import load_profile
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.files import write_bytes
-from lengthgen.watching import watching
+from lengthgen.terminal import watching as watched
+from lengthgen.terminal.watching import watching
 
 
 def run(task="copy", seed=0, epochs=10):

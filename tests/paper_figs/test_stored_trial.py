@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.gallery import draw_trial
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.paper_figs.saving import _csv_bytes
 from lengthgen.paper_figs.stored_trial import StoredTrial, load_trial
+from lengthgen.questions.figures import draw_trial
 from tests.paper_figs.made_up import sources
 
 

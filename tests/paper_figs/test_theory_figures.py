@@ -15,7 +15,7 @@ import torch
 from matplotlib.figure import Figure
 
 from lengthgen.circuits.tasks import TASKS
-from lengthgen.empirical.encodings.wavelet import Wavelet
+from lengthgen.empirical.encodings.relations import Wavelet
 from lengthgen.paper_figs import (
     induced_growth,
     ledger_matrix,
@@ -30,7 +30,7 @@ from lengthgen.paper_figs.catalogue import catalogue
 from lengthgen.paper_figs.saving import Drawing, _image_bytes
 from lengthgen.paper_figs.sources import Needs, Sources
 from lengthgen.paper_figs.src_study import complexities
-from lengthgen.theory.encodings import t5
+from lengthgen.theory.encodings import biases
 from tests.lengthgen import small_reproduce
 from tests.paper_figs.test_run_figures import on_the_page, panel
 
@@ -231,7 +231,7 @@ def test_labels_of_a_linear_score_are_counted_by_division_and_fewer_labels_carry
     last = score_labels.SCALE - 1
     assert labels["ALiBi"] == [math.ceil((last + 1) / (2 * error * last // 1 + 1)) for error in score_labels.ERRORS]
     assert all(counts == sorted(counts, reverse=True) for counts in labels.values())
-    buckets = {t5.bucket(sp.Integer(distance)).doit() for distance in range(last + 1)}
+    buckets = {biases.t5_bucket(sp.Integer(distance)).doit() for distance in range(last + 1)}
     assert max(labels["T5, bias - bucket"]) == len(buckets)
 
 

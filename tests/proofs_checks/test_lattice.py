@@ -11,7 +11,7 @@ from sympy.core.cache import clear_cache
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.lattice import NON_EDGES, lattice
-from lengthgen.theory.encodings import grape_additive, hope, kerple
+from lengthgen.theory.encodings import biases, grape, hope
 from lengthgen.theory.exact import Undecided
 
 
@@ -23,7 +23,7 @@ def forget_evaluated_functions() -> Iterator[None]:
 
 
 def _both_sides(query: sp.Expr, key: sp.Expr, length: sp.Expr) -> sp.Expr:
-    return -grape_additive.SLOPE * sp.Abs(query - key)
+    return -grape.GRAPE_SLOPE * sp.Abs(query - key)
 
 
 def _turning(*, rate: sp.Expr, damping: sp.Expr) -> hope.Pair:
@@ -39,23 +39,23 @@ def _in_competition(logit: sp.Expr) -> sp.Expr:
     return 1 / (1 + sp.exp(sp.Symbol("m", real=True) - logit))
 
 
-RIGHT_POWER = kerple.power
+RIGHT_POWER = biases.kerple_power
 
 WITH_THE_EDGE: dict[tuple[str, str], tuple[str, Any]] = {
     ("hope", "rope"): ("lengthgen.theory.encodings.hope.decay_factors", _turning),
-    ("t5", "alibi"): ("lengthgen.theory.encodings.t5.bucket", lambda offset: offset),
+    ("t5", "alibi"): ("lengthgen.theory.encodings.biases.t5_bucket", lambda offset: offset),
     ("grape-additive", "alibi on both sides"): (
-        "lengthgen.theory.encodings.grape_additive.ENCODING",
-        replace(grape_additive.ENCODING, bias=_both_sides),
+        "lengthgen.theory.encodings.grape.ADDITIVE",
+        replace(grape.ADDITIVE, bias=_both_sides),
     ),
-    ("grape-path", "grape-gated"): ("lengthgen.theory.encodings.grape_path.EDGES", sp.IndexedBase("psi", real=True)),
-    ("grape-gated", "alibi"): ("lengthgen.theory.encodings.grape_gated.gate", lambda along: sp.log(2)),
+    ("grape-path", "grape-gated"): ("lengthgen.theory.encodings.grape.EDGES", sp.IndexedBase("psi", real=True)),
+    ("grape-gated", "alibi"): ("lengthgen.theory.encodings.grape.content_gate", lambda along: sp.log(2)),
     ("bam", "rope"): ("lengthgen.theory.encodings.rotary.rotation", lambda angle: sp.eye(2)),
-    ("bam-ssmax", "alibi"): ("lengthgen.theory.encodings.bam.temperature", lambda position, *, factor: factor),
-    ("cable-gated", "alibi"): ("lengthgen.theory.encodings.cable.rectified", lambda logit: sp.Integer(1)),
-    ("wavelet", "alibi"): ("lengthgen.theory.encodings.wavelet.ricker", lambda point, *, scale: -point),
-    ("kerple-power", "t5"): ("lengthgen.theory.encodings.kerple.power", _in_steps),
-    ("swat", "alibi"): ("lengthgen.theory.encodings.swat.weight", lambda logit: sp.Rational(1, 2)),
+    ("bam-ssmax", "alibi"): ("lengthgen.theory.encodings.biases.bam_temperature", lambda position, *, factor: factor),
+    ("cable-gated", "alibi"): ("lengthgen.theory.encodings.paths.cable_rectified", lambda logit: sp.Integer(1)),
+    ("wavelet", "alibi"): ("lengthgen.theory.encodings.relations.ricker", lambda point, *, scale: -point),
+    ("kerple-power", "t5"): ("lengthgen.theory.encodings.biases.kerple_power", _in_steps),
+    ("swat", "alibi"): ("lengthgen.theory.encodings.rotary.swat_weight", lambda logit: sp.Rational(1, 2)),
     ("swat", "rope"): ("lengthgen.proofs_checks.papers.swat.swat.weight", _in_competition),
 }
 """Formulas with which one encoding does contain the other, or is no longer kept from it by the reason given."""

@@ -8,8 +8,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks import mutations, registry
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.proofs_checks.papers.laws import mutated_laws
-from lengthgen.proofs_checks.papers.matrix import ROWS
+from lengthgen.proofs_checks.papers.records import mutated_laws
 from lengthgen.proofs_checks.result import Result
 from lengthgen.proofs_checks.runner import run_claim
 from lengthgen.theory import laws
@@ -34,7 +33,7 @@ def result_of(claim_id: str) -> Result:
 def test_a_mutated_formula_changes_one_law(name: str, law: Law) -> None:
     formulas = mutated_laws(named(name))[law][1]
     kept = {candidate for candidate in Law if laws.decide_law(formulas(named(name)), candidate).holds}
-    changed = kept ^ ROWS[name].laws
+    changed = kept ^ {*named(name).laws}
     # Scores that follow the distance are shifted alike, so the relative law takes the law of translation along.
     together = {Law.RELATIVE, Law.TRANSLATION} if {Law.RELATIVE, Law.TRANSLATION} <= changed else set()
     # Scores that do not see where a token is do not see shifts either.

@@ -12,7 +12,7 @@ from lengthgen.theory.encodings.own import records
 
 HEAD = """
 import sympy as sp
-from lengthgen.theory.encodings.alibi import SLOPE
+from lengthgen.theory.encodings.biases import ALIBI_SLOPE as SLOPE
 from lengthgen.theory.encodings.encoding import DISTANCE_LAWS, Encoding, Law, Recovery
 c = sp.Symbol("c", positive=True)
 """

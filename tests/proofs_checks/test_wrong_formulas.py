@@ -11,7 +11,7 @@ from sympy.core.cache import clear_cache
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.theory import flow, learners, lrc, pola, rpe_square
-from lengthgen.theory.encodings import fox, grape, hope
+from lengthgen.theory.encodings import grape, hope, paths
 from tests.proofs_checks import wrong_formulas
 
 RIGHT_PROFILE, RIGHT_LEARNER, RIGHT_POPULATION = lrc.profile, pola.learned_matrix, pola.population
@@ -88,13 +88,17 @@ WRONG: list[tuple[Any, ...]] = [
     ("grape.rank2_exponential", _cosine_over_speed, "grape-1"),
     ("grape.rank2_generator", _reversed_generator, "grape-1 grape-5"),
     ("grape.plane_projector", grape.identity, "grape-1"),
-    ("grape_additive.nilpotent", lambda: sp.Matrix([[0, 1], [0, 0]]), "grape-8"),
-    ("grape_additive.score", lambda content, **actions: content, "grape-10"),
-    ("alibi.bias", lambda slope, *, query_position, key_position: slope * (query_position - key_position), "grape-8"),
-    ("alibi.generator", lambda *, slope: sp.Matrix([[0, 0], [slope, 0]]), "grape-8 grape-10"),
+    ("grape.nilpotent", lambda: sp.Matrix([[0, 1], [0, 0]]), "grape-8"),
+    ("grape.extended_score", lambda content, **actions: content, "grape-10"),
     (
-        "fox.path_gate",
-        lambda *, key, query: sp.Product(fox.LOG_GATES[sp.Symbol("l")], (sp.Symbol("l"), key + 1, query)),
+        "biases.alibi_bias",
+        lambda slope, *, query_position, key_position: slope * (query_position - key_position),
+        "grape-8",
+    ),
+    ("grape.alibi_generator", lambda *, slope: sp.Matrix([[0, 0], [slope, 0]]), "grape-8 grape-10"),
+    (
+        "paths.fox_path_gate",
+        lambda *, key, query: sp.Product(paths.LOG_GATES[sp.Symbol("l")], (sp.Symbol("l"), key + 1, query)),
         "fox-1",
     ),
     (

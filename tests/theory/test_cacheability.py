@@ -11,7 +11,7 @@ import sympy as sp
 
 from lengthgen.theory import rational
 from lengthgen.theory.cacheability import caching
-from lengthgen.theory.encodings import alibi, grape_path
+from lengthgen.theory.encodings import biases, grape
 from lengthgen.theory.encodings.catalogue import named
 from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Family, Parameter
 
@@ -79,8 +79,8 @@ x = sp.Symbol("x", real=True)
         (lambda j, i: sp.exp(-2 * (j - i)), "not decided"),
         (lambda j, i: sp.sin(j - i), "not decided"),
         (lambda j, i: 1 + 1 / (1 + j - i), "not decided"),
-        (lambda j, i: -grape_path.increments(query=j, key=i), "2"),
-        (lambda j, i: -(j - i) * grape_path.increments(query=j, key=i), "4"),
+        (lambda j, i: -grape.increments(query=j, key=i), "2"),
+        (lambda j, i: -(j - i) * grape.increments(query=j, key=i), "4"),
         (lambda j, i: sp.Sum(CODES[j, STEP] * CODES[i, STEP], (STEP, 0, 4)) / 3, "5"),
         (lambda j, i: sp.Sum(CODES[j, STEP] * CODES[i, STEP], (STEP, 2, WIDTH)), "c - 1"),
         (lambda j, i: sp.Sum(CODES[i, STEP], (STEP, 0, 4)), "not decided"),
@@ -172,7 +172,7 @@ def test_no_key_is_cached_where_later_tokens_change_it() -> None:
 
 
 def test_the_slope_alone_makes_no_width() -> None:
-    assert str(caching(biased(lambda j, i: alibi.bias(a, query_position=j, key_position=i)))) == "2"
+    assert str(caching(biased(lambda j, i: biases.alibi_bias(a, query_position=j, key_position=i)))) == "2"
 
 
 def test_a_window_limits_the_keys_that_are_kept() -> None:

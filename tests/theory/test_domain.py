@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 from lengthgen.theory import domain, laws
-from lengthgen.theory.encodings import alibi, cable, fox, grape_gated, grape_path
+from lengthgen.theory.encodings import biases, grape, paths
 from lengthgen.theory.encodings.catalogue import named, with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Parameter, Recovery
 
@@ -69,21 +69,21 @@ def test_a_function_of_the_indices_gives_each_member_a_value_of_its_domain(membe
 
 def test_no_constant_slope_is_a_gate_of_content():
     for gate in (sp.Rational(1, 2), sp.log(2), m):
-        ruling = domain.assignment_allowed(grape_gated.ENCODING, {grape_gated.QUERY_GATES: gate})
+        ruling = domain.assignment_allowed(grape.GATED, {grape.QUERY_GATES: gate})
         assert ruling.holds is False
         assert str(gate) in ruling.reason
 
 
 def test_a_path_of_equal_edges_has_one_slope_only():
-    recovery = Recovery(of="alibi", assignment={grape_path.EDGES: -m})
-    assert laws.decide_recovery(grape_path.ENCODING, named("alibi"), recovery).holds
-    assert domain.assignment_allowed(grape_path.ENCODING, recovery.assignment).holds is False
-    (declared,) = grape_path.ENCODING.recovers
-    assert declared.at == {alibi.SLOPE: grape_path.SLOPE * sp.log(2)}
-    assert domain.assignment_allowed(grape_path.ENCODING, declared.assignment).holds
-    assert laws.decide_recovery(grape_path.ENCODING, named("alibi"), declared).holds
+    recovery = Recovery(of="alibi", assignment={grape.EDGES: -m})
+    assert laws.decide_recovery(grape.PATH, named("alibi"), recovery).holds
+    assert domain.assignment_allowed(grape.PATH, recovery.assignment).holds is False
+    (declared,) = grape.PATH.recovers
+    assert declared.at == {biases.ALIBI_SLOPE: grape.PATH_SLOPE * sp.log(2)}
+    assert domain.assignment_allowed(grape.PATH, declared.assignment).holds
+    assert laws.decide_recovery(grape.PATH, named("alibi"), declared).holds
     everywhere = Recovery(of="alibi", assignment=declared.assignment)
-    assert laws.decide_recovery(grape_path.ENCODING, named("alibi"), everywhere).holds is False
+    assert laws.decide_recovery(grape.PATH, named("alibi"), everywhere).holds is False
 
 
 def test_a_value_that_is_not_proved_inside_the_domain_is_left_undecided():
@@ -95,10 +95,14 @@ def test_a_value_that_is_not_proved_inside_the_domain_is_left_undecided():
 
 def test_a_family_may_have_a_value_for_each_member():
     step = sp.Symbol("l", integer=True)
-    for value, inside in ((-fox.LOG_GATES[step], True), (fox.LOG_GATES[step], False), (x * fox.LOG_GATES[step], None)):
-        assignment = {cable.STEPS: sp.Lambda(step, value)}
-        assert domain.assignment_allowed(cable.RELEASED, assignment).holds is inside
-        ruling = laws.decide_recovery(cable.RELEASED, fox.ENCODING, Recovery(of="fox", assignment=assignment))
+    for value, inside in (
+        (-paths.LOG_GATES[step], True),
+        (paths.LOG_GATES[step], False),
+        (x * paths.LOG_GATES[step], None),
+    ):
+        assignment = {paths.CABLE_STEPS: sp.Lambda(step, value)}
+        assert domain.assignment_allowed(paths.CABLE, assignment).holds is inside
+        ruling = laws.decide_recovery(paths.CABLE, paths.FOX, Recovery(of="fox", assignment=assignment))
         assert ruling.holds is (inside is True)
-    shifted = {cable.STEPS: sp.Lambda(step, -fox.LOG_GATES[step + 1])}
-    assert not laws.decide_recovery(cable.RELEASED, fox.ENCODING, Recovery(of="fox", assignment=shifted)).holds
+    shifted = {paths.CABLE_STEPS: sp.Lambda(step, -paths.LOG_GATES[step + 1])}
+    assert not laws.decide_recovery(paths.CABLE, paths.FOX, Recovery(of="fox", assignment=shifted)).holds

@@ -8,7 +8,7 @@ import sympy as sp
 from numpy.typing import NDArray
 from scipy.linalg import block_diag, expm
 
-from lengthgen.theory.encodings import alibi, fox, grape, grape_additive, hope, rotary
+from lengthgen.theory.encodings import biases, grape, hope, paths, rotary
 
 Vector = NDArray[np.float64]
 DIMENSIONS = (4, 8)
@@ -110,13 +110,11 @@ def test_alibi_is_the_dense_unipotent_action(head_dim: int, key_position: int, q
     moved_query = expm(query_position * generator) @ _lifted(np.array([1.0, 0.0]), query)
     moved_key = np.linalg.inv(expm(key_position * generator)).T @ _lifted(np.array([0.0, 1.0]), key)
     exact_slope, j, i = sp.Rational(slope), sp.Integer(query_position), sp.Integer(key_position)
-    action = alibi.generator(slope=exact_slope)
-    inverse_transpose = grape_additive.unipotent(action, i).inv().T
+    action = grape.alibi_generator(slope=exact_slope)
+    inverse_transpose = grape.unipotent(action, i).inv().T
     content = sp.Rational(float(query @ key))
-    score = grape_additive.score(
-        content, query_action=grape_additive.unipotent(action, j), key_action=inverse_transpose
-    )
-    assert score == content + alibi.bias(exact_slope, query_position=j, key_position=i)
+    score = grape.extended_score(content, query_action=grape.unipotent(action, j), key_action=inverse_transpose)
+    assert score == content + biases.alibi_bias(exact_slope, query_position=j, key_position=i)
     np.testing.assert_allclose(_number(score), moved_query @ moved_key, rtol=1e-13, atol=1e-13)
 
 
@@ -131,17 +129,17 @@ def test_alibi_is_the_dense_unipotent_action(head_dim: int, key_position: int, q
     ],
 )
 def test_alibi_slopes(heads: int, exponents: list[float]) -> None:
-    exact = [_number(slope) for slope in alibi.slopes(heads)]
+    exact = [_number(slope) for slope in biases.alibi_slopes(heads)]
     np.testing.assert_allclose(exact, [2.0**-exponent for exponent in exponents], rtol=1e-15)
 
 
 def test_alibi_refuses_no_heads() -> None:
     with pytest.raises(ValueError, match="positive"):
-        alibi.slopes(0)
+        biases.alibi_slopes(0)
 
 
 def _gate_values(log_gates: Vector) -> dict[sp.Expr, sp.Expr]:
-    return {fox.LOG_GATES[index]: sp.Rational(float(value)) for index, value in enumerate(log_gates)}
+    return {paths.LOG_GATES[index]: sp.Rational(float(value)) for index, value in enumerate(log_gates)}
 
 
 @pytest.mark.parametrize(("key", "query"), [(0, 0), (0, 9), (3, 4), (2, 9)])
@@ -151,8 +149,8 @@ def test_fox_bias_and_gate_by_explicit_loops(key: int, query: int) -> None:
     for index in range(key + 1, query + 1):
         product *= gates[index]
     values = _gate_values(np.log(gates))
-    bias = fox.path_bias(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(values)
-    gate = fox.path_gate(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(values)
+    bias = paths.fox_bias(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(values)
+    gate = paths.fox_path_gate(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(values)
     np.testing.assert_allclose(_number(bias), np.log(product), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(_number(gate), product, rtol=1e-12)
 
@@ -167,10 +165,10 @@ def test_fox_is_the_dense_product_of_links(head_dim: int) -> None:
         link = np.eye(head_dim + 2)
         link[-1, -2] = -log_gate
         path = link @ path
-        symbolic_path = fox.link(log_gate=sp.Rational(float(log_gate))) * symbolic_path
+        symbolic_path = grape.fox_link(log_gate=sp.Rational(float(log_gate))) * symbolic_path
     dense = _lifted(np.array([1.0, 0.0]), query) @ np.linalg.inv(path).T @ _lifted(np.array([0.0, 1.0]), key)
     content = sp.Rational(float(query @ key))
-    score = grape_additive.score(content, query_action=sp.eye(2), key_action=symbolic_path.inv().T)
+    score = grape.extended_score(content, query_action=sp.eye(2), key_action=symbolic_path.inv().T)
     np.testing.assert_allclose(_number(score), dense, rtol=1e-13)
     np.testing.assert_allclose(dense, query @ key + log_gates.sum(), rtol=1e-13)
 

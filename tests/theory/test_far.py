@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 from lengthgen.theory import far, properties, twice
-from lengthgen.theory.encodings import kerple, rotary, wavelet
+from lengthgen.theory.encodings import biases, relations, rotary
 from lengthgen.theory.encodings.catalogue import named, with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Family, Normaliser, Parameter
 from lengthgen.theory.far import FarField
@@ -98,12 +98,12 @@ def test_a_parameter_that_may_be_zero_has_a_case_of_its_own_there():
     assert properties.far_field(biased(lambda d: -(1 + r) * d)) == str(FarField.EXPONENTIAL)
     both = f"b > 0: {FarField.EXPONENTIAL}; b = 0, r > 0: {FarField.POLYNOMIAL}; b = 0, r = 0: {FarField.CONSTANT}"
     assert properties.far_field(biased(lambda d: -b * d - sp.log(1 + r * d))) == both
-    turned = Encoding(name="toy", title="", bias=lambda j, i, n: -r * (j - i), rotate=rotary.ENCODING.rotate)
+    turned = Encoding(name="toy", title="", bias=lambda j, i, n: -r * (j - i), rotate=rotary.ROPE.rotate)
     assert properties.far_field(turned) == f"r > 0: {FarField.EXPONENTIAL}; r = 0: {FarField.OSCILLATING}"
 
 
 def test_kerples_power_kernel_is_alibi_at_one_and_falls_faster_beyond():
-    cases = {case.where: case.behaviour for case in far.far_cases(kerple.POWER)}
+    cases = {case.where: case.behaviour for case in far.far_cases(biases.KERPLE_POWER)}
     assert cases == {
         "0 < p < 1": FarField.STRETCHED,
         "p = 1": FarField.EXPONENTIAL,
@@ -113,9 +113,10 @@ def test_kerples_power_kernel_is_alibi_at_one_and_falls_faster_beyond():
 
 @pytest.mark.parametrize(("exponent", "where"), [("1/3", "0 < p < 1"), ("1", "p = 1"), ("3/2", "1 < p <= 2")])
 def test_numbers_at_far_distances_agree_with_the_range(exponent, where):
-    (case,) = [candidate for candidate in far.far_cases(kerple.POWER) if candidate.where == where]
+    (case,) = [candidate for candidate in far.far_cases(biases.KERPLE_POWER) if candidate.where == where]
     far_off = [
-        kerple.power(sp.Integer(10) ** power, scale=sp.S.One, exponent=sp.Rational(exponent)) for power in (6, 12)
+        biases.kerple_power(sp.Integer(10) ** power, scale=sp.S.One, exponent=sp.Rational(exponent))
+        for power in (6, 12)
     ]
     share = float(far_off[1] / far_off[0] / 10**6)  # of the growth that is linear
     expected = {FarField.STRETCHED: share < 0.01, FarField.EXPONENTIAL: share == 1, FarField.FASTER: share > 100}
@@ -125,7 +126,7 @@ def test_numbers_at_far_distances_agree_with_the_range(exponent, where):
 @pytest.mark.parametrize(
     ("encoding", "expected"),
     [
-        (rotary.ENCODING, "oscillates"),
+        (rotary.ROPE, "oscillates"),
         (rotated(growing(-a), growing(a)), "logit to 0, all alike"),
         (rotated(growing(a), growing(-a)), "grows"),
         (rotated(growing(a), growing(a)), "grows"),
@@ -183,7 +184,7 @@ def test_a_factor_is_left_out_only_where_all_scores_have_it_and_depend_on_the_di
 
 
 def test_a_bounded_kernel_beside_a_bias_leaves_the_cases_of_the_bias():
-    turned = replace(rotary.ENCODING, bias=lambda j, i, n: -a * (1 + j - i) ** x)
+    turned = replace(rotary.ROPE, bias=lambda j, i, n: -a * (1 + j - i) ** x)
     assert properties.far_field(turned) == (
         "x < 0: oscillates; x = 0: oscillates; 0 < x < 1: falls slower than exponentially, faster than any power; "
         "x = 1: falls exponentially; x > 1: falls faster than exponentially"
@@ -219,7 +220,7 @@ def weighed_alone(law, *parameters, **others):
         ),
         (weighed_alone(lambda d: -a * d, window=sp.Integer(7)), "D < 7: falls exponentially; D >= 7: no weight"),
         (replace(biased(lambda d: a * d), window=sp.Integer(7)), "D < 7: grows; D >= 7: no weight"),
-        (replace(rotary.ENCODING, normaliser=Normaliser.SIGMOID), "oscillates"),
+        (replace(rotary.ROPE, normaliser=Normaliser.SIGMOID), "oscillates"),
     ],
 )
 def test_the_normaliser_and_the_window_decide_what_becomes_of_far_keys(encoding, expected):
@@ -263,10 +264,10 @@ def test_vectors_added_to_keys_are_classified_by_their_limits(encoding, expected
     assert properties.causal_only(encoding) is causal
 
 
-@pytest.mark.parametrize("name", wavelet.WAVELETS)
+@pytest.mark.parametrize("name", relations.WAVELETS)
 def test_far_keys_lose_every_wavelet(name):
-    own = wavelet.WAVELETS[name]
-    encoding = replace(wavelet.ENCODING, relative_key=lambda j, i, n: wavelet.key_vector(j, i, wavelet=own))
+    own = relations.WAVELETS[name]
+    encoding = replace(relations.WAVELET, relative_key=lambda j, i, n: relations.wavelet_vector(j, i, wavelet=own))
     assert (properties.far_field(encoding), properties.bounded(encoding)) == ("constant", True)
 
 
@@ -307,7 +308,7 @@ def test_tables_with_an_entry_for_every_position_are_bounded_numbers(law, expect
     )
     assert properties.far_field(encoding) == str(expected)
     assert properties.causal_only(encoding) is causal_only
-    turned = replace(encoding, rotate=rotary.ENCODING.rotate)
+    turned = replace(encoding, rotate=rotary.ROPE.rotate)
     if expected is FarField.UNDEFINED:
         assert properties.far_field(turned) == str(expected), "positions enter through the bias whatever turns"
 

@@ -8,7 +8,8 @@ import pytest
 import sympy as sp
 
 from lengthgen.theory import exact, laws
-from lengthgen.theory.encodings import alibi, nope, rotary
+from lengthgen.theory.encodings import biases, rotary
+from lengthgen.theory.encodings import encoding as record
 from lengthgen.theory.encodings.catalogue import named
 from lengthgen.theory.encodings.encoding import (
     DISTANCE_LAWS,
@@ -53,7 +54,7 @@ def turned(query_angle, key_angle):
 ALL = set(DISTANCE_LAWS)
 """Laws of an encoding that acts by distance."""
 CASES = [
-    ("nothing", nope.ENCODING, {*Law}),
+    ("nothing", record.NOPE, {*Law}),
     ("linear", biased(lambda j, i, n: -c * (j - i)), ALL),
     ("both sides", biased(lambda j, i, n: -c * abs(j - i)), ALL),
     ("a table of distances", biased(lambda j, i, n: table(j - i)), ALL),
@@ -70,7 +71,7 @@ CASES = [
         biased(lambda j, i, n: sp.Sum(gates[step], (step, i + 1, j))),
         ALL - {Law.RELATIVE, Law.TRANSLATION},
     ),
-    ("rotation", rotary.ENCODING, ALL),
+    ("rotation", rotary.ROPE, ALL),
     ("key turned back", turned(lambda p, n: p * c, lambda p, n: -p * c), ALL - {Law.RELATIVE, Law.TRANSLATION}),
     ("other speeds", turned(lambda p, n: p * c, lambda p, n: 2 * p * c), ALL - {Law.RELATIVE, Law.TRANSLATION}),
     ("speed by length", turned(lambda p, n: p * c / n, lambda p, n: p * c / n), ALL - {Law.STREAMING}),
@@ -93,7 +94,7 @@ CASES = [
     ),
     (
         "positions scaled",
-        Encoding(name="toy", title="", arxiv="", positions=lambda p, n: p / g, rotate=rotary.ENCODING.rotate),
+        Encoding(name="toy", title="", arxiv="", positions=lambda p, n: p / g, rotate=rotary.ROPE.rotate),
         ALL,
     ),
     ("one bonus for all pairs", biased(lambda j, i, n: c), {*Law}),
@@ -261,16 +262,28 @@ def test_relative_within_the_trained_length_only():
 
 
 RECOVERIES = [
-    (biased(lambda j, i, n: -c * abs(j - i) ** g), alibi.ENCODING, {g: sp.Integer(1), c: alibi.SLOPE}, False, True),
-    (biased(lambda j, i, n: -c * abs(j - i) ** g), alibi.ENCODING, {g: sp.Integer(2), c: alibi.SLOPE}, False, False),
-    (CASES[11][1], alibi.ENCODING, {gates: -alibi.SLOPE}, False, True),
-    (CASES[11][1], alibi.ENCODING, {gates: alibi.SLOPE}, False, False),
-    (CASES[3][1], alibi.ENCODING, {table: sp.Lambda(u, -alibi.SLOPE * u)}, False, True),
-    (CASES[3][1], nope.ENCODING, {table: sp.Lambda(u, 0)}, False, True),
-    (CASES[10][1], alibi.ENCODING, {c: alibi.SLOPE}, False, False),
-    (CASES[10][1], alibi.ENCODING, {c: alibi.SLOPE}, True, True),
-    (rotary.ENCODING, nope.ENCODING, {rotary.FREQUENCY: sp.Integer(0)}, False, True),
-    (nope.ENCODING, rotary.ENCODING, {}, False, False),
+    (
+        biased(lambda j, i, n: -c * abs(j - i) ** g),
+        biases.ALIBI,
+        {g: sp.Integer(1), c: biases.ALIBI_SLOPE},
+        False,
+        True,
+    ),
+    (
+        biased(lambda j, i, n: -c * abs(j - i) ** g),
+        biases.ALIBI,
+        {g: sp.Integer(2), c: biases.ALIBI_SLOPE},
+        False,
+        False,
+    ),
+    (CASES[11][1], biases.ALIBI, {gates: -biases.ALIBI_SLOPE}, False, True),
+    (CASES[11][1], biases.ALIBI, {gates: biases.ALIBI_SLOPE}, False, False),
+    (CASES[3][1], biases.ALIBI, {table: sp.Lambda(u, -biases.ALIBI_SLOPE * u)}, False, True),
+    (CASES[3][1], record.NOPE, {table: sp.Lambda(u, 0)}, False, True),
+    (CASES[10][1], biases.ALIBI, {c: biases.ALIBI_SLOPE}, False, False),
+    (CASES[10][1], biases.ALIBI, {c: biases.ALIBI_SLOPE}, True, True),
+    (rotary.ROPE, record.NOPE, {rotary.FREQUENCY: sp.Integer(0)}, False, True),
+    (record.NOPE, rotary.ROPE, {}, False, False),
 ]
 
 
@@ -281,11 +294,11 @@ def test_special_cases(encoding, other, assignment, within, holds):
 
 
 WEIGHTS = [
-    (lambda j, i, n: c * j - alibi.SLOPE * (j - i), True),
-    (lambda j, i, n: table(j) - alibi.SLOPE * (j - i), True),
-    (lambda j, i, n: c - alibi.SLOPE * (j - i), True),
-    (lambda j, i, n: c * i - alibi.SLOPE * (j - i), False),
-    (lambda j, i, n: -2 * alibi.SLOPE * (j - i), False),
+    (lambda j, i, n: c * j - biases.ALIBI_SLOPE * (j - i), True),
+    (lambda j, i, n: table(j) - biases.ALIBI_SLOPE * (j - i), True),
+    (lambda j, i, n: c - biases.ALIBI_SLOPE * (j - i), True),
+    (lambda j, i, n: c * i - biases.ALIBI_SLOPE * (j - i), False),
+    (lambda j, i, n: -2 * biases.ALIBI_SLOPE * (j - i), False),
 ]
 
 
@@ -293,7 +306,7 @@ WEIGHTS = [
 def test_a_number_that_all_keys_of_a_query_share_changes_scores_but_no_weights(law, holds):
     scores, weights = (
         laws.decide_recovery(
-            biased(law), alibi.ENCODING, Recovery(of="alibi", assignment={}, weights_only=weights_only)
+            biased(law), biases.ALIBI, Recovery(of="alibi", assignment={}, weights_only=weights_only)
         ).holds
         for weights_only in (False, True)
     )
@@ -310,7 +323,7 @@ def test_laws_that_cannot_be_decided_are_reported_as_undecided():
 def test_engines_that_disagree_are_not_believed(monkeypatch):
     monkeypatch.setattr(exact, "decide", lambda left, right, squares=None: exact.Decision(zero=False, generators=()))
     with pytest.raises(EnginesDisagree):
-        laws.decide_law(replace(rotary.ENCODING, title="undecided so far"), Law.RELATIVE)
+        laws.decide_law(replace(rotary.ROPE, title="undecided so far"), Law.RELATIVE)
 
 
 def test_the_score_is_made_of_all_hooks_in_their_order():
@@ -335,7 +348,7 @@ FORMS = [
     ("no length", biased(lambda j, i, n: -c * (j - i)), Law.STREAMING, "n does not occur in the score"),
     ("a length that cancels", biased(lambda j, i, n: -c * (j - i) * n / n), Law.STREAMING, "both engines"),
     ("polynomials", biased(lambda j, i, n: -c * (j - i)), Law.RELATIVE, "both engines"),
-    ("rotations", rotary.ENCODING, Law.NORM, "both engines"),
+    ("rotations", rotary.ROPE, Law.NORM, "both engines"),
     ("a function of the distance", biased(lambda j, i, n: table(j - i)), Law.RELATIVE, "one expression"),
 ]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lengthgen.theory.encodings import fire
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.catalogue import ENCODINGS
 
 DEFAULTS = {
@@ -28,7 +28,7 @@ def test_the_defaults_are_those_of_the_paper_or_its_code(name: str) -> None:
 def test_fire_tells_pairs_apart_by_their_fraction(threshold: int) -> None:
     """Up to the threshold the fraction depends on the distance alone, beyond it on the pair; 0 is always 0."""
     scale = 12
-    labels = fire.relation(threshold).labels(scale, scale)
+    labels = biases.fire_relation(threshold).labels(scale, scale)
     label_of: dict[object, int] = {}
     for query in range(1, scale + 1):
         for key in range(1, query + 1):

@@ -16,39 +16,22 @@ class DuplicateEncoding(LengthgenError):
     """The name or alias belongs to another encoding already."""
 
 
-ORDER = (
-    "nope",
-    "sinusoidal",
-    "learned",
-    "orthogonal",
+FAMILIES = (
+    "encoding",
+    "absolute",
     "seqpe",
     "prism",
-    "relational",
-    "t5",
-    "alibi",
-    "kerple",
-    "bam",
-    "fire",
+    "relations",
+    "biases",
     "rotary",
-    "xpos",
-    "interpolation",
-    "ntk",
-    "yarn",
     "randomized",
     "grape",
-    "grape_commuting",
-    "grape_contextual",
-    "grape_additive",
-    "grape_gated",
-    "grape_path",
-    "fox",
-    "cable",
+    "paths",
     "hope",
-    "swat",
-    "wavelet",
-    "graph_alibi",
 )
 """Modules of this package in the order of tables and figures; modules that are not named here follow, by name."""
+LAST = ("swat", "wavelet", "graph-alibi")
+"""Encodings that tables and figures show after all families."""
 ENCODINGS: dict[str, Encoding] = {}
 """Registered encodings by name, in the order of registration."""
 _BY_NAME: dict[str, Encoding] = {}
@@ -97,8 +80,10 @@ def with_formulas() -> tuple[Encoding, ...]:
 def _register_modules() -> None:
     """Register what each module of this package lists in its ENCODINGS."""
     modules = {module.__name__.rpartition(".")[2]: module for module in sibling_modules(__name__)}
-    for name in [*ORDER, *sorted(modules.keys() - set(ORDER))]:
-        register(*getattr(modules[name], "ENCODINGS", ()))
+    of_families = [encoding for name in FAMILIES for encoding in modules.pop(name).ENCODINGS]
+    register(*sorted(of_families, key=lambda encoding: LAST.index(encoding.name) if encoding.name in LAST else -1))
+    for module in modules.values():
+        register(*getattr(module, "ENCODINGS", ()))
 
 
 _register_modules()

@@ -15,7 +15,7 @@ import sympy as sp
 
 from lengthgen.infrastructure.brief import Brief
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.theory.relation import Relation
+from lengthgen.theory.relation import Relation, constant
 
 HEADS, HEAD_DIM, WIDTH, LAYERS = sp.symbols("H d D layers", integer=True, positive=True)
 """Sizes for counts of parameters: number of heads, head width, model width, number of layers."""
@@ -137,6 +137,27 @@ DISTANCE_LAWS = (Law.RELATIVE, Law.TRANSLATION, Law.NORM, Law.STREAMING)
 
 
 @dataclass(frozen=True, kw_only=True)
+class Properties:
+    """Properties of scores that a registered record states; `lengthgen verify` decides each from the formulas.
+
+    Attributes:
+        far: effect of the position on far keys, in the words of `theory.far`, by ranges of the parameters if it depends
+            on them: "range: effect; range: effect".
+        bounded: True if logits are bounded for bounded content.
+        causal_only: True if the encoding is not meant for keys after the query.
+        width: numbers that a cached key needs beside its content, perhaps by ranges of the parameters; "none" if no
+            fixed number suffices.
+        learned: number of trained numbers, where it is stated in another form than the sum over the parameters.
+    """
+
+    far: str
+    bounded: bool = True
+    causal_only: bool = False
+    width: str = "0"
+    learned: sp.Expr | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Recovery:
     """Another encoding that is a special case of this one.
 
@@ -167,7 +188,7 @@ class Encoding(Brief):
     """A position encoding: score = (A_Q(j) (q + e(j))) . (A_K(i) (k + e(i)) + p(j, i)) + b(j, i), key at i, query at j.
 
     `lengthgen.theory.encodings.catalogue.register` registers it under its name and aliases.  The torch module of a
-    registered encoding is attached under the same name in empirical/encodings/catalogue.py.
+    registered encoding is attached under the same name in empirical/encodings/modules.py.
 
     Attributes:
         name: name on the command line and everywhere else.
@@ -206,6 +227,7 @@ class Encoding(Brief):
         causal: True if a query attends to the keys up to its own position; False if it attends to all keys.
         limit: number of positions for which the law is defined; infinity if there is no bound.
         laws: laws that it declares.
+        properties: further properties that it states; None if it states none, and no claim is made of its laws either.
         recovers: encodings that it declares as special cases.
     """
 
@@ -237,6 +259,7 @@ class Encoding(Brief):
     consecutive: bool = False
     auxiliary: str = ""
     laws: tuple[Law, ...] = ()
+    properties: Properties | None = None
     recovers: tuple[Recovery, ...] = ()
     module: Callable[..., Any] | None = None
     values: Callable[[Any, int, int], Mapping[Any, Any]] | None = None
@@ -290,3 +313,18 @@ class Encoding(Brief):
             "laws": ", ".join(self.laws),
             "special cases": ", ".join(recovery.of for recovery in self.recovers),
         }
+
+
+NOPE = Encoding(
+    name="nope",
+    title="NoPE",
+    arxiv="2305.19466",
+    aliases=("none",),
+    summary="none",
+    relation=constant(),
+    caveat="a decoder can count positions by its causal mask",
+    laws=tuple(Law),
+    properties=Properties(far="no effect"),
+)
+"""No position encoding; only the causal mask distinguishes positions.  Source: Kazemnejad et al., arXiv 2305.19466."""
+ENCODINGS = (NOPE,)

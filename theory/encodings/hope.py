@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import sympy as sp
 
 from lengthgen.theory.encodings import rotary
-from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter, Recovery
+from lengthgen.theory.encodings.encoding import ONE_LAW, Encoding, Law, Option, Parameter, Properties, Recovery
 from lengthgen.theory.relation import relative
 
 RATE = sp.Symbol("theta", positive=True)
@@ -111,7 +111,7 @@ def _query_and_key_actions(position: sp.Expr, _: sp.Expr) -> tuple[sp.Matrix, sp
     return query_action(position, **law), key_action(position, **law)
 
 
-ENCODING = Encoding(
+HOPE = Encoding(
     name="hope",
     title="HoPE",
     arxiv="2509.05218",
@@ -130,6 +130,8 @@ ENCODING = Encoding(
     rotate=_query_and_key_actions,
     relation=relative(),
     laws=(Law.RELATIVE, Law.TRANSLATION, Law.STREAMING),
+    properties=Properties(far="logit to 0, all alike", causal_only=True),
     recovers=(Recovery(of="nope", assignment={RATE: sp.Integer(0), MARGIN: sp.Integer(0)}, attained=False),),
 )
-ENCODINGS = (ENCODING,)
+
+ENCODINGS = (HOPE,)

@@ -16,15 +16,15 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-from lengthgen.theory.encodings import sinusoidal
-from lengthgen.theory.encodings.encoding import ONE_LAW, WIDTH, Encoding, Family, Law, Option, Parameter
+from lengthgen.theory.encodings import absolute, rotary
+from lengthgen.theory.encodings.encoding import ONE_LAW, WIDTH, Encoding, Family, Law, Option, Parameter, Properties
 
 Number: TypeAlias = Any
 """Symbolic expression, fraction or floating-point number."""
 Move = Callable[[Number, Number], Number]
 """(position, last position P - 1) -> position after the move."""
 
-FREQUENCY = sinusoidal.FREQUENCY
+FREQUENCY = rotary.FREQUENCY
 POSITIONS = sp.Symbol("P", integer=True, positive=True)
 HISTOGRAMS = sp.IndexedBase("h", nonnegative=True)
 GATE_WIDTH = 32
@@ -99,7 +99,7 @@ a step is linear and there is no trained number.
 
 def superposition(mass: Callable[[sp.Expr], sp.Expr], *, positions: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
     """Sinusoidal codes of all positions k < P, weighted by their mass, 2 x 1 unevaluated sums.  [P]"""
-    code = sinusoidal.code(_PLACE, frequency=frequency)
+    code = absolute.sinusoidal_code(_PLACE, frequency=frequency)
     return sp.Matrix([sp.Sum(mass(_PLACE) * entry, (_PLACE, 0, positions - 1)) for entry in code])
 
 
@@ -111,7 +111,7 @@ def least_odds(exponent: sp.Expr) -> sp.Expr:
     return (exponent - 1) * exponent ** (-exponent / (exponent - 1))
 
 
-ENCODING = Encoding(
+PRISM = Encoding(
     name="prism",
     title="PRISM",
     arxiv="2506.00920",
@@ -139,5 +139,7 @@ ENCODING = Encoding(
         lambda place: HISTOGRAMS[position, place], positions=POSITIONS, frequency=FREQUENCY
     ),
     laws=(Law.TRANSLATION, Law.STREAMING),
+    properties=Properties(far="the position enters"),
 )
-ENCODINGS = (ENCODING,)
+
+ENCODINGS = (PRISM,)

@@ -15,8 +15,8 @@ from itertools import combinations
 
 import sympy as sp
 
-from lengthgen.theory.encodings import alibi, learned, relational, rotary
-from lengthgen.theory.encodings.encoding import Encoding, Law, Option, Parameter
+from lengthgen.theory.encodings import absolute, biases, relations, rotary
+from lengthgen.theory.encodings.encoding import Encoding, Law, Option, Parameter, Properties
 from lengthgen.theory.relation import relative
 
 POSITIONS = sp.IndexedBase("p", integer=True, nonnegative=True)
@@ -75,7 +75,7 @@ def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
         name=f"random-{encoding.name}",
         title=f"randomized positions ({encoding.title})",
         arxiv="2305.16843",
-        aliases=("randomized",) if encoding is rotary.ENCODING else (),
+        aliases=("randomized",) if encoding is rotary.ROPE else (),
         summary=f"{encoding.summary}, random positions",
         options={"longest": Option(default=512, least=1, most=most)},
         parameters=(random_positions, *encoding.parameters),
@@ -86,12 +86,13 @@ def at_random_positions(encoding: Encoding, *, most: int = 65_536) -> Encoding:
         caveat="",
         drawn_from=encoding.name,
         laws=tuple(law for law in encoding.laws if law is Law.NORM),
+        properties=Properties(far="the position enters", width="none"),
         recovers=(),
     )
 
 
-ROPE, ALIBI, APE = map(at_random_positions, (rotary.ENCODING, alibi.ENCODING, learned.ENCODING))
-RPE = at_random_positions(relational.RPE, most=4_096)  # the relation stores a label for every pair of positions
+ROPE, ALIBI, APE = map(at_random_positions, (rotary.ROPE, biases.ALIBI, absolute.LEARNED))
+RPE = at_random_positions(relations.RPE, most=4_096)  # the relation stores a label for every pair of positions
 OFFSET_APE = replace(
     APE,
     name="offset-ape",
@@ -100,7 +101,7 @@ OFFSET_APE = replace(
     summary="learned absolute, shifted at random",
     parameters=(
         Parameter(symbol=OFFSET, meaning="offset of all positions of a batch, drawn from 0 .. M - n"),
-        *learned.ENCODING.parameters,
+        *absolute.LEARNED.parameters,
     ),
     positions=lambda index, length: index + OFFSET,
     no_relation="",
@@ -108,5 +109,6 @@ OFFSET_APE = replace(
     caveat="training has to find that only distances matter",
     consecutive=True,
     laws=(Law.STREAMING,),
+    properties=Properties(far="the position enters"),
 )
 ENCODINGS = (APE, RPE, ROPE, ALIBI, OFFSET_APE)

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 import sympy as sp
 
-from lengthgen.theory.encodings.encoding import HEAD_DIM, WIDTH, Encoding, Law, Option, Parameter, Recovery
+from lengthgen.theory.encodings.encoding import HEAD_DIM, WIDTH, Encoding, Law, Option, Parameter, Properties, Recovery
 from lengthgen.theory.relation import absolute
 
 Injection = Literal["attn_scalar", "input_add"]
@@ -92,7 +92,7 @@ def released_alibi(slope: sp.Expr, *, key_position: sp.Expr, head_dim: sp.Expr) 
     return slope * key_position / sp.sqrt(head_dim)
 
 
-ENCODING = Encoding(
+SEQPE = Encoding(
     name="seqpe",
     title="SeqPE",
     arxiv="2506.13277",
@@ -118,7 +118,9 @@ ENCODING = Encoding(
     relation=absolute(),
     auxiliary="a contrastive loss and a distillation loss of its codes, with the weight 0.1 each",
     laws=(Law.NORM, Law.STREAMING),
+    properties=Properties(far="the position enters", width="d", learned=27 * WIDTH**2 + (42 + DIGITS) * WIDTH),
     recovers=(Recovery(of="nope", assignment={QUERY_CODES: sp.S.Zero}),),
 )
 """SeqPE; its formulas are those of the default injection."""
-ENCODINGS = (ENCODING,)
+
+ENCODINGS = (SEQPE,)

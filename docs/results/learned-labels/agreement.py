@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from lengthgen.empirical.experiment.store import RunStore
-from lengthgen.learned import relation_answer
+from lengthgen.questions.runs import relation_answer
 
 TASKS = ("select-first", "select-middle", "second", "second_last")
 """Tasks of one output: the open queries are those of one class of tokens, so that labels should mean one role there."""

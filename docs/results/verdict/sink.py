@@ -31,7 +31,7 @@ from torch import Tensor
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.roles import IRRELEVANT
-from lengthgen.empirical.encodings.relational import Relational
+from lengthgen.empirical.encodings.relations import Relational
 from lengthgen.empirical.experiment.ensemble import Setup
 from lengthgen.empirical.experiment.evaluation import teacher_forced
 from lengthgen.empirical.experiment.samples import TEST, Examples

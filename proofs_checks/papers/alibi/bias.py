@@ -9,7 +9,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.papers.alibi import SOURCE
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import alibi
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import LENGTH
 
 Slopes = Callable[[int], Sequence[sp.Expr]]
@@ -36,7 +36,7 @@ _CONTENT_BOUNDS = (sp.S.Zero, sp.log(2))
 def slope_set(*, stated: Slopes) -> Evidence:
     """Decide that the stated slopes are those of `alibi.slopes`, in order, for every number of heads up to 64."""
     for heads in range(1, MOST_HEADS + 1):
-        slopes, expected = alibi.slopes(heads), stated(heads)
+        slopes, expected = biases.alibi_slopes(heads), stated(heads)
         if len(slopes) != len(expected):
             raise Refuted(f"{heads} heads have {len(slopes)} slopes, not {len(expected)}")
         for head, (value, wanted) in enumerate(zip(slopes, expected, strict=True), start=1):
@@ -44,14 +44,14 @@ def slope_set(*, stated: Slopes) -> Evidence:
                 raise Refuted(
                     f"head {head} of {heads} has the slope {value} = {value.n(4)}, not {wanted} = {wanted.n(4)}"
                 )
-    eight = ", ".join(map(str, alibi.slopes(8)))
+    eight = ", ".join(map(str, biases.alibi_slopes(8)))
     return Evidence(
         strength=Strength.EXHAUSTIVE,
         reach=f"H <= {MOST_HEADS}",
         facts=(
             f"equal as numbers, head by head, for 1 to {MOST_HEADS} heads",
             f"8 heads: {eight}",
-            f"12 heads: those of 8, then {', '.join(map(str, alibi.slopes(12)[8:]))}",
+            f"12 heads: those of 8, then {', '.join(map(str, biases.alibi_slopes(12)[8:]))}",
         ),
     )
 
@@ -65,7 +65,7 @@ def effective_windows(*, slopes: Sequence[sp.Expr], windows: Sequence[str], rati
             raise Refuted(f"slope {slope}: the weight falls to {ratio} at distance {exact.n(6)}, not {stated}")
         last = int(sp.floor(exact))
         for distance, below in ((last, False), (last + 1, True)):
-            bias = alibi.bias(slope, query_position=sp.Integer(distance), key_position=sp.S.Zero)
+            bias = biases.alibi_bias(slope, query_position=sp.Integer(distance), key_position=sp.S.Zero)
             gap = sp.log(ratio) - bias
             if not _certainly_positive(gap if below else -gap):
                 side = "not below" if below else "below"
@@ -103,12 +103,12 @@ def _start(heads: int) -> sp.Expr:
 
 
 def _published(slope: sp.Expr, query: sp.Expr, key: sp.Expr) -> sp.Expr:
-    return alibi.bias(slope, query_position=query, key_position=key)
+    return biases.alibi_bias(slope, query_position=query, key_position=key)
 
 
 def key_only(*, key_bias: Callable[[sp.Expr, sp.Expr], sp.Expr], normaliser: Normaliser) -> Evidence:
     """Decide that a bias of the key alone gives the same attention weights as ALiBi, for any two keys of any row."""
-    slope = alibi.SLOPE
+    slope = biases.ALIBI_SLOPE
     query, key, other, score, other_score = sp.symbols("j i i_ s s_", real=True)
     full_logits = [content + _published(slope, query, at) for content, at in ((score, key), (other_score, other))]
     short_logits = [content + key_bias(slope, at) for content, at in ((score, key), (other_score, other))]
@@ -127,11 +127,11 @@ def key_only(*, key_bias: Callable[[sp.Expr, sp.Expr], sp.Expr], normaliser: Nor
 
 def relative_law(*, bias: Bias) -> Evidence:
     """Decide that a common shift of positions does not change the bias, and that the two-sided form extends it."""
-    slope = alibi.SLOPE
+    slope = biases.ALIBI_SLOPE
     i, shift = sp.symbols("i s", real=True)
     distance = sp.Symbol("D", nonnegative=True)
-    assert alibi.ENCODING.bias is not None
-    two_sided = alibi.ENCODING.bias
+    assert biases.ALIBI.bias is not None
+    two_sided = biases.ALIBI.bias
     stated = bias(slope, i + distance, i)
     return Evidence(
         strength=Strength.GENERAL,
@@ -272,7 +272,7 @@ def _largest_mass(bias: BiasAtDistance, content: sp.Expr, window: int, length: i
 
 
 def _linear(slope: sp.Expr, distance: sp.Expr) -> sp.Expr:
-    return alibi.bias(slope, query_position=distance, key_position=sp.S.Zero)
+    return biases.alibi_bias(slope, query_position=distance, key_position=sp.S.Zero)
 
 
 def _sum(slope: sp.Expr, first: sp.Expr, last: sp.Expr) -> sp.Expr:
@@ -390,7 +390,7 @@ CLAIMS = (
         latex=r"e^{-m_hD}<10^{-3}\iff D>\ln(1000)/m_h=13.8\cdot 2^{h-1}",
         label="F",
         check=effective_windows,
-        holds={"slopes": alibi.slopes(8), "windows": _WINDOWS_OF_8, "ratio": sp.Rational(1, 1000)},
+        holds={"slopes": biases.alibi_slopes(8), "windows": _WINDOWS_OF_8, "ratio": sp.Rational(1, 1000)},
         falsifiers={
             "slopes from h = 0": {"slopes": (sp.Integer(1), *_SLOPES_OF_8[:-1])},
             "slopes divided by sqrt(64) (errata F21)": {"slopes": tuple(slope / 8 for slope in _SLOPES_OF_8)},

@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import derivative, require_equal
 from lengthgen.proofs_checks.papers.alibi import SOURCE
 from lengthgen.theory import rational
-from lengthgen.theory.encodings import alibi, grape_additive
+from lengthgen.theory.encodings import biases, grape
 from lengthgen.theory.encodings.encoding import LENGTH
 
 AtOffset = Callable[[sp.Expr], sp.Expr]
@@ -36,14 +36,14 @@ def toeplitz_rank(*, bias: AtOffset, rank: Callable[[int], int]) -> Evidence:
     def second_differences(*middles: sp.Expr) -> sp.Matrix:
         return sp.Matrix([_second_difference(bias, middle) for middle in middles])
 
-    slope, last = alibi.SLOPE, LENGTH - 1
+    slope, last = biases.ALIBI_SLOPE, LENGTH - 1
     corner = sp.Matrix(
         [[bias(sp.S.Zero), bias(-last)], [bias(sp.S.One) - bias(sp.S.Zero), bias(1 - last) - bias(-last)]]
     )
     j, i = sp.symbols("j i", real=True)
-    one_sided = alibi.bias(slope, query_position=j, key_position=i)
-    assert grape_additive.ENCODING.bias is not None
-    of_group = grape_additive.ENCODING.bias(j, i, LENGTH).subs(grape_additive.SLOPE, slope)
+    one_sided = biases.alibi_bias(slope, query_position=j, key_position=i)
+    assert grape.ADDITIVE.bias is not None
+    of_group = grape.ADDITIVE.bias(j, i, LENGTH).subs(grape.GRAPE_SLOPE, slope)
     for query, key in ((1, 0), (0, 1)):
         added, causal = (form.subs({j: query, i: key}) for form in (of_group, one_sided))
         if added != causal:
@@ -128,20 +128,20 @@ def _facts_for_three(size: int, weights: list[Fraction]) -> list[str]:
         require_equal(
             f"T = 3: e_1^T G(n) w = {reached} at n = -2 .. 2",
             lambda: sp.Matrix([reached.subs(n, offset) for offset in offsets]),
-            lambda: sp.Matrix([-_two_sided(sp.Integer(offset)) / alibi.SLOPE for offset in offsets]),
+            lambda: sp.Matrix([-_two_sided(sp.Integer(offset)) / biases.ALIBI_SLOPE for offset in offsets]),
         ),
     ]
 
 
 def _two_sided(offset: sp.Expr) -> sp.Expr:
     """Two-sided ALiBi at an offset."""
-    assert alibi.ENCODING.bias is not None
-    return alibi.ENCODING.bias(offset, sp.S.Zero, LENGTH)
+    assert biases.ALIBI.bias is not None
+    return biases.ALIBI.bias(offset, sp.S.Zero, LENGTH)
 
 
 def _one_sided(offset: sp.Expr) -> sp.Expr:
     """Causal ALiBi at an offset."""
-    return alibi.bias(alibi.SLOPE, query_position=offset, key_position=sp.S.Zero)
+    return biases.alibi_bias(biases.ALIBI_SLOPE, query_position=offset, key_position=sp.S.Zero)
 
 
 def _matrix(bias: AtOffset, positions: int) -> list[list[int]]:
@@ -151,7 +151,7 @@ def _matrix(bias: AtOffset, positions: int) -> list[list[int]]:
 
 def _number(bias: sp.Expr) -> int:
     """The integer -b/m."""
-    return int(-bias / alibi.SLOPE)
+    return int(-bias / biases.ALIBI_SLOPE)
 
 
 def _second_difference(bias: AtOffset, middle: sp.Expr) -> sp.Expr:

@@ -8,7 +8,7 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.bam import SOURCE
-from lengthgen.theory.encodings import alibi, bam
+from lengthgen.theory.encodings import biases
 
 Law = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(distance, th_alpha, th_beta) -> log prior."""
@@ -17,7 +17,7 @@ Posterior = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 
 _SCALE, _EXPONENT, _TIME = sp.symbols("a b t", real=True)
 _DISTANCE, _EPS = sp.Symbol("D", nonnegative=True), sp.Symbol("eps", positive=True)
-_SLOPE = alibi.SLOPE
+_SLOPE = biases.ALIBI_SLOPE
 MOST_HEADS = 64
 
 
@@ -54,9 +54,9 @@ def posterior_identity(*, posterior: Posterior, on_others: Callable[[sp.Expr, sp
 def alibi_case(*, exponent: int, scale: sp.Expr, location: int) -> Evidence:
     """Decide that the log prior with these values of th_beta, th_alpha and mu is ALiBi's bias less m eps."""
     values = {"log_scale": scale, "exponent": sp.Integer(exponent), "smallest": _EPS, "location": sp.Integer(location)}
-    stated = alibi.bias(_SLOPE, query_position=_DISTANCE, key_position=sp.S.Zero) - _SLOPE * _EPS
+    stated = biases.alibi_bias(_SLOPE, query_position=_DISTANCE, key_position=sp.S.Zero) - _SLOPE * _EPS
     facts = tuple(
-        require_equal(f"key at distance D {side} the query", partial(bam.log_prior, offset, **values), stated)
+        require_equal(f"key at distance D {side} the query", partial(biases.bam_log_prior, offset, **values), stated)
         for side, offset in (("before", -_DISTANCE), ("after", _DISTANCE))
     )
     return Evidence(
@@ -74,7 +74,7 @@ def geometric_law(*, mass: Callable[[sp.Expr], sp.Expr], total: Callable[[sp.Exp
     """
     keys = sp.Symbol("T", integer=True, nonnegative=True)
     ratio = sp.exp(-_SLOPE)
-    weight = sp.exp(alibi.bias(_SLOPE, query_position=keys, key_position=sp.S.Zero))
+    weight = sp.exp(biases.alibi_bias(_SLOPE, query_position=keys, key_position=sp.S.Zero))
     x = sp.Symbol("x", positive=True)
     facts = [
         require_equal("base: the sum over 0 keys", lambda: total(sp.S.Zero), sp.S.Zero),
@@ -108,13 +108,13 @@ def geometric_law(*, mass: Callable[[sp.Expr], sp.Expr], total: Callable[[sp.Exp
 def nope_case(*, exponent: sp.Expr, edge: sp.Expr) -> Evidence:
     """Decide that at th_beta = `exponent` all keys have one log prior, and that it goes to 0 as th_alpha -> `edge`."""
     offset, location = sp.symbols("x mu", real=True)
-    numbers = {"log_scale": sp.S.Zero, "smallest": bam.RELEASED_SMALLEST}
-    own, next_one = (bam.log_prior(sp.Integer(-distance), exponent=exponent, **numbers) for distance in (0, 1))
+    numbers = {"log_scale": sp.S.Zero, "smallest": biases.BAM_RELEASED_SMALLEST}
+    own, next_one = (biases.bam_log_prior(sp.Integer(-distance), exponent=exponent, **numbers) for distance in (0, 1))
     if own != next_one:
         raise Refuted(f"th_beta = {exponent}: the log prior is {own.n(4)} at distance 0 and {next_one.n(4)} at 1")
 
     def law(th_beta: sp.Expr) -> sp.Expr:
-        return bam.log_prior(offset, log_scale=_SCALE, exponent=th_beta, smallest=_EPS, location=location)
+        return biases.bam_log_prior(offset, log_scale=_SCALE, exponent=th_beta, smallest=_EPS, location=location)
 
     limit = sp.limit(law(_EXPONENT), _SCALE, edge)
     if limit != 0:
@@ -187,7 +187,7 @@ def tail_order(*, law: Law, farther_than_scale: bool) -> Evidence:
 def initial_slopes(*, initial: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     """Decide that BAM starts as ALiBi: e^th_alpha is the slope of each head, if th_alpha starts at initial(slope)."""
     for heads in range(1, MOST_HEADS + 1):
-        for head, slope in enumerate(alibi.slopes(heads), start=1):
+        for head, slope in enumerate(biases.alibi_slopes(heads), start=1):
             multiplier = sp.exp(initial(slope))
             if multiplier != slope:
                 raise Refuted(f"head {head} of {heads} starts with the slope {multiplier.n(4)}, not {slope.n(4)}")
@@ -200,12 +200,12 @@ def initial_slopes(*, initial: Callable[[sp.Expr], sp.Expr]) -> Evidence:
 
 def _posterior(likelihood: sp.Expr, prior: sp.Expr, others: sp.Expr) -> sp.Expr:
     """Posterior of a key."""
-    return bam.posterior(likelihood, prior, others)
+    return biases.bam_posterior(likelihood, prior, others)
 
 
 def _plain(distance: sp.Expr, log_scale: sp.Expr, exponent: sp.Expr) -> sp.Expr:
     """Log prior without eps."""
-    return bam.power(distance, log_scale=log_scale, exponent=exponent)
+    return biases.bam_power(distance, log_scale=log_scale, exponent=exponent)
 
 
 CLAIMS = (

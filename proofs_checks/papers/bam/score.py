@@ -7,7 +7,7 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.bam import SOURCE
-from lengthgen.theory.encodings import alibi, bam, rotary
+from lengthgen.theory.encodings import biases, rotary
 from lengthgen.theory.encodings.encoding import LENGTH
 from lengthgen.theory.relation import Relation
 
@@ -18,7 +18,7 @@ Score = Callable[[sp.Matrix, sp.Matrix, sp.Expr], sp.Expr]
 
 _POSITION, _SHIFT = sp.symbols("i s", integer=True, nonnegative=True)
 _DISTANCE, _OTHER = sp.symbols("D D_", integer=True, nonnegative=True)
-_SLOPE, _FACTOR = alibi.SLOPE, sp.Symbol("s_h", positive=True)
+_SLOPE, _FACTOR = biases.ALIBI_SLOPE, sp.Symbol("s_h", positive=True)
 
 
 def shifted(*, logit: Logit, multiplied: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
@@ -36,7 +36,13 @@ def shifted(*, logit: Logit, multiplied: Callable[[sp.Expr, sp.Expr], sp.Expr]) 
     factor = multiplied(query, _SHIFT)
     before, after = difference(sp.S.Zero), difference(_SHIFT)
     values = {_POSITION: 1, _DISTANCE: 0, _OTHER: 1, _SHIFT: 3, content: 0, other_content: 1}
-    plain = {bam.LOG_SCALE: 0, bam.EXPONENT: 1, bam.SMALLEST: bam.RELEASED_SMALLEST, bam.FACTOR: 1, bam.LOCATION: 0}
+    plain = {
+        biases.BAM_LOG_SCALE: 0,
+        biases.BAM_EXPONENT: 1,
+        biases.BAM_SMALLEST: biases.BAM_RELEASED_SMALLEST,
+        biases.BAM_FACTOR: 1,
+        biases.BAM_LOCATION: 0,
+    }
     numbers = [sp.N(side.subs(values | plain), 8) for side in (after, factor * before)]
     if abs(numbers[0] - numbers[1]) > sp.Rational(1, 10**6):
         raise Refuted(f"query 2, keys 2 and 1, shifted by 3: the logits differ by {numbers[0]}, not {numbers[1]}")
@@ -61,10 +67,10 @@ def slopes_by_row(*, factor: Callable[[sp.Expr], sp.Expr], tokens: int) -> Evide
     `factor` is query position -> factor of the row's logits.
     """
     row = sp.Symbol("j", integer=True, positive=True)
-    values = {"log_scale": sp.log(_SLOPE), "exponent": sp.S.One, "smallest": bam.RELEASED_SMALLEST}
+    values = {"log_scale": sp.log(_SLOPE), "exponent": sp.S.One, "smallest": biases.BAM_RELEASED_SMALLEST}
 
     def slope(query: sp.Expr) -> sp.Expr:
-        near, far = (factor(query) * bam.log_prior(-sp.Integer(distance), **values) for distance in (0, 1))
+        near, far = (factor(query) * biases.bam_log_prior(-sp.Integer(distance), **values) for distance in (0, 1))
         return near - far
 
     stated = require_equal(
@@ -134,10 +140,10 @@ def pairs_told_apart(*, factor: Callable[[sp.Expr], sp.Expr], relation: Relation
     rise = sp.diff(factor(row), row)
     if not rise.is_positive:
         raise Refuted(f"the factor of row j changes by {rise}: rows 1 and 2 have {factor(sp.S.One)} both")
-    time, scale, exponent = sp.Symbol("t", real=True), bam.LOG_SCALE, bam.EXPONENT
-    assert bam.SSMAX.bias is not None
-    written = bam.SSMAX.bias(_POSITION + _DISTANCE, _POSITION, LENGTH)
-    prior = bam.log_prior(-_DISTANCE, log_scale=scale, exponent=exponent, smallest=bam.SMALLEST)
+    time, scale, exponent = sp.Symbol("t", real=True), biases.BAM_LOG_SCALE, biases.BAM_EXPONENT
+    assert biases.BAM_SSMAX.bias is not None
+    written = biases.BAM_SSMAX.bias(_POSITION + _DISTANCE, _POSITION, LENGTH)
+    prior = biases.bam_log_prior(-_DISTANCE, log_scale=scale, exponent=exponent, smallest=biases.BAM_SMALLEST)
     labels = relation.labels(SCALE)
     seen = labels[labels >= 0]
     if len(set(seen.tolist())) < len(seen):
@@ -154,7 +160,7 @@ def pairs_told_apart(*, factor: Callable[[sp.Expr], sp.Expr], relation: Relation
             ),
             require_equal(
                 "in t = log(D + eps) the log prior has the derivative b times itself, of one sign for b not 0",
-                lambda: sp.Derivative(bam.power(sp.exp(time), log_scale=scale, exponent=exponent), time),
+                lambda: sp.Derivative(biases.bam_power(sp.exp(time), log_scale=scale, exponent=exponent), time),
                 lambda: -exponent * sp.exp(scale + exponent * time),
             ),
             f"so in a row each distance has its own bias; up to scale {SCALE} each of {len(seen)} pairs has its label",
@@ -169,12 +175,12 @@ SCALE = 16
 
 def _bam(content: sp.Expr, query: sp.Expr, key: sp.Expr) -> sp.Expr:
     """Logit of BAM, with a location."""
-    return content + bam.log_prior(
+    return content + biases.bam_log_prior(
         key - query,
-        log_scale=bam.LOG_SCALE,
-        exponent=bam.EXPONENT,
-        smallest=bam.SMALLEST,
-        location=bam.location(bam.LOCATION),
+        log_scale=biases.BAM_LOG_SCALE,
+        exponent=biases.BAM_EXPONENT,
+        smallest=biases.BAM_SMALLEST,
+        location=biases.bam_location(biases.BAM_LOCATION),
     )
 
 
@@ -185,7 +191,7 @@ def _ssmax(content: sp.Expr, query: sp.Expr, key: sp.Expr) -> sp.Expr:
 
 def _temperature(query: sp.Expr) -> sp.Expr:
     """Factor of the logits of a query."""
-    return bam.temperature(query, factor=_FACTOR)
+    return biases.bam_temperature(query, factor=_FACTOR)
 
 
 def _rope(query: sp.Matrix, key: sp.Matrix, angle: sp.Expr) -> sp.Expr:
@@ -267,10 +273,10 @@ CLAIMS = (
         latex=r"\phi(i,j)=(i,j)",
         label="F",
         check=pairs_told_apart,
-        holds={"factor": _temperature, "relation": bam.SSMAX.relation},
+        holds={"factor": _temperature, "relation": biases.BAM_SSMAX.relation},
         falsifiers={
             "one factor for all queries": {"factor": lambda query: _FACTOR},
-            "the relation of BAM": {"relation": bam.ENCODING.relation},
+            "the relation of BAM": {"relation": biases.BAM.relation},
         },
     ),
 )

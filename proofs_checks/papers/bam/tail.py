@@ -8,7 +8,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import derivative, require_equal
 from lengthgen.proofs_checks.papers.bam import SOURCE
 from lengthgen.proofs_checks.signs import is_zero
-from lengthgen.theory.encodings import bam
+from lengthgen.theory.encodings import biases
 
 Law = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(distance plus eps, th_alpha, th_beta) -> log prior."""
@@ -130,7 +130,7 @@ def gradient(*, law: Law, smallest: sp.Rational, stated: sp.Expr) -> Evidence:
 
 def _plain(distance: sp.Expr, log_scale: sp.Expr, exponent: sp.Expr) -> sp.Expr:
     """Log prior at a distance that has eps in it."""
-    return bam.power(distance, log_scale=log_scale, exponent=exponent)
+    return biases.bam_power(distance, log_scale=log_scale, exponent=exponent)
 
 
 CLAIMS = (
@@ -145,7 +145,7 @@ CLAIMS = (
         holds={
             "law": _plain,
             "exponent": sp.Symbol("b", negative=True),
-            "smallest": bam.RELEASED_SMALLEST,
+            "smallest": biases.BAM_RELEASED_SMALLEST,
             "own": -(10**5),
         },
         answers=("own",),
@@ -184,7 +184,7 @@ CLAIMS = (
         latex=r"\partial_{\theta_\beta}\log g=\log g\cdot\log(|x-\mu|+\varepsilon)",
         label="P",
         check=gradient,
-        holds={"law": _plain, "smallest": bam.RELEASED_SMALLEST, "stated": 10**5 * sp.log(10**5)},
+        holds={"law": _plain, "smallest": biases.BAM_RELEASED_SMALLEST, "stated": 10**5 * sp.log(10**5)},
         answers=("stated",),
         falsifiers={
             "with eps = 0": {"smallest": sp.S.Zero},

@@ -9,7 +9,7 @@ from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_
 from lengthgen.proofs_checks.induction import combine, empty_value, last_term
 from lengthgen.proofs_checks.papers.cable import SOURCE
 from lengthgen.theory import exact
-from lengthgen.theory.encodings import alibi, cable, fox
+from lengthgen.theory.encodings import biases, paths
 
 Formula = Callable[[sp.Expr], sp.Expr]
 Bias = Callable[[sp.Expr, sp.Expr], sp.Expr]
@@ -24,7 +24,7 @@ _TEXT = "the text of version 3"
 
 def minus_gated(distance: sp.Expr, gate: sp.Expr) -> sp.Expr:
     """Cable's bias -g D."""
-    return cable.bias(distance, gate=gate)
+    return paths.cable_bias(distance, gate=gate)
 
 
 def printed(distance: sp.Expr, gate: sp.Expr) -> sp.Expr:
@@ -34,12 +34,12 @@ def printed(distance: sp.Expr, gate: sp.Expr) -> sp.Expr:
 
 def released_step(logit: sp.Expr) -> sp.Expr:
     """Step of the released code, softplus(z)."""
-    return -cable.log_gate(logit)
+    return -paths.cable_log_gate(logit)
 
 
 def text_step(logit: sp.Expr) -> sp.Expr:
     """Step of the text, ReLU(z)."""
-    return cable.rectified(logit)
+    return paths.cable_rectified(logit)
 
 
 def as_forget_gates(*, cable_logit: Bias) -> Evidence:
@@ -49,25 +49,25 @@ def as_forget_gates(*, cable_logit: Bias) -> Evidence:
     """
     content, offset, total, step = sp.symbols("W.x b D s", real=True)
     i, j = sp.symbols("i j", integer=True)
-    path, extended = (cable.distance(cable.STEPS, key=i, query=end) for end in (j, j + 1))
-    gates, more_gates = (fox.path_bias(key=i, query=end) for end in (j, j + 1))
+    path, extended = (paths.cable_distance(paths.CABLE_STEPS, key=i, query=end) for end in (j, j + 1))
+    gates, more_gates = (paths.fox_bias(key=i, query=end) for end in (j, j + 1))
     added, added_gate = last_term("D of Cable", path, extended), last_term("D of FoX", gates, more_gates)
-    gate, empty = sp.Integer(1), empty_value("D of Cable", cable.distance(cable.STEPS, key=i, query=i))
+    gate, empty = sp.Integer(1), empty_value("D of Cable", paths.cable_distance(paths.CABLE_STEPS, key=i, query=i))
     facts = (
         require_equal(
             "e^(log gate) of Cable = sigma(W.x + b) of FoX",
-            sp.exp(cable.log_gate(cable_logit(content, offset))),
-            lambda: fox.gate(content + offset),
+            sp.exp(paths.cable_log_gate(cable_logit(content, offset))),
+            lambda: paths.fox_gate(content + offset),
         ),
         same_by_sympy(
-            "base: no token on the path", minus_gated(empty, gate), empty_value("D", fox.path_bias(key=i, query=i))
+            "base: no token on the path", minus_gated(empty, gate), empty_value("D", paths.fox_bias(key=i, query=i))
         ),
         require_equal(
             "step: the sums change alike when -s = log f",
             lambda: minus_gated(combine(path, -total, added.subs(added, step)), gate),
             lambda: combine(gates, total, added_gate.subs(added_gate, -step)),
         ),
-        same_by_sympy("trained numbers", cable.RELEASED.learned, fox.ENCODING.learned),
+        same_by_sympy("trained numbers", paths.CABLE.learned, paths.FOX.learned),
     )
     return Evidence(
         strength=Strength.GENERAL,
@@ -87,9 +87,9 @@ def order(*, bias: Bias, steps: Step, gate: Formula, ties: frozenset[str]) -> Ev
     """
     i, j = sp.symbols("i j", integer=True)
     logit, size = sp.Symbol("z", real=True), sp.Symbol("r", nonnegative=True)
-    path = cable.distance(cable.RECTIFIED, key=i, query=j)
-    added = last_term("D", path, cable.distance(cable.RECTIFIED, key=i, query=j + 1))
-    one_step = empty_value("D_j,j+1", cable.distance(cable.RECTIFIED, key=j, query=j + 1))
+    path = paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=j)
+    added = last_term("D", path, paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=j + 1))
+    one_step = empty_value("D_j,j+1", paths.cable_distance(paths.CABLE_RECTIFIED, key=j, query=j + 1))
     _require_sign("the gate", gate, strict=True)
     facts, with_ties = [f"the gate {gate(logit)} is positive"], set()
     for version, step in steps.items():
@@ -101,14 +101,16 @@ def order(*, bias: Bias, steps: Step, gate: Formula, ties: frozenset[str]) -> Ev
             raise exact.Undecided(f"{step(logit)} is neither positive nor 0 at a tried point")
         facts.append(f"{version}: the step {step(logit)} is {'positive' if dead is None else f'0 at z = {dead}'}")
     positive = sp.Symbol("g", positive=True)
-    at_query = bias(empty_value("D", cable.distance(cable.RECTIFIED, key=i, query=i)), positive)
+    at_query = bias(empty_value("D", paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=i)), positive)
     change = sp.expand(bias(one_step.subs(one_step, size), positive) - at_query)
     if not change.is_nonpositive:
         value = change.subs({size: 1, positive: 1})
         raise Refuted(f"s = 1, g = 1: a key one token farther away has a bias that is greater by {value}")
     facts += [
         same_by_sympy("B_ii = 0", at_query, sp.Integer(0)),
-        same_by_sympy("each token on the path adds one step", added, sp.Symbol(str(cable.RECTIFIED[j + 1]), real=True)),
+        same_by_sympy(
+            "each token on the path adds one step", added, sp.Symbol(str(paths.CABLE_RECTIFIED[j + 1]), real=True)
+        ),
         f"B_i-1,j - B_i,j = {change} <= 0, with r a step: by induction B <= 0, and no nearer key has less",
     ]
     if with_ties != set(ties):
@@ -141,14 +143,14 @@ def constant_steps(*, bias: Bias, step: sp.Expr, gate: Formula, offset: Formula)
         offset: slope -> offset b of the released code, with W = 0.
     """
     i, n = sp.Symbol("i", integer=True), sp.Symbol("n", integer=True, nonnegative=True)
-    slope, distance = alibi.SLOPE, sp.Symbol("D", real=True)
+    slope, distance = biases.ALIBI_SLOPE, sp.Symbol("D", real=True)
     if not step.is_nonnegative:
         raise Refuted(f"no ReLU is {step}")
     if not gate(slope).is_positive:
         raise Refuted(f"no softplus is {gate(slope)} for every m > 0")
-    path, extended = (cable.distance(cable.RECTIFIED, key=i, query=i + end) for end in (n, n + 1))
+    path, extended = (paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=i + end) for end in (n, n + 1))
     added = last_term("D", path, extended)
-    empty = empty_value("D", cable.distance(cable.RECTIFIED, key=i, query=i))
+    empty = empty_value("D", paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=i))
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -157,7 +159,7 @@ def constant_steps(*, bias: Bias, step: sp.Expr, gate: Formula, offset: Formula)
                 lambda: (
                     bias(combine(path, distance, added.subs(added, step)), gate(slope)) - bias(distance, gate(slope))
                 ),
-                lambda: alibi.bias(slope, query_position=n + 1, key_position=n),
+                lambda: biases.alibi_bias(slope, query_position=n + 1, key_position=n),
             ),
             same_by_sympy("B_ii = 0 = -m 0", bias(empty, gate(slope)), sp.Integer(0)),
             same_by_sympy("released code: softplus(b) = m", released_step(offset(slope)), slope),
@@ -214,7 +216,7 @@ def gate_of_one(*, step: Formula, gate_of: Formula) -> Evidence:
     i, j = sp.symbols("i j", integer=True)
     total, size = sp.symbols("D s", real=True)
     logit, down = sp.Symbol("z", negative=True), sp.Symbol("p", nonnegative=True)
-    path, extended = (cable.distance(cable.RECTIFIED, key=i, query=end) for end in (j, j + 1))
+    path, extended = (paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=end) for end in (j, j + 1))
     added = last_term("D", path, extended)
     if gate_of(step(-down)) != 1:
         raise Refuted(f"z = -1: the gate is {sp.N(gate_of(step(sp.Integer(-1))), 4)}, not 1")
@@ -256,7 +258,7 @@ CLAIMS = (
         holds={
             "bias": minus_gated,
             "steps": {_RELEASED: released_step, _TEXT: text_step},
-            "gate": lambda logit: cable.gate(logit=logit),
+            "gate": lambda logit: paths.cable_gate(logit=logit),
             "ties": frozenset({_TEXT}),
         },
         answers=("ties",),

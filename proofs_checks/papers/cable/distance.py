@@ -11,7 +11,7 @@ from lengthgen.proofs_checks.papers.cable import SOURCE
 from lengthgen.proofs_checks.papers.cable.bias import OVER_PATHS, minus_gated
 from lengthgen.proofs_checks.papers.fox.bias import RowTerm, Weight, sigmoid
 from lengthgen.theory import exact
-from lengthgen.theory.encodings import cable
+from lengthgen.theory.encodings import paths
 
 _ROW = sp.symbols("g_j g_l D_lj D_il", real=True)
 _POINTS = range(1, 6)
@@ -27,9 +27,9 @@ def gated_cocycle(*, defect: Callable[..., sp.Expr], gates: Callable[..., tuple[
     """
     at_query, at_middle, near, far = _ROW
     i, middle, j = sp.symbols("i l j", integer=True)
-    path, tail = (cable.distance(cable.STEPS, key=key, query=j) for key in (i, middle))
+    path, tail = (paths.cable_distance(paths.CABLE_STEPS, key=key, query=j) for key in (i, middle))
     added, added_to_tail = (
-        last_term("D", part, cable.distance(cable.STEPS, key=key, query=j + 1))
+        last_term("D", part, paths.cable_distance(paths.CABLE_STEPS, key=key, query=j + 1))
         for part, key in ((path, i), (tail, middle))
     )
     first, second = gates(at_query, at_middle)
@@ -46,7 +46,9 @@ def gated_cocycle(*, defect: Callable[..., sp.Expr], gates: Callable[..., tuple[
         strength=Strength.GENERAL,
         facts=(
             same_by_sympy(
-                "base j = l: D_ll = 0", empty_value("D_ll", cable.distance(cable.STEPS, key=j, query=j)), sp.Integer(0)
+                "base j = l: D_ll = 0",
+                empty_value("D_ll", paths.cable_distance(paths.CABLE_STEPS, key=j, query=j)),
+                sp.Integer(0),
             ),
             *(require_equal(*test) for test in tests),
             "the defect is 0 for all paths only if the gates of j and l are equal, as they are without gates",
@@ -68,9 +70,9 @@ def geometry(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], total: sp.Expr) -
         values = {gates[0]: 1, gates[1]: 2, distance: 1}
         raise Refuted(f"D = 1, gates 1 and 2: K_12 = {rows[0].subs(values)}, K_21 = {rows[1].subs(values)}")
     i, j = sp.symbols("i j", integer=True)
-    if not (cable.STEPS[i].is_positive and cable.RECTIFIED[i].is_nonnegative):
+    if not (paths.CABLE_STEPS[i].is_positive and paths.CABLE_RECTIFIED[i].is_nonnegative):
         raise exact.Undecided("the signs of the steps are not known")
-    _, first, last = cable.distance(cable.STEPS, key=i, query=j).limits[0]
+    _, first, last = paths.cable_distance(paths.CABLE_STEPS, key=i, query=j).limits[0]
     before, scale = sp.symbols("A s", real=True)
     form = 2 * before * (total - before) * kernel(scale, sp.Integer(1))
     if form.subs({before: 1, scale: 1}) < 0:
@@ -103,9 +105,9 @@ def _written_out(kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], tokens: int) -> 
 
     pairs = [(a, b) for a in range(tokens + 1) for b in range(a + 1, tokens + 1)]
     distances = {
-        (a, b): cable.distance(cable.STEPS, key=sp.Integer(a), query=sp.Integer(b))
+        (a, b): paths.cable_distance(paths.CABLE_STEPS, key=sp.Integer(a), query=sp.Integer(b))
         .doit()
-        .xreplace({cable.STEPS[index]: step for index, step in enumerate(steps)})
+        .xreplace({paths.CABLE_STEPS[index]: step for index, step in enumerate(steps)})
         for a, b in pairs
     }
     return require_equal(
@@ -124,9 +126,9 @@ def after_a_prefix(*, weight: Weight, kept: RowTerm) -> Evidence:
     """
     s, start, j = sp.symbols("s t j", integer=True)
     at_query, at_key, other, content, prefix, gate, total = sp.symbols("S_j S_i w q.k P g S", real=True)
-    long, short = (cable.distance(cable.STEPS, key=key, query=j) for key in (s, start))
+    long, short = (paths.cable_distance(paths.CABLE_STEPS, key=key, query=j) for key in (s, start))
     added, added_to_short = (
-        last_term("S", part, cable.distance(cable.STEPS, key=key, query=j + 1))
+        last_term("S", part, paths.cable_distance(paths.CABLE_STEPS, key=key, query=j + 1))
         for part, key in ((long, s), (short, start))
     )
 
@@ -195,8 +197,8 @@ def streaming(*, recalled: Callable[..., sp.Expr]) -> Evidence:
     """
     i, j = sp.symbols("i j", integer=True)
     running, cached, old_gate, new_gate, step = sp.symbols("S_j S_i g_j g_j+1 s_j+1", real=True)
-    path = cable.distance(cable.RECTIFIED, key=i, query=j)
-    added = last_term("D", path, cable.distance(cable.RECTIFIED, key=i, query=j + 1))
+    path = paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=j)
+    added = last_term("D", path, paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=j + 1))
     anew = combine(path, running - cached, added.subs(added, step))
     old = minus_gated(running - cached, old_gate)
     facts = [
@@ -207,7 +209,7 @@ def streaming(*, recalled: Callable[..., sp.Expr]) -> Evidence:
         ),
         require_equal(
             "K-Cable: e^-B of the query j + 1",
-            lambda: sp.exp(-cable.logarithm(new_gate * anew)),
+            lambda: sp.exp(-paths.cable_logarithm(new_gate * anew)),
             lambda: 1 + recalled(running + step, cached, old, step, new_gate) ** 2,
         ),
     ]
@@ -277,7 +279,11 @@ CLAIMS = (
         latex=r"e^{-\log(1+a^2D^2)}=\frac{1}{1+a^2D^2},\quad\sum_{D}\frac{1}{1+a^2D^2}<\infty",
         label="F",
         check=tail,
-        holds={"law": lambda distance: cable.logarithm(distance_=distance), "power": sp.Integer(2), "finite": True},
+        holds={
+            "law": lambda distance: paths.cable_logarithm(distance_=distance),
+            "power": sp.Integer(2),
+            "finite": True,
+        },
         answers=("power", "finite"),
         falsifiers={
             "exponential": {"law": lambda distance: minus_gated(distance, sp.Integer(1))},

@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.papers.fire import SOURCE
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import fire
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import LENGTH
 from lengthgen.theory.exact import Undecided
 
@@ -73,13 +73,13 @@ def unit_range(*, fraction: Fraction) -> Evidence:
     facts = [
         require_equal(
             "e^psi(x) = c x + 1, so psi rises, from psi(0) = 0",
-            lambda: sp.exp(fire.psi(x, rate=rate)),
+            lambda: sp.exp(biases.fire_psi(x, rate=rate)),
             lambda: rate * x + 1,
         )
     ]
     for name, threshold, reach in (("L = j + s", query + more, query + more), ("L = j - s", query - more, query)):
         value = fraction(distance, query, threshold, rate)
-        stated = fire.psi(distance, rate=rate) / fire.psi(reach, rate=rate)
+        stated = biases.fire_psi(distance, rate=rate) / biases.fire_psi(reach, rate=rate)
         facts.append(
             require_same(f"{name}: the input is psi(D) / psi({'L' if reach == threshold else 'j'})", value, stated)
         )
@@ -100,12 +100,12 @@ def relative_up_to_threshold(*, last: Callable[[int], int]) -> Evidence:
     rate, key, distance, more = sp.symbols("c i D s", positive=True)
     later = sp.Symbol("j", positive=True)
     query = key + distance
-    within = fire.fraction(distance=distance, query_position=query, threshold=query + more, rate=rate)
+    within = biases.fire_fraction(distance=distance, query_position=query, threshold=query + more, rate=rate)
     facts = (
         require_same(
             "j <= L = j + s: the input is psi(D) / psi(L), in which j does not occur",
             within,
-            fire.psi(distance, rate=rate) / fire.psi(query + more, rate=rate),
+            biases.fire_psi(distance, rate=rate) / biases.fire_psi(query + more, rate=rate),
         ),
         require_positive(
             "j > L: the argument of psi(j + 1) exceeds that of psi(j) by", _argument(later + 1) - _argument(later)
@@ -134,7 +134,9 @@ def rescaled_rows(*, matched: Fraction) -> Evidence:
         require_same(
             "k = psi(L)/psi(j), below 1, so 0 < D' < D",
             sp.log(rate * other + 1),
-            fire.psi(distance, rate=rate) * fire.psi(threshold, rate=rate) / fire.psi(query, rate=rate),
+            biases.fire_psi(distance, rate=rate)
+            * biases.fire_psi(threshold, rate=rate)
+            / biases.fire_psi(query, rate=rate),
         ),
         "so row j is row L with psi(D) scaled by psi(L)/psi(j), and stays in [0, 1) (claim fire-1)",
     )
@@ -166,12 +168,12 @@ def _require_relation(threshold: int) -> None:
     """Require that pairs with the same label of `fire.relation` have the same input."""
     keys, queries = (index + 1 for index in np.triu_indices(FARTHEST))
     seen: dict[int, sp.Expr] = {}
-    for label, key, query in zip(fire.relation(threshold).label(keys, queries), keys, queries, strict=True):
-        part = fire.fraction(
+    for label, key, query in zip(biases.fire_relation(threshold).label(keys, queries), keys, queries, strict=True):
+        part = biases.fire_fraction(
             distance=sp.Integer(query - key),
             query_position=sp.Integer(query),
             threshold=sp.Integer(threshold),
-            rate=fire.RATE,
+            rate=biases.FIRE_RATE,
         )
         if seen.setdefault(int(label), part) != part:
             raise Refuted(f"L = {threshold}: label {label} has the inputs {seen[int(label)]} and {part} (i = {key})")
@@ -182,33 +184,35 @@ def _require_relation(threshold: int) -> None:
 def _positions_from_0() -> list[str]:
     """Fact that this project's encoding, which counts positions from 0, is the paper's after a shift by one."""
     query, key = sp.symbols("j i", integer=True, positive=True)
-    assert fire.ENCODING.bias is not None
-    law = fire.LAW(
-        fire.fraction(distance=sp.Abs(query - key), query_position=query, threshold=fire.THRESHOLD, rate=fire.RATE)
+    assert biases.FIRE.bias is not None
+    law = biases.FIRE_LAW(
+        biases.fire_fraction(
+            distance=sp.Abs(query - key), query_position=query, threshold=biases.FIRE_THRESHOLD, rate=biases.FIRE_RATE
+        )
     )
     return [
-        require_same("the law counted from 0, at j - 1 and i - 1", fire.ENCODING.bias(query - 1, key - 1, LENGTH), law)
+        require_same("the law counted from 0, at j - 1 and i - 1", biases.FIRE.bias(query - 1, key - 1, LENGTH), law)
     ]
 
 
 def _argument(position: sp.Expr) -> sp.Expr:
     """The number c x + 1, whose logarithm is psi(x)."""
-    return sp.exp(fire.psi(position, rate=fire.RATE))
+    return sp.exp(biases.fire_psi(position, rate=biases.FIRE_RATE))
 
 
 def _published(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     """Input of the network as the paper defines it."""
-    return fire.fraction(distance=distance, query_position=query, threshold=threshold, rate=rate)
+    return biases.fire_fraction(distance=distance, query_position=query, threshold=threshold, rate=rate)
 
 
 def _matched(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     """Distance in the row of query L that has the input of this distance in the row of the query."""
-    return fire.recovered_distance(_published(distance, query, threshold, rate), threshold=threshold, rate=rate)
+    return biases.fire_distance(_published(distance, query, threshold, rate), threshold=threshold, rate=rate)
 
 
 def _without_position(distance: sp.Expr, query: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     """Input divided by psi(L) alone, without the query position."""
-    return fire.psi(distance, rate=rate) / fire.psi(threshold, rate=rate)
+    return biases.fire_psi(distance, rate=rate) / biases.fire_psi(threshold, rate=rate)
 
 
 _INTERPOLATION = "progressive interpolation with a threshold; positions counted from 1"

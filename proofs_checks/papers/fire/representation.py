@@ -9,17 +9,23 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.fire import SOURCE
 from lengthgen.proofs_checks.papers.fire.inputs import refute_if_apart, require_same, sign
-from lengthgen.theory.encodings import alibi, fire, kerple, t5
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import HEADS, LAYERS
 
 Shape = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(input u, L, c) -> f(u), which should be ALiBi's bias."""
 
 _BIASES: tuple[tuple[str, Callable[[sp.Expr], sp.Expr]], ...] = (
-    ("ALiBi", lambda distance: alibi.bias(alibi.SLOPE, query_position=distance, key_position=sp.S.Zero)),
-    ("Kerple, power", lambda distance: kerple.power(distance, scale=kerple.SCALE, exponent=kerple.EXPONENT)),
-    ("Kerple, log", lambda distance: kerple.logarithm(distance, scale=kerple.SCALE, rate=kerple.RATE)),
-    ("T5", lambda distance: t5.WEIGHTS[t5.bucket(distance)]),
+    ("ALiBi", lambda distance: biases.alibi_bias(biases.ALIBI_SLOPE, query_position=distance, key_position=sp.S.Zero)),
+    (
+        "Kerple, power",
+        lambda distance: biases.kerple_power(distance, scale=biases.KERPLE_SCALE, exponent=biases.KERPLE_EXPONENT),
+    ),
+    (
+        "Kerple, log",
+        lambda distance: biases.kerple_logarithm(distance, scale=biases.KERPLE_SCALE, rate=biases.KERPLE_RATE),
+    ),
+    ("T5", lambda distance: biases.T5_WEIGHTS[biases.t5_bucket(distance)]),
 )
 
 MOST_DISTANCES = 6
@@ -31,21 +37,21 @@ def exact_up_to_threshold(*, shape: Shape, beyond: int) -> Evidence:
     for threshold in range(1, 5):
         for query in range(1, threshold + beyond + 1):
             for distance in range(query):
-                part = fire.fraction(
+                part = biases.fire_fraction(
                     distance=sp.Integer(distance),
                     query_position=sp.Integer(query),
                     threshold=sp.Integer(threshold),
                     rate=unit,
                 )
-                value = shape(part, sp.Integer(threshold), unit).subs(alibi.SLOPE, unit)
+                value = shape(part, sp.Integer(threshold), unit).subs(biases.ALIBI_SLOPE, unit)
                 where = f"c = 1, L = {threshold}, j = {query}, D = {distance}, m = 1"
                 refute_if_apart(f"{where}: f of the input", value, sp.Integer(-distance))
     rate, key, more = sp.symbols("c i s", positive=True)
     distance = sp.Symbol("D", integer=True, nonnegative=True)
     part = sp.Symbol("u", nonnegative=True)
     query, threshold = key + distance, key + distance + more
-    recovered = fire.recovered_distance(
-        fire.fraction(distance=distance, query_position=query, threshold=threshold, rate=rate),
+    recovered = biases.fire_distance(
+        biases.fire_fraction(distance=distance, query_position=query, threshold=threshold, rate=rate),
         threshold=threshold,
         rate=rate,
     )
@@ -53,8 +59,8 @@ def exact_up_to_threshold(*, shape: Shape, beyond: int) -> Evidence:
     for name, bias in _BIASES:
         facts.append(require_same(f"{name}: f(u) = bias at (e^(u psi(L)) - 1)/c", bias(recovered), bias(distance)))
     power = sp.Symbol("e^(u psi(L))", positive=True)
-    stated = -alibi.SLOPE / rate * (power - 1)
-    written = shape(part, threshold, rate).subs(sp.exp(part * fire.psi(threshold, rate=rate)), power)
+    stated = -biases.ALIBI_SLOPE / rate * (power - 1)
+    written = shape(part, threshold, rate).subs(sp.exp(part * biases.fire_psi(threshold, rate=rate)), power)
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -69,14 +75,14 @@ def exact_up_to_threshold(*, shape: Shape, beyond: int) -> Evidence:
 
 def _beyond() -> sp.Expr:
     """Value of f for ALiBi at c = 1, L = 1, j = 3, D = 2, beyond the threshold."""
-    part = fire.fraction(distance=sp.Integer(2), query_position=sp.Integer(3), threshold=sp.S.One, rate=sp.S.One)
-    return _alibi_shape(part, sp.S.One, sp.S.One).subs(alibi.SLOPE, 1)
+    part = biases.fire_fraction(distance=sp.Integer(2), query_position=sp.Integer(3), threshold=sp.S.One, rate=sp.S.One)
+    return _alibi_shape(part, sp.S.One, sp.S.One).subs(biases.ALIBI_SLOPE, 1)
 
 
 def _alibi_shape(part: sp.Expr, threshold: sp.Expr, rate: sp.Expr) -> sp.Expr:
     """The f that gives ALiBi's bias."""
-    distance = fire.recovered_distance(part, threshold=threshold, rate=rate)
-    return alibi.bias(alibi.SLOPE, query_position=distance, key_position=sp.S.Zero)
+    distance = biases.fire_distance(part, threshold=threshold, rate=rate)
+    return biases.alibi_bias(biases.ALIBI_SLOPE, query_position=distance, key_position=sp.S.Zero)
 
 
 def interpolating_width(
@@ -94,15 +100,15 @@ def interpolating_width(
                 f"{count} distances: the table {alternating} forces {forced} kinks, {width(count)} units have less"
             )
     facts = [_interpolation(count, width(count)) for count in range(2, MOST_DISTANCES + 1)]
-    values = [(-1) ** int(bucket(sp.Integer(distance))) for distance in range(t5.LONGEST)]
+    values = [(-1) ** int(bucket(sp.Integer(distance))) for distance in range(biases.T5_LONGEST)]
     forced = least_kinks(values)
     if forced != forced_by_t5 or forced <= t5_width:
         raise Refuted(
             f"the buckets, +1 and -1 in turn, force {forced} kinks on 128 distances: not {forced_by_t5}, of {t5_width}"
         )
-    if t5_width != fire.HIDDEN:
-        raise Refuted(f"the network has {fire.HIDDEN} units, not {t5_width}")
-    first_count = next(count for count in range(2, t5.LONGEST + 1) if least_kinks(values[:count]) > t5_width)
+    if t5_width != biases.FIRE_HIDDEN:
+        raise Refuted(f"the network has {biases.FIRE_HIDDEN} units, not {t5_width}")
+    first_count = next(count for count in range(2, biases.T5_LONGEST + 1) if least_kinks(values[:count]) > t5_width)
     return Evidence(
         strength=Strength.BOUNDED,
         reach=f"n <= {MOST_DISTANCES}",
@@ -115,7 +121,7 @@ def interpolating_width(
             f"{t5_width} units; from {first_count} distances on they are too few",
             require_equal(
                 "numbers trained: the network, c and L, in every layer",
-                lambda: fire.ENCODING.learned,
+                lambda: biases.FIRE.learned,
                 lambda: LAYERS * (2 * t5_width + (t5_width + 1) * HEADS + 2),
             ),
         ),
@@ -154,7 +160,7 @@ def _interpolation(count: int, units: int) -> str:
     The inputs u_0 < u_1 < ... are those of the distances.
     """
     inputs = [
-        fire.fraction(
+        biases.fire_fraction(
             distance=sp.Integer(distance),
             query_position=sp.Integer(count),
             threshold=sp.Integer(count),
@@ -193,9 +199,9 @@ CLAIMS = (
         holds={"shape": _alibi_shape, "beyond": 0},
         falsifiers={
             "exact at j = L + 1": {"beyond": 1},
-            "f linear": {"shape": lambda part, threshold, rate: -alibi.SLOPE * threshold * part},
+            "f linear": {"shape": lambda part, threshold, rate: -biases.ALIBI_SLOPE * threshold * part},
             "without the 1 taken off": {
-                "shape": lambda part, threshold, rate: _alibi_shape(part, threshold, rate) - alibi.SLOPE / rate
+                "shape": lambda part, threshold, rate: _alibi_shape(part, threshold, rate) - biases.ALIBI_SLOPE / rate
             },
         },
     ),
@@ -208,13 +214,13 @@ CLAIMS = (
         latex=r"f(u)=t_0+\sum_{k<n-1}a_k\,\mathrm{relu}(u-u_k),\quad f(u_D)=t_D\ (D<n);\quad 45>32",
         label="F",
         check=interpolating_width,
-        holds={"width": lambda count: count - 1, "bucket": t5.bucket, "forced_by_t5": 45, "t5_width": 32},
+        holds={"width": lambda count: count - 1, "bucket": biases.t5_bucket, "forced_by_t5": 45, "t5_width": 32},
         answers=("forced_by_t5", "t5_width"),
         falsifiers={
             "n - 3 units, or 1": {"width": lambda count: max(count - 3, 1)},
             "n - 2 units": {"width": lambda count: count - 2},
-            "the rule of 16 buckets": {"bucket": lambda offset: t5.Bucket(offset, 16, t5.LONGEST)},
-            "buckets paired": {"bucket": lambda offset: t5.bucket(offset) // 2},
+            "the rule of 16 buckets": {"bucket": lambda offset: biases.Bucket(offset, 16, biases.T5_LONGEST)},
+            "buckets paired": {"bucket": lambda offset: biases.t5_bucket(offset) // 2},
         },
     ),
 )

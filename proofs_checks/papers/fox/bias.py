@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.induction import combine, empty_value, last_term
 from lengthgen.proofs_checks.papers.fox import SOURCE
 from lengthgen.proofs_checks.papers.fox.law import PathFormula
 from lengthgen.theory import exact
-from lengthgen.theory.encodings import fox, grape_additive
+from lengthgen.theory.encodings import grape, paths
 
 OVER_PATHS = "induction on the length of the path, so any positions"
 
@@ -20,12 +20,12 @@ RowTerm = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
 def along_path(key: sp.Expr, query: sp.Expr) -> sp.Sum:
     """Return the bias of FoX: the sum of the log gates after the key, up to the query."""
-    return fox.path_bias(key=key, query=query)
+    return paths.fox_bias(key=key, query=query)
 
 
 def _with_other_sign(key: sp.Expr, query: sp.Expr) -> sp.Sum:
     """The path with minus the log gates."""
-    path = fox.path_bias(key=key, query=query)
+    path = paths.fox_bias(key=key, query=query)
     return sp.Sum(-path.function, *path.limits)
 
 
@@ -56,7 +56,7 @@ def cocycle(*, bias: PathFormula, in_query: int, in_key: int) -> Evidence:
         same_by_sympy("D_ii = 0", empty_value("D_ii", bias(i, i)), sp.Integer(0)),
         *(require_equal(*test) for test in tests),
     ]
-    if not fox.LOG_GATES[i].is_negative:
+    if not paths.LOG_GATES[i].is_negative:
         raise exact.Undecided("the logarithm of a gate is not known to be negative")
     gates = [one_gate("D_i,j+1 - D_ij", added), one_gate("D_i,i+1", one_step)]
     facts.append(f"a step of the path is one log gate, {gates[1]} = -p < 0")
@@ -121,7 +121,7 @@ def endpoint_actions(*, link: Callable[[sp.Expr], sp.Matrix]) -> Evidence:
     z, content, at_query, at_key, between = sp.symbols("z c c_j c_i D", real=True)
     inverse, inverse_between = link(at_key).inv(), link(between).inv().T
     tests = (
-        ("exp(log f) = sigma(z)", sp.exp(fox.log_gate(z)), lambda: fox.gate(z)),
+        ("exp(log f) = sigma(z)", sp.exp(paths.fox_log_gate(z)), lambda: paths.fox_gate(z)),
         (
             "action of j after the inverse of that of i = that of the path",
             lambda: link(at_query) * inverse,
@@ -129,12 +129,12 @@ def endpoint_actions(*, link: Callable[[sp.Expr], sp.Matrix]) -> Evidence:
         ),
         (
             "L(-c_j) q^ . L(c_i)^T k^ = q.k + c_j - c_i",
-            lambda: grape_additive.score(content, query_action=link(-at_query), key_action=link(at_key).T),
+            lambda: grape.extended_score(content, query_action=link(-at_query), key_action=link(at_key).T),
             lambda: content + at_query - at_key,
         ),
         (
             "path of D, on the key",
-            lambda: grape_additive.score(content, query_action=sp.eye(2), key_action=inverse_between),
+            lambda: grape.extended_score(content, query_action=sp.eye(2), key_action=inverse_between),
             lambda: content + between,
         ),
     )
@@ -165,9 +165,9 @@ def gauge(*, weight: Weight, kept: RowTerm) -> Evidence:
     """
     s, i, j = sp.symbols("s i j", integer=True)
     total, at_query, at_key, at_other, content, other, shift = sp.symbols("D c_j c_i c_k S_i S_k g", real=True)
-    path, from_base = fox.path_bias(key=i, query=j), fox.path_bias(key=s, query=j)
+    path, from_base = paths.fox_bias(key=i, query=j), paths.fox_bias(key=s, query=j)
     last, last_from_base = (
-        last_term("D", path_sum, fox.path_bias(key=key, query=j + 1)) for path_sum, key in ((path, i), (from_base, s))
+        last_term("D", path_sum, paths.fox_bias(key=key, query=j + 1)) for path_sum, key in ((path, i), (from_base, s))
     )
 
     def weight_under(law: RowTerm) -> sp.Expr:
@@ -189,7 +189,7 @@ def gauge(*, weight: Weight, kept: RowTerm) -> Evidence:
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            same_by_sympy("base j = i: D_ii = 0", empty_value("D_ii", fox.path_bias(key=i, query=i)), sp.Integer(0)),
+            same_by_sympy("base j = i: D_ii = 0", empty_value("D_ii", paths.fox_bias(key=i, query=i)), sp.Integer(0)),
             *(require_equal(*test) for test in tests),
         ),
         assumptions=(
@@ -217,8 +217,8 @@ CLAIMS = (
         answers=("in_query", "in_key"),
         falsifiers={
             "the other sign": {"bias": _with_other_sign},
-            "the gate of the query left out": {"bias": lambda key, query: fox.path_bias(key=key, query=query - 1)},
-            "gate of the key included": {"bias": lambda key, query: fox.path_bias(key=key - 1, query=query)},
+            "the gate of the query left out": {"bias": lambda key, query: paths.fox_bias(key=key, query=query - 1)},
+            "gate of the key included": {"bias": lambda key, query: paths.fox_bias(key=key - 1, query=query)},
         },
     ),
     Claim(
@@ -229,10 +229,10 @@ CLAIMS = (
         latex=r"(I+c_jE)\hat q\cdot(I-c_iE)^\top\hat k=q\cdot k+c_j-c_i",
         label="P",
         check=endpoint_actions,
-        holds={"link": lambda total: fox.link(log_gate=total)},
+        holds={"link": lambda total: grape.fox_link(log_gate=total)},
         falsifiers={
-            "I - psi E for I + psi E": {"link": lambda total: fox.link(log_gate=-total)},
-            "links transposed": {"link": lambda total: fox.link(log_gate=total).T},
+            "I - psi E for I + psi E": {"link": lambda total: grape.fox_link(log_gate=-total)},
+            "links transposed": {"link": lambda total: grape.fox_link(log_gate=total).T},
         },
     ),
     Claim(

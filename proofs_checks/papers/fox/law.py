@@ -12,7 +12,7 @@ from lengthgen.proofs_checks.induction import combine, empty_value, last_term
 from lengthgen.proofs_checks.papers.fox import SOURCE
 from lengthgen.theory import exact
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import alibi, fox
+from lengthgen.theory.encodings import biases, paths
 
 PathFormula = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
@@ -58,14 +58,14 @@ def constant_gates(*, gate: Formula) -> Evidence:
     """Decide exp(D_ij) = exp(ALiBi's bias) by induction on j - i, if all gates are the stated one."""
     i, j = sp.symbols("i j", integer=True)
     slope, total = sp.Symbol("m", positive=True), sp.Symbol("D", real=True)
-    path = fox.path_bias(key=i, query=j)
-    last = last_term("D", path, fox.path_bias(key=i, query=j + 1))
-    until, longer = (alibi.bias(slope, query_position=end, key_position=i) for end in (j, j + 1))
+    path = paths.fox_bias(key=i, query=j)
+    last = last_term("D", path, paths.fox_bias(key=i, query=j + 1))
+    until, longer = (biases.alibi_bias(slope, query_position=end, key_position=i) for end in (j, j + 1))
     tests = (
         (
             "base: exp(D_ii) = 1",
-            lambda: sp.exp(empty_value("D", fox.path_bias(key=i, query=i))),
-            lambda: sp.exp(alibi.bias(slope, query_position=i, key_position=i)),
+            lambda: sp.exp(empty_value("D", paths.fox_bias(key=i, query=i))),
+            lambda: sp.exp(biases.alibi_bias(slope, query_position=i, key_position=i)),
         ),
         (
             "one more gate: exp(D_i,j+1) = exp(D_ij) f",
@@ -75,7 +75,7 @@ def constant_gates(*, gate: Formula) -> Evidence:
         ("step: exp(-m (j - i)) f = exp(-m (j + 1 - i))", lambda: sp.exp(until) * gate(slope), lambda: sp.exp(longer)),
         (
             "(j - i) log f with log f = -m",
-            lambda: fox.constant_bias(sp.Integer(-1) * slope, query_position=j, key_position=i),
+            lambda: paths.fox_constant_bias(sp.Integer(-1) * slope, query_position=j, key_position=i),
             until,
         ),
     )
@@ -89,17 +89,17 @@ def constant_gates(*, gate: Formula) -> Evidence:
 def near_nope(*, bound: Formula) -> Evidence:
     """Decide f < 1 for every logit z, and 0 < -log f <= bound(e^-z), by the sign of a derivative."""
     z, x = sp.Symbol("z", real=True), sp.Symbol("x", positive=True)
-    gate = sp.exp(fox.log_gate(z))
+    gate = sp.exp(paths.fox_log_gate(z))
     facts = [
         require_equal("1 - sigma(z) = 1/(1 + e^z), which is positive", lambda: 1 - gate, lambda: 1 / (1 + sp.exp(z)))
     ]
-    logarithm = fox.log_gate(z).subs(sp.exp(-z), x)
+    logarithm = paths.fox_log_gate(z).subs(sp.exp(-z), x)
     _refute_bound(bound(x) + logarithm, x)
     slope = sp.together((bound(x) + logarithm).diff(x))
     signs = [sp.Poly(part, x).coeffs() for part in sp.fraction(slope)]
     if (bound(x) + logarithm).subs(x, 0) != 0 or any(coefficient < 0 for part in signs for coefficient in part):
         raise exact.Undecided(f"the sign of {slope} for x > 0 is not read off its coefficients")
-    at_twenty: Any = enclose(-fox.log_gate(sp.Integer(20)), bits=_BITS)
+    at_twenty: Any = enclose(-paths.fox_log_gate(sp.Integer(20)), bits=_BITS)
     rounded = np.float32(1 / (1 + np.exp(-20.0)))
     facts += [
         f"x = e^-z: bound - log(1 + x) is 0 at x = 0 and its derivative {slope} >= 0",
@@ -128,8 +128,8 @@ def recurrence(*, carried: Recurrence) -> Evidence:
     """
     i, j = sp.symbols("i j", integer=True)
     gate, product, written, state, other_state, other_write = sp.symbols("f F w S S_ w_", real=True)
-    path = fox.path_gate(key=i, query=j)
-    last = last_term("F", path, fox.path_gate(key=i, query=j + 1))
+    path = paths.fox_path_gate(key=i, query=j)
+    last = last_term("F", path, paths.fox_path_gate(key=i, query=j + 1))
     longer = combine(path, product, last)
     zero = sp.Integer(0)
     tests = (
@@ -141,7 +141,7 @@ def recurrence(*, carried: Recurrence) -> Evidence:
         (
             "base t = i: the write enters with F_ii",
             lambda: carried(zero, gate, written),
-            lambda: empty_value("F_ii", fox.path_gate(key=i, query=i)) * written,
+            lambda: empty_value("F_ii", paths.fox_path_gate(key=i, query=i)) * written,
         ),
         (
             "step: F_i,t+1 w",
@@ -171,14 +171,14 @@ CLAIMS = (
         label="P",
         check=path_product,
         holds={
-            "bias": lambda key, query: fox.path_bias(key=key, query=query),
-            "gate": lambda key, query: fox.path_gate(key=key, query=query),
+            "bias": lambda key, query: paths.fox_bias(key=key, query=query),
+            "gate": lambda key, query: paths.fox_path_gate(key=key, query=query),
         },
         falsifiers={
-            "gate of the key included": {"gate": lambda key, query: fox.path_gate(key=key - 1, query=query)},
-            "gates one step early": {"gate": lambda key, query: fox.path_gate(key=key - 1, query=query - 1)},
+            "gate of the key included": {"gate": lambda key, query: paths.fox_path_gate(key=key - 1, query=query)},
+            "gates one step early": {"gate": lambda key, query: paths.fox_path_gate(key=key - 1, query=query - 1)},
             "gates added, not multiplied": {
-                "gate": lambda key, query: sp.Sum(*fox.path_gate(key=key, query=query).args)
+                "gate": lambda key, query: sp.Sum(*paths.fox_path_gate(key=key, query=query).args)
             },
         },
     ),
@@ -219,7 +219,7 @@ CLAIMS = (
         latex=r"S_t=f_tS_{t-1}+v_t\phi(k_t)^\top\ \Rightarrow\ S_j=\sum_{i\le j}F_{ij}v_i\phi(k_i)^\top",
         label="P",
         check=recurrence,
-        holds={"carried": lambda state, gate, written: fox.recurrent_state(state, gate=gate, written=written)},
+        holds={"carried": lambda state, gate, written: paths.fox_state(state, gate=gate, written=written)},
         falsifiers={
             "gate applied after the write": {"carried": lambda state, gate, written: gate * (state + written)},
             "write weighed by 1 - f": {"carried": lambda state, gate, written: gate * state + (1 - gate) * written},

@@ -16,7 +16,7 @@ from lengthgen.proofs_checks.papers.fox import SOURCE
 from lengthgen.proofs_checks.papers.fox.bias import OVER_PATHS, along_path, one_gate
 from lengthgen.theory import exact
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import fox
+from lengthgen.theory.encodings import paths
 
 Threshold = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 
@@ -80,7 +80,7 @@ def _adversarial_mass(threshold: Threshold) -> str:
     terms: list[Any] = []
     with flint.ctx.workprec(_BITS):
         for key in range(query):
-            _, first, last = fox.path_bias(key=sp.Integer(key), query=sp.Integer(query)).limits[0]
+            _, first, last = paths.fox_bias(key=sp.Integer(key), query=sp.Integer(query)).limits[0]
             bias = sp.Add(*log_gates[int(first) : int(last) + 1])
             terms.append(enclose(sp.exp(_BOUND + bias), bits=_BITS))
         own: Any = enclose(sp.exp(-_BOUND), bits=_BITS)
@@ -99,11 +99,11 @@ def timescale(*, logit: Formula) -> Evidence:
     """Decide sigma(b) = e^(-1/T), that is -1/log sigma(b) = T, for the logit b of a timescale T; and the timescales."""
     rate = sp.Symbol("r", positive=True)
     facts = [
-        same_by_sympy("sigma(b) = e^(-1/T), with r = 1/T", sp.exp(fox.log_gate(logit(1 / rate))), sp.exp(-rate)),
+        same_by_sympy("sigma(b) = e^(-1/T), with r = 1/T", sp.exp(paths.fox_log_gate(logit(1 / rate))), sp.exp(-rate)),
         *_expansion(logit),
     ]
     shortest, longest = sp.Integer(2), sp.Integer(512)
-    spread = fox.timescales(5, shortest=shortest, longest=longest)
+    spread = paths.fox_timescales(5, shortest=shortest, longest=longest)
     tests = (
         ("ends", sp.Matrix([spread[0], spread[-1]]), sp.Matrix([shortest, longest])),
         (
@@ -113,7 +113,7 @@ def timescale(*, logit: Formula) -> Evidence:
         ),
         (
             "one head: the shortest",
-            sp.Matrix(fox.timescales(1, shortest=shortest, longest=longest)),
+            sp.Matrix(paths.fox_timescales(1, shortest=shortest, longest=longest)),
             sp.Matrix([shortest]),
         ),
     )
@@ -178,7 +178,7 @@ def accurate(*, path_sum: PathSum, gates: Callable[[], Gates], tolerance: Tolera
     """
     log_gates = gates()
     query = len(log_gates) - 1
-    _, first, last = fox.path_bias(key=_KEY, query=_QUERY).limits[0]
+    _, first, last = paths.fox_bias(key=_KEY, query=_QUERY).limits[0]
     facts, lost = [], []
     for distance in DISTANCES:
         at = {_KEY: query - distance, _QUERY: query}
@@ -222,7 +222,7 @@ def after_the_query(*, next_key: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     total, size = sp.Symbol("D", real=True), sp.Symbol("p", positive=True)
     forward = empty_value("D_j,j+1", along_path(j, j + 1))
     gate = one_gate("D_j,j+1", forward)
-    continued = along_path(j + 1, j).doit().xreplace({fox.LOG_GATES[j + 1]: gate})
+    continued = along_path(j + 1, j).doit().xreplace({paths.LOG_GATES[j + 1]: gate})
     n = sp.Symbol("n", integer=True, nonnegative=True)
     added = last_term("D_j,j+n+1", along_path(j, j + n), along_path(j, j + n + 1))
     facts = (
@@ -254,11 +254,11 @@ def block_causal(*, visible: Visible, gates_of: Callable[[Words], Words]) -> Evi
     """
     words: Words = np.array(np.meshgrid(*[[0, 1]] * _TOKENS, indexing="ij")).reshape(_TOKENS, -1).T
     symbols = sp.symbols(f"f:{_TOKENS}", positive=True)
-    logarithms = {fox.LOG_GATES[at]: sp.log(symbol) for at, symbol in enumerate(symbols)}
+    logarithms = {paths.LOG_GATES[at]: sp.log(symbol) for at, symbol in enumerate(symbols)}
     columns = gates_of(words).T
     for query in range(_TOKENS):
         for key in range(query + 1):
-            gate = fox.path_gate(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(logarithms)
+            gate = paths.fox_path_gate(key=sp.Integer(key), query=sp.Integer(query)).doit().subs(logarithms)
             gate_values: Any = np.broadcast_to(sp.lambdify(symbols, gate, "numpy")(*columns), len(words))
             wrong = np.flatnonzero(gate_values != visible(words, key, query))
             if len(wrong):
@@ -283,16 +283,22 @@ CLAIMS = (
         latex=r"\sum_{i:D_{ij}<\delta}a_{ij}\le\varepsilon,\quad\delta=-(2U+\ln T)+\ln\varepsilon",
         label="P",
         check=pruned_mass,
-        holds={"threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=bound, keys=keys, mass=mass)},
+        holds={"threshold": lambda bound, keys, mass: paths.fox_pruning_threshold(bound=bound, keys=keys, mass=mass)},
         falsifiers={
             "without 2U": {
-                "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=sp.Integer(0), keys=keys, mass=mass)
+                "threshold": lambda bound, keys, mass: paths.fox_pruning_threshold(
+                    bound=sp.Integer(0), keys=keys, mass=mass
+                )
             },
             "U for 2U": {
-                "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=bound / 2, keys=keys, mass=mass)
+                "threshold": lambda bound, keys, mass: paths.fox_pruning_threshold(
+                    bound=bound / 2, keys=keys, mass=mass
+                )
             },
             "without log T": {
-                "threshold": lambda bound, keys, mass: fox.pruning_threshold(bound=bound, keys=sp.Integer(1), mass=mass)
+                "threshold": lambda bound, keys, mass: paths.fox_pruning_threshold(
+                    bound=bound, keys=sp.Integer(1), mass=mass
+                )
             },
         },
     ),
@@ -304,11 +310,11 @@ CLAIMS = (
         latex=r"b=-\log(e^{1/T}-1)\ \Rightarrow\ -1/\log\sigma(b)=T,\quad b=\log T-\tfrac1{2T}+O(T^{-2})",
         label="P",
         check=timescale,
-        holds={"logit": lambda value: fox.timescale_logit(timescale=value)},
+        holds={"logit": lambda value: paths.fox_timescale_logit(timescale=value)},
         falsifiers={
             "b = log T": {"logit": sp.log},
             "b = log T - 1/(2T)": {"logit": lambda timescale: sp.log(timescale) - 1 / (2 * timescale)},
-            "b = log(e^(1/T) - 1)": {"logit": lambda timescale: -fox.timescale_logit(timescale)},
+            "b = log(e^(1/T) - 1)": {"logit": lambda timescale: -paths.fox_timescale_logit(timescale)},
         },
     ),
     Claim(

@@ -9,7 +9,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.theory import algebraic, exact
-from lengthgen.theory.encodings import grape, grape_commuting, rotary
+from lengthgen.theory.encodings import grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 ALPHA, GAMMA, SPEED, TIME = sp.symbols("alpha gamma s t", real=True)
@@ -20,7 +20,7 @@ INDEPENDENT = "a, b real and independent, of any dimension (if parallel, s = 0, 
 
 Group = Callable[[sp.Expr], grape.PlaneOperator]
 LARGEST_PERIOD = 8
-TILTED = grape.Frame.of(*grape_commuting.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
+TILTED = grape.Frame.of(*grape.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
 """The planes of a_1 = e_1 and a_2 = e_2 + e_3: they do not commute."""
 
 
@@ -178,7 +178,7 @@ def rotations(*, group: Group) -> Evidence:
             lambda: group(j - i).coordinates(),
         ),
         require_equal("det G = 1", at_i.determinant, sp.Integer(1)),
-        require_equal("on its plane, from b to a, it scores as RoPE at s", lambda: grape.ENCODING.score(**at), rope),
+        require_equal("on its plane, from b to a, it scores as RoPE at s", lambda: grape.GRAPE.score(**at), rope),
     )
     return Evidence(
         strength=Strength.GENERAL,
@@ -260,8 +260,8 @@ def _violation_text() -> str:
 
     def product(position: int) -> sp.Matrix:
         half = sp.Rational(position, 2)
-        operator = grape_commuting.action(TILTED, (half, half / 2))  # a_2 has length sqrt 2, so s = 2
-        return operator.matrix(*grape_commuting.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
+        operator = grape.commuting_action(TILTED, (half, half / 2))  # a_2 has length sqrt 2, so s = 2
+        return operator.matrix(*grape.spanning([(1, 0, 0, 0), (0, 1, 1, 0)]))
 
     off = max(abs(entry) for entry in sp.N(product(3).T * product(5) - product(2), 20))
     return f"a_1 = e_1, a_2 = (e_2 + e_3)/sqrt 2, theta = 1/2 each: an entry of G(3)^T G(5) - G(2) is {float(off):.2f}"
@@ -321,7 +321,7 @@ CLAIMS = (
         holds={"group": lambda time: grape.rank2_exponential(GRAM, time=time, speed=SPEED)},
         falsifiers={
             "a product of exponentials that do not commute": {
-                "group": lambda time: grape_commuting.action(TILTED, (time, time))
+                "group": lambda time: grape.commuting_action(TILTED, (time, time))
             },
             "I + tL in place of the exponential": {
                 "group": lambda time: grape.identity(GRAM) + grape.rank2_generator(GRAM).scaled(time)

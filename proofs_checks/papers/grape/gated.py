@@ -12,7 +12,7 @@ from lengthgen.proofs_checks.identity import derivative, product, require_equal,
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.theory.domain import in_domain
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import grape_additive, grape_gated, grape_path, links
+from lengthgen.theory.encodings import grape, paths
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 from lengthgen.theory.exact import Undecided
 
@@ -32,7 +32,7 @@ def streaming_features(*, query: Features, key: Features, ranks: Mapping[str, in
     """
     j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
     at = {"query_position": j, "key_position": i}
-    bias = grape_gated.bias(sp.Integer(1), query_gate=query_gate, key_gate=key_gate, **at)
+    bias = grape.gated_bias(sp.Integer(1), query_gate=query_gate, key_gate=key_gate, **at)
     of_query, of_key = query(j, query_gate), key(i, key_gate)
     facts = [require_equal("bias = (query features).(key features)", lambda: of_query.dot(of_key), bias), _encoded()]
     for variant, (by_query, by_key) in VARIANTS.items():
@@ -58,10 +58,10 @@ def streaming_features(*, query: Features, key: Features, ranks: Mapping[str, in
 def _encoded() -> str:
     """Fact that the encoding in `theory` adds this bias."""
     position, key = sp.symbols("j i", integer=True)
-    gates = grape_gated.QUERY_GATES[position], grape_gated.KEY_GATES[key]
+    gates = grape.QUERY_GATES[position], grape.KEY_GATES[key]
     names = sp.symbols("lambda_q lambda_k", positive=True)
-    score = grape_gated.ENCODING.score(query_position=position, key_position=key)
-    stated = -grape_gated.SLOPE * (position - key) * (names[0] + names[1])
+    score = grape.GATED.score(query_position=position, key_position=key)
+    stated = -grape.GRAPE_SLOPE * (position - key) * (names[0] + names[1])
     return require_equal(
         "the encoding adds this bias",
         score.xreplace(dict(zip(gates, names, strict=True))),
@@ -74,7 +74,7 @@ def _rank_of_example(by_query: int, by_key: int) -> int:
     matrix = sp.Matrix(
         EXAMPLE_SIZE,
         EXAMPLE_SIZE,
-        lambda j, i: grape_gated.bias(
+        lambda j, i: grape.gated_bias(
             sp.Integer(1),
             query_gate=sp.Integer(by_query * (j + 1) ** 2),
             key_gate=sp.Integer(by_key * (i + 1) ** 3),
@@ -91,9 +91,9 @@ def _beside_content() -> str:
 
     def score(row: int, column: int) -> sp.Expr:
         query, key = sp.Integer((-1) ** row * (row + 1)), sp.Integer(column**2 - 3)
-        gates = {"query_gate": links.softplus(query), "key_gate": links.softplus(key)}
+        gates = {"query_gate": paths.softplus(query), "key_gate": paths.softplus(key)}
         at = {"query_position": sp.Integer(5 + row**2), "key_position": sp.Integer(column)}
-        return query * key + grape_gated.bias(sp.Integer(1), **gates, **at)
+        return query * key + grape.gated_bias(sp.Integer(1), **gates, **at)
 
     balls: list[list[Any]] = [[enclose(score(row, column), bits=_BITS) for column in places] for row in places]
     determinant = flint.arb_mat(balls).det()
@@ -107,7 +107,7 @@ def _beside_content() -> str:
 
 def _own_gates_in_two(position: sp.Expr, gate: sp.Expr, *, of_query: bool) -> sp.Matrix:
     """The two extra coordinates of GL(d+2) after the group of -E, with the token's own gate as slope."""
-    moved = grape_additive.unipotent(-gate * grape_additive.nilpotent(), position)
+    moved = grape.unipotent(-gate * grape.nilpotent(), position)
     return moved * sp.Matrix([1, 0]) if of_query else moved.inv().T * sp.Matrix([0, 1])
 
 
@@ -132,7 +132,7 @@ def rising_gates(*, gate: Callable[[sp.Expr], sp.Expr]) -> Evidence:
         raise Refuted(f"the slope is omega times {2 * gate(z)} for all content: ALiBi of that slope")
     if not rate.is_positive:
         raise Undecided(f"the sign of {rate}")
-    gate_parameter = grape_gated.ENCODING.parameters[1]
+    gate_parameter = grape.GATED.parameters[1]
     constants = [constant for constant in (sp.Rational(1, 2), sp.log(2)) if in_domain(gate_parameter, constant)]
     if constants:
         raise Refuted(f"the encoding's domain has the gate {constants[0]} for all content")
@@ -153,8 +153,8 @@ def homogeneous_slope(*, slope: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     query, key, u = (sp.Matrix(sp.symbols(f"{name}1 {name}2", real=True)) for name in "qku")
     generator = sp.zeros(3, 3)
     generator[:2, 2] = u
-    query_lift = grape_additive.unipotent(rate * generator, j) * sp.Matrix([*query, 1])
-    key_lift = grape_additive.unipotent(rate * generator, i).inv().T * sp.Matrix([*key, 1])
+    query_lift = grape.unipotent(rate * generator, j) * sp.Matrix([*query, 1])
+    key_lift = grape.unipotent(rate * generator, i).inv().T * sp.Matrix([*key, 1])
     added = sp.expand(query_lift.dot(key_lift) - query.dot(key) - 1)
     for number in (-1, 0, 2):
         value = slope(sp.Integer(number))
@@ -163,7 +163,7 @@ def homogeneous_slope(*, slope: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     bilinear = sp.Matrix(3, 3, sp.symbols("M1:10", real=True))
     step = sp.Matrix([*sp.symbols("h1 h2", real=True), 0])
     at_key = [(bilinear * (sp.Matrix([*key, 1]) + sign * step)).dot(sp.Matrix([*query, 1])) for sign in (-1, 0, 1)]
-    bend = sp.exp(links.softplus(z) + links.softplus(-z)) / 4
+    bend = sp.exp(paths.softplus(z) + paths.softplus(-z)) / 4
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -199,11 +199,11 @@ def lipschitz_links(*, link: Callable[[sp.Expr], sp.Expr], constant: sp.Rational
         _positive(f"(log sigma)' < {constant}", excess, x),
         require_equal("(log sigma)' = 1/(1 + e^z)", lambda: derivative(link(z), z), lambda: 1 / (1 + sp.exp(z))),
         require_equal(
-            "softplus' = 1 - (log sigma)'", lambda: derivative(links.softplus(z), z), lambda: 1 - derivative(link(z), z)
+            "softplus' = 1 - (log sigma)'", lambda: derivative(paths.softplus(z), z), lambda: 1 - derivative(link(z), z)
         ),
-        same_by_sympy("exp(softplus) = 1 + e^z > 1", sp.exp(links.softplus(z)), 1 + sp.exp(z)),
+        same_by_sympy("exp(softplus) = 1 + e^z > 1", sp.exp(paths.softplus(z)), 1 + sp.exp(z)),
     ]
-    potential = grape_path.potential(z, slope=slope, probe_dim=sp.Integer(2))
+    potential = grape.affinity_potential(z, slope=slope, probe_dim=sp.Integer(2))
     facts.append(
         require_equal(
             "an edge's derivative", lambda: derivative(potential, z), lambda: slope * derivative(link(z / 2), z)
@@ -248,8 +248,8 @@ CLAIMS = (
         label="F",
         check=streaming_features,
         holds={
-            "query": lambda position, gate: grape_gated.query_features(position=position, gate=gate),
-            "key": lambda position, gate: grape_gated.key_features(position=position, gate=gate),
+            "query": lambda position, gate: grape.query_features(position=position, gate=gate),
+            "key": lambda position, gate: grape.key_features(position=position, gate=gate),
             "ranks": {"query and key": 4, "query": 2, "key": 2},
         },
         answers=("ranks",),
@@ -259,14 +259,14 @@ CLAIMS = (
         },
         falsifiers={
             "five features": {
-                "query": _last_twice(grape_gated.query_features, sp.Integer(1)),
-                "key": _last_twice(grape_gated.key_features, sp.Rational(1, 2)),
+                "query": _last_twice(grape.query_features, sp.Integer(1)),
+                "key": _last_twice(grape.key_features, sp.Rational(1, 2)),
             },
             "three features, without the key's gate at its position": {
-                "query": lambda position, gate: sp.Matrix(grape_gated.query_features(position, gate)[:3]),
-                "key": lambda position, gate: sp.Matrix(grape_gated.key_features(position, gate)[:3]),
+                "query": lambda position, gate: sp.Matrix(grape.query_features(position, gate)[:3]),
+                "key": lambda position, gate: sp.Matrix(grape.key_features(position, gate)[:3]),
             },
-            "the gates exchanged": {"query": grape_gated.key_features},
+            "the gates exchanged": {"query": grape.key_features},
         },
     ),
     Claim(
@@ -282,7 +282,7 @@ CLAIMS = (
         label="F",
         check=homogeneous_slope,
         holds={"slope": lambda along: along},
-        printed={"slope": links.softplus},
+        printed={"slope": paths.softplus},
         falsifiers={
             "the slope is |u.k|": {"slope": sp.Abs},
             "the slope is twice u.k": {"slope": lambda along: 2 * along},
@@ -297,13 +297,13 @@ CLAIMS = (
         latex=r"g=\log\sigma:\ g<0,\ 0<g'(z)=\frac{1}{1+e^{z}}<1",
         label="P",
         check=lipschitz_links,
-        holds={"link": links.log_sigmoid, "constant": sp.Integer(1)},
+        holds={"link": paths.log_sigmoid, "constant": sp.Integer(1)},
         answers=("constant",),
         falsifiers={
-            "twice the logarithm": {"link": lambda z: 2 * links.log_sigmoid(z)},
-            "half the logarithm": {"link": lambda z: links.log_sigmoid(z) / 2},
-            "softplus, which is positive": {"link": links.softplus},
-            "log sigma(-z), which falls": {"link": lambda z: links.log_sigmoid(-z)},
+            "twice the logarithm": {"link": lambda z: 2 * paths.log_sigmoid(z)},
+            "half the logarithm": {"link": lambda z: paths.log_sigmoid(z) / 2},
+            "softplus, which is positive": {"link": paths.softplus},
+            "log sigma(-z), which falls": {"link": lambda z: paths.log_sigmoid(-z)},
         },
     ),
     Claim(
@@ -314,10 +314,10 @@ CLAIMS = (
         latex=r"\lambda(x)=\log(1+e^{w\cdot x/\sqrt d}),\ |w|=1:\quad\lambda\ \text{is not constant}",
         label="F",
         check=rising_gates,
-        holds={"gate": lambda along: grape_gated.gate(along=along)},
+        holds={"gate": lambda along: grape.content_gate(along=along)},
         falsifiers={
-            "w = 0": {"gate": lambda along: grape_gated.gate(0 * along)},
-            "a gate of the length of w": {"gate": lambda along: grape_gated.gate(sp.Integer(1))},
+            "w = 0": {"gate": lambda along: grape.content_gate(0 * along)},
+            "a gate of the length of w": {"gate": lambda along: grape.content_gate(sp.Integer(1))},
         },
     ),
 )

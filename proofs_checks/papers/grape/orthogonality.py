@@ -8,7 +8,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import product, require_equal
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.proofs_checks.signs import is_zero
-from lengthgen.theory.encodings import grape, householder, rotary
+from lengthgen.theory.encodings import grape, rotary
 
 Basis = Callable[[int], sp.Matrix]
 """Dimension -> an orthogonal B whose first two columns span the plane of e_1 and e_2."""
@@ -23,7 +23,7 @@ def partial_reflections(
 ) -> Evidence:
     """Decide where I - factor(beta) w w^T is orthogonal, its determinant and its singular values."""
     beta = sp.Symbol("beta", real=True)
-    step = householder.partial_reflection(factor(beta))
+    step = grape.partial_reflection(factor(beta))
     identity = grape.identity(step.gram)
     defect = sp.Poly((step.transpose() @ step).coefficients[0] - identity.coefficients[0], beta)
     roots = frozenset(int(root) for root in defect.real_roots())
@@ -32,7 +32,7 @@ def partial_reflections(
         raise Refuted(
             f"beta = {value}: H^T H - I = {defect.eval(value)} w w^T, and it is orthogonal at {sorted(roots)}"
         )
-    across, along = householder.singular_values(beta)
+    across, along = grape.reflection_singular_values(beta)
     gram = step.transpose() @ step
     facts = (
         require_equal("H^T H - I has w w^T times", defect.as_expr, lambda: beta**2 - 2 * beta),

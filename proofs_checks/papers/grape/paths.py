@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.induction import combine, empty_value, last_term
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.proofs_checks.papers.grape.unipotent import inverse_transpose
-from lengthgen.theory.encodings import alibi, fox, grape_additive, grape_gated, grape_path, rotary
+from lengthgen.theory.encodings import biases, grape, paths, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 from lengthgen.theory.exact import Undecided
 
@@ -27,17 +27,17 @@ def fox_unipotent(*, link: Callable[[sp.Expr], sp.Matrix], key_action: Callable[
     """Decide by induction that a path of links is the link of the summed log gates, and gives FoX's bias as score."""
     i, j = sp.symbols("i j", integer=True)
     total, gate, slope, content = sp.symbols("D psi m c", real=True)
-    path, extended = fox.path_bias(key=i, query=j), fox.path_bias(key=i, query=j + 1)
-    empty = empty_value("sum of log gates", fox.path_bias(key=i, query=i))
+    path, extended = paths.fox_bias(key=i, query=j), paths.fox_bias(key=i, query=j + 1)
+    empty = empty_value("sum of log gates", paths.fox_bias(key=i, query=i))
     last = last_term("sum of log gates", path, extended)
     longer = combine(path, total, last).subs(last, gate)
-    scored = grape_additive.score(content, query_action=sp.eye(2), key_action=key_action(link(total)))
+    scored = grape.extended_score(content, query_action=sp.eye(2), key_action=key_action(link(total)))
     constant_gates = -slope * (j - i)
-    alibi_action = grape_additive.unipotent(alibi.generator(slope=slope), i - j)
+    alibi_action = grape.unipotent(grape.alibi_generator(slope=slope), i - j)
     tests = (
         ("step: one more link adds its log gate", lambda: link(gate) * link(total), lambda: link(longer)),
         ("score of the path = q.k + sum of log gates", scored, lambda: content + total),
-        ("link = I - psi E", lambda: link(gate), lambda: sp.eye(2) - gate * grape_additive.nilpotent()),
+        ("link = I - psi E", lambda: link(gate), lambda: sp.eye(2) - gate * grape.nilpotent()),
         ("all gates exp(-m): the ALiBi action", lambda: link(constant_gates), alibi_action),
     )
     facts = (
@@ -55,21 +55,19 @@ def prefix_identity(*, prefix: Callable[[sp.Expr], sp.Sum]) -> Evidence:
     """Decide by induction that the sum over i < l <= j is A_j - A_i."""
     i, j = sp.symbols("i j", integer=True)
     summed, before = sp.symbols("S A_i", real=True)
-    path, extended = grape_path.increments(key=i, query=j), grape_path.increments(key=i, query=j + 1)
+    path, extended = grape.increments(key=i, query=j), grape.increments(key=i, query=j + 1)
     added = last_term("path", path, extended)
     grown = last_term("prefix", prefix(j), prefix(j + 1))
     # Induction hypothesis: A_j = S + A_i.
     facts = (
-        same_by_sympy(
-            "base: the empty path", empty_value("path", grape_path.increments(key=i, query=i)), sp.Integer(0)
-        ),
+        same_by_sympy("base: the empty path", empty_value("path", grape.increments(key=i, query=i)), sp.Integer(0)),
         require_equal(
             "step: A_(j+1) - A_i",
             lambda: combine(prefix(j), summed + before, grown) - before,
             lambda: combine(path, summed, added),
         ),
         same_by_sympy(
-            "A_0 = a_0", empty_value("A_0", prefix(sp.Integer(0))), sp.Symbol(str(grape_path.INCREMENTS[0]), real=True)
+            "A_0 = a_0", empty_value("A_0", prefix(sp.Integer(0))), sp.Symbol(str(grape.INCREMENTS[0]), real=True)
         ),
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("induction on j - i, so any path length",))
@@ -84,15 +82,15 @@ def row_semigroup(*, path: Path, rest: Path) -> Evidence:
     gained = last_term("from i", long, path(query, key, until + 1))
     step = last_term("rest", part, rest(query, key, middle + 1))
     own = last_term("i to m", path(query, key, middle), path(query, key, middle + 1))
-    encoding_bias = grape_path.ENCODING.score(query_position=query, key_position=key) - QUERY.dot(KEY)
+    encoding_bias = grape.PATH.score(query_position=query, key_position=key) - QUERY.dot(KEY)
     plain_tests = (
         ("u = m = i: no rest", empty_value("rest", rest(query, key, key)), empty_value("i", path(query, key, key))),
         ("m -> m + 1: the rest grows by the path's edge", step, own),
-        ("b(j, j) = 0", empty_value("own", grape_path.bias(query=query, key=query)), sp.Integer(0)),
+        ("b(j, j) = 0", empty_value("own", grape.path_bias(query=query, key=query)), sp.Integer(0)),
         (
             "the encoding sums up to the query's own edge",
             last_term("bias", path(query, key, query - 1), encoding_bias),
-            sp.Symbol(str(grape_path.EDGES[query, query]), real=True),
+            sp.Symbol(str(grape.EDGES[query, query]), real=True),
         ),
     )
     tests = (
@@ -121,7 +119,7 @@ def monotone_rows(*, inside: Mapping[str, RowBias], outside: Mapping[str, RowBia
         above = _rising_edge(row)
         if above:
             raise Refuted(f"{name}: {above}")
-        edge, own = sp.expand(grape_path.edge(partial(row, query), key)), sp.expand(row(query, query))
+        edge, own = sp.expand(grape.edge_potential(partial(row, query), key)), sp.expand(row(query, query))
         if not (edge.is_nonpositive and own == 0):
             raise Undecided(f"{name}: the edge {edge}, b(j, j) = {own}")
         facts.append(f"{name}: b(j, j) = {own}, every edge is {edge}")
@@ -130,7 +128,7 @@ def monotone_rows(*, inside: Mapping[str, RowBias], outside: Mapping[str, RowBia
         if not above:
             raise Refuted(f"{name}: no edge of the rows up to {_ROWS} is above 0")
         facts.append(f"{name}: {above}")
-    edge = sp.expand(grape_path.path(query=query, key=key, until=key + 1).doit())
+    edge = sp.expand(grape.edge_sum(query=query, key=key, until=key + 1).doit())
     if not edge.is_nonpositive:
         raise Refuted(f"the encoding's edge {edge} may be above 0")
     return Evidence(
@@ -151,7 +149,7 @@ def _rising_edge(row: RowBias) -> str:
     for query in range(1, _ROWS + 1):
         values = [sp.sympify(row(sp.Integer(query), sp.Integer(key))).subs(tokens) for key in range(query + 1)]
         for token in range(1, query + 1):
-            edge = grape_path.edge(values.__getitem__, token)
+            edge = grape.edge_potential(values.__getitem__, token)
             if edge > 0:
                 row_values = [float(value) for value in values[: token + 1]]
                 gates = tuple(map(float, GATES[: query + 1]))
@@ -162,13 +160,13 @@ def _rising_edge(row: RowBias) -> str:
 def last_edge(*, path: Callable[[sp.Expr, sp.Expr], sp.Sum]) -> Evidence:
     """Decide that a path of constant edges is ALiBi's bias, and one of edges that all queries share is FoX's."""
     j, i = sp.symbols("j i", integer=True, nonnegative=True)
-    slope = alibi.SLOPE
-    constant = path(j, i).replace(grape_path.EDGES[j, path(j, i).limits[0][0]], -slope).doit()
+    slope = biases.ALIBI_SLOPE
+    constant = path(j, i).replace(grape.EDGES[j, path(j, i).limits[0][0]], -slope).doit()
     for distance in (1, 2, 0):
         bias = constant.subs(j, i + distance)
         if sp.expand(bias + slope * distance) != 0:
             raise Refuted(f"constant edges -m: b(i + {distance}, i) = {sp.expand(bias)}, ALiBi has {-slope * distance}")
-    shared = fox.path_bias(key=i, query=j)
+    shared = paths.fox_bias(key=i, query=j)
     limits = [
         same_by_sympy(f"{end} of the path as in FoX", bound, bound_of_fox)
         for end, bound, bound_of_fox in _ends(path(j, i), shared)
@@ -176,7 +174,9 @@ def last_edge(*, path: Callable[[sp.Expr, sp.Expr], sp.Sum]) -> Evidence:
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
-            require_equal("constant edges -m", constant, lambda: alibi.bias(slope, query_position=j, key_position=i)),
+            require_equal(
+                "constant edges -m", constant, lambda: biases.alibi_bias(slope, query_position=j, key_position=i)
+            ),
             *limits,
             "b(i + 1, i) is the one edge psi(i + 1, i + 1), into the query: without it the nearest key has no bias",
         ),
@@ -203,7 +203,7 @@ def origin(*, affinity: Callable[..., sp.Expr]) -> Evidence:
         require_equal("affinity = p.R2(l - j) r", here, lambda: sp.Matrix(probes[0]).dot(turn * sp.Matrix(probes[1]))),
         require_equal("affinity at j + s, l + s = affinity at j, l", lambda: moved_by(shift), here),
         f"one-sided, all probes (4, 0), d_p = 2, slope 1: b(8, 0) changes by {_change(_one_sided):.2f} under a shift "
-        f"of 3; turned on both sides by {_change(grape_path.affinity):.2f}",
+        f"of 3; turned on both sides by {_change(grape.affinity):.2f}",
     )
     return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("plane by plane, so every even d_p follows",))
 
@@ -211,7 +211,7 @@ def origin(*, affinity: Callable[..., sp.Expr]) -> Evidence:
 def _gated(query: sp.Expr, key: sp.Expr, *, by_query: sp.Expr, by_key: sp.Expr) -> sp.Expr:
     """Bias of gated GRAPE-A with slope 1."""
     at = {"query_position": query, "key_position": key}
-    return grape_gated.bias(sp.Integer(1), query_gate=by_query, key_gate=by_key, **at)
+    return grape.gated_bias(sp.Integer(1), query_gate=by_query, key_gate=by_key, **at)
 
 
 def _by_query(query: sp.Expr, key: sp.Expr) -> sp.Expr:
@@ -231,7 +231,7 @@ def _without_endpoint(query: sp.Expr, key: sp.Expr) -> sp.Expr:
 
 def _one_sided(query_probe: sp.Matrix, token_probe: sp.Matrix, **at: sp.Expr) -> sp.Expr:
     """Affinity with only the token's probe rotated."""
-    return grape_path.affinity(query_probe, token_probe, **at | {"query_position": sp.Integer(0)})
+    return grape.affinity(query_probe, token_probe, **at | {"query_position": sp.Integer(0)})
 
 
 def _change(affinity: Callable[..., sp.Expr]) -> float:
@@ -243,7 +243,7 @@ def _change(affinity: Callable[..., sp.Expr]) -> float:
             affinity(probe, probe, query_position=sp.Integer(8 + shift), token_position=sp.Integer(token + shift))
             for token in range(1, 9)
         )
-        return sp.Add(*(grape_path.potential(edge, slope=sp.Integer(1), probe_dim=sp.Integer(2)) for edge in edges))
+        return sp.Add(*(grape.affinity_potential(edge, slope=sp.Integer(1), probe_dim=sp.Integer(2)) for edge in edges))
 
     return abs(float((bias(3) - bias(0)).evalf(20)))
 
@@ -259,10 +259,10 @@ CLAIMS = (
         r"\hat q^\top P^{-\top}\hat k = q\cdot k+\sum_l\psi_l",
         label="P",
         check=fox_unipotent,
-        holds={"link": lambda log_gate: fox.link(log_gate=log_gate), "key_action": inverse_transpose},
-        printed={"link": lambda log_gate: fox.link(log_gate=-log_gate)},
+        holds={"link": lambda log_gate: grape.fox_link(log_gate=log_gate), "key_action": inverse_transpose},
+        printed={"link": lambda log_gate: grape.fox_link(log_gate=-log_gate)},
         falsifiers={
-            "link transposed": {"link": lambda log_gate: fox.link(log_gate=log_gate).T},
+            "link transposed": {"link": lambda log_gate: grape.fox_link(log_gate=log_gate).T},
             "key moved by the path itself": {"key_action": lambda matrix: matrix.T},
             "key moved by the inverse": {"key_action": lambda matrix: matrix.inv()},
         },
@@ -276,15 +276,15 @@ CLAIMS = (
         label="P",
         check=row_semigroup,
         holds={
-            "path": lambda query, key, until: grape_path.path(query=query, key=key, until=until),
-            "rest": lambda query, key, until: grape_path.path(query=query, key=key, until=until),
+            "path": lambda query, key, until: grape.edge_sum(query=query, key=key, until=until),
+            "rest": lambda query, key, until: grape.edge_sum(query=query, key=key, until=until),
         },
         falsifiers={
             "the rest as the key m sees it": {
-                "rest": lambda query, key, until: grape_path.path(query=until, key=key, until=until)
+                "rest": lambda query, key, until: grape.edge_sum(query=until, key=key, until=until)
             },
             "the key's own edge counts": {
-                "path": lambda query, key, until: grape_path.path(query=query, key=key - 1, until=until)
+                "path": lambda query, key, until: grape.edge_sum(query=query, key=key - 1, until=until)
             },
         },
     ),
@@ -299,13 +299,13 @@ CLAIMS = (
         latex=r"b(j,i)=\sum_{l=i+1}^{j}\psi(j,l):\ \psi\equiv-m\Rightarrow b=-m(j-i)",
         label="F",
         check=last_edge,
-        holds={"path": lambda query, key: grape_path.path(query=query, key=key, until=query)},
-        printed={"path": lambda query, key: grape_path.path(query=query, key=key, until=query - 1)},
+        holds={"path": lambda query, key: grape.edge_sum(query=query, key=key, until=query)},
+        printed={"path": lambda query, key: grape.edge_sum(query=query, key=key, until=query - 1)},
         falsifiers={
             "the key's own edge too": {
-                "path": lambda query, key: grape_path.path(query=query, key=key - 1, until=query)
+                "path": lambda query, key: grape.edge_sum(query=query, key=key - 1, until=query)
             },
-            "one step early": {"path": lambda query, key: grape_path.path(query=query, key=key - 1, until=query - 1)},
+            "one step early": {"path": lambda query, key: grape.edge_sum(query=query, key=key - 1, until=query - 1)},
         },
     ),
     Claim(
@@ -338,11 +338,11 @@ CLAIMS = (
         latex=r"\langle R_{j+s}p_j,R_{l+s}p_l\rangle=\langle R_jp_j,R_lp_l\rangle",
         label="F",
         check=origin,
-        holds={"affinity": lambda query, token, **at: grape_path.affinity(query_probe=query, token_probe=token, **at)},
+        holds={"affinity": lambda query, token, **at: grape.affinity(query_probe=query, token_probe=token, **at)},
         falsifiers={
             "the token's probe alone is turned": {"affinity": _one_sided},
             "the query's probe is turned back": {
-                "affinity": lambda query, token, query_position, token_position: grape_path.affinity(
+                "affinity": lambda query, token, query_position, token_position: grape.affinity(
                     query, token, query_position=-query_position, token_position=token_position
                 )
             },
@@ -356,11 +356,11 @@ CLAIMS = (
         latex=r"\sum_{l=i+1}^{j}a_l=A_j-A_i,\quad A_u=\sum_{l\le u}a_l",
         label="F",
         check=prefix_identity,
-        holds={"prefix": lambda position: grape_path.prefix(position=position)},
-        printed={"prefix": lambda position: grape_path.prefix(position - 1)},
+        holds={"prefix": lambda position: grape.prefix(position=position)},
+        printed={"prefix": lambda position: grape.prefix(position - 1)},
         falsifiers={
-            "without the last": {"prefix": lambda position: grape_path.prefix(position - 1)},
-            "with the next": {"prefix": lambda position: grape_path.prefix(position + 1)},
+            "without the last": {"prefix": lambda position: grape.prefix(position - 1)},
+            "with the next": {"prefix": lambda position: grape.prefix(position + 1)},
         },
     ),
 )

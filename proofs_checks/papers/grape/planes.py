@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.induction import combine, empty_value, last_term
 from lengthgen.proofs_checks.papers.grape import SOURCE
-from lengthgen.theory.encodings import grape, grape_commuting, grape_contextual, rotary
+from lengthgen.theory.encodings import grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 Spectrum = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]
@@ -66,10 +66,10 @@ def commuting_planes(*, frame: Callable[[], grape.Frame]) -> Evidence:
         require_equal("[L_1, L_2] = 0", lambda: _commutator(vectors).coordinates(), sp.zeros(17, 1)),
         require_equal(
             "product of the exponentials in coordinates B = (J a_1, a_1, J a_2, a_2)",
-            lambda: sp.eye(4) + grape_commuting.action(vectors, angles).coefficients,
+            lambda: sp.eye(4) + grape.commuting_action(vectors, angles).coefficients,
             lambda: sp.diag(rotary.rotation(angles[0]), rotary.rotation(angles[1])),
         ),
-        require_equal("the encoding scores as RoPE in coordinates", lambda: grape_commuting.ENCODING.score(**at), rope),
+        require_equal("the encoding scores as RoPE in coordinates", lambda: grape.COMMUTING.score(**at), rope),
         *_frame_facts(),
         f"orthogonal planes are needed as well, if independent: {_converse()}",
     )
@@ -87,15 +87,15 @@ def absorption(*, spectrum: Spectrum) -> Evidence:
     """
     time, first, second = sp.symbols("t theta_1 theta_2", real=True)
     frame = grape.Frame(matrix=sp.ImmutableMatrix(sp.eye(4)))
-    generators = [grape_commuting.plane_generator(frame, plane) for plane in (0, 1)]
+    generators = [grape.plane_generator(frame, plane) for plane in (0, 1)]
     skew = generators[0].scaled(first) + generators[1].scaled(second)
     angles = [time * frequency for frequency in spectrum((first, second))]
-    candidate = grape_commuting.action(frame, angles)
+    candidate = grape.commuting_action(frame, angles)
     identity = grape.identity(frame)
     at_zero = [sp.Integer(0) * frequency for frequency in spectrum((first, second))]
     numbers = [_schur_fact(dimension, spectrum) for dimension in DIMENSIONS]
     facts = (
-        require_equal("E(0) = I", lambda: grape_commuting.action(frame, at_zero).coordinates(), identity.coordinates()),
+        require_equal("E(0) = I", lambda: grape.commuting_action(frame, at_zero).coordinates(), identity.coordinates()),
         require_equal(
             "E' = L E",
             lambda: candidate.derivative(time).coordinates(),
@@ -136,7 +136,7 @@ def _gain_in_the_way() -> str:
 
 def _commutator(frame: grape.Frame) -> grape.PlaneOperator:
     """Commutator of the generators of the two planes."""
-    first, second = (grape_commuting.plane_generator(frame, plane) for plane in (0, 1))
+    first, second = (grape.plane_generator(frame, plane) for plane in (0, 1))
     return first @ second + (second @ first).scaled(sp.Integer(-1))
 
 
@@ -149,16 +149,16 @@ def _norm(operator: grape.PlaneOperator) -> sp.Expr:
 def _frame_facts() -> tuple[str, ...]:
     """Facts: J rotates pairs by a quarter; a generator in scalar products is the matrix a (J a)^T - (J a) a^T."""
     vector = sp.symbols("x1:5", real=True)
-    turned = sp.Matrix(grape_commuting.quarter_turn(vector))
+    turned = sp.Matrix(grape.quarter_turn(vector))
     quarter = rotary.rotation(sp.pi / 2)
-    spanning = grape_commuting.spanning([(1, 2, 3, 5), vector])
-    generator = grape_commuting.plane_generator(grape.Frame.of(*spanning), 1).matrix(*spanning)
+    spanning = grape.spanning([(1, 2, 3, 5), vector])
+    generator = grape.plane_generator(grape.Frame.of(*spanning), 1).matrix(*spanning)
     column, angle = sp.Matrix(vector), sp.Symbol("t", real=True)
-    lengths = grape.Frame.of(*grape_commuting.spanning([(1, 2, 0, 2), (2, 0, 0, 0)]))
+    lengths = grape.Frame.of(*grape.spanning([(1, 2, 0, 2), (2, 0, 0, 0)]))
     planes = [
         (
-            grape_commuting.plane_generator(lengths, plane),
-            grape_commuting.plane_exponential(lengths, plane, angle=angle),
+            grape.plane_generator(lengths, plane),
+            grape.plane_exponential(lengths, plane, angle=angle),
         )
         for plane in (0, 1)
     ]
@@ -171,7 +171,7 @@ def _frame_facts() -> tuple[str, ...]:
             ),
         ),
         require_equal("J turns each pair by R2(pi/2)", turned, lambda: sp.diag(quarter, quarter) * column),
-        same_by_sympy("J J a = -a", sp.Matrix(grape_commuting.quarter_turn(list(turned))), -column),
+        same_by_sympy("J J a = -a", sp.Matrix(grape.quarter_turn(list(turned))), -column),
         require_equal(
             "a.(J a) = 0, |J a| = |a|",
             lambda: sp.Matrix([column.dot(turned), turned.dot(turned)]),
@@ -218,12 +218,12 @@ def _numbers(matrix: sp.Matrix) -> NDArray[np.float64]:
 def _orthogonal_only() -> grape.Frame:
     """Frame of orthogonal vectors a_1, a_2 whose planes do not commute."""
     tilted = (sp.Integer(0), 1 / sp.sqrt(2), 1 / sp.sqrt(2), sp.Integer(0))
-    return grape.Frame.of(*grape_commuting.spanning([AXES, tilted]))
+    return grape.Frame.of(*grape.spanning([AXES, tilted]))
 
 
 def _one_plane() -> grape.Frame:
     """Frame of two vectors that span the same plane."""
-    return grape.Frame.of(*grape_commuting.spanning([AXES, (0, 1, 0, 0)]))
+    return grape.Frame.of(*grape.spanning([AXES, (0, 1, 0, 0)]))
 
 
 def contextual_phases(
@@ -233,11 +233,11 @@ def contextual_phases(
     j = sp.Symbol("j", integer=True)
     before, gained, frequency, rate = sp.symbols("Phi_i D theta w_j", real=True)
     added = last_term("phase", phase(j), phase(j + 1))
-    own = grape_contextual.RATES[j]
+    own = grape.RATES[j]
     longer = combine(phase(j), before + gained, added)
 
     def kernel() -> sp.Matrix:
-        return key_action(before, frequency).T * grape_contextual.action(before + gained, frequency=frequency)
+        return key_action(before, frequency).T * grape.contextual_action(before + gained, frequency=frequency)
 
     tests = (("A(Phi_i)^T A(Phi_i + D) = R2(D theta)", kernel, lambda: rotary.rotation(gained * frequency)),)
     return Evidence(
@@ -255,7 +255,7 @@ def contextual_phases(
 def _constant_rates(rate: sp.Symbol) -> str:
     """Fact that with equal rates the encoding's score is RoPE's, with its frequency multiplied by the rate."""
     query, key = sp.Integer(5), sp.Integer(3)
-    score = grape_contextual.ENCODING.score(query_position=query, key_position=key).doit()
+    score = grape.CONTEXTUAL.score(query_position=query, key_position=key).doit()
     rope = rotary.score(QUERY, KEY, query_position=query, key_position=key, frequency=rate * rotary.FREQUENCY)
     return require_equal(
         "constant rates: RoPE at w theta", lambda: score.subs(dict.fromkeys(score.atoms(sp.Indexed), rate)), rope
@@ -322,16 +322,16 @@ CLAIMS = (
         label="P",
         check=contextual_phases,
         holds={
-            "phase": lambda position: grape_contextual.phase(position=position),
-            "key_action": lambda phase, frequency: grape_contextual.action(phase, frequency=frequency),
+            "phase": lambda position: grape.phase(position=position),
+            "key_action": lambda phase, frequency: grape.contextual_action(phase, frequency=frequency),
         },
         falsifiers={
-            "the query's own rate counts": {"phase": lambda position: grape_contextual.phase(position=position + 1)},
+            "the query's own rate counts": {"phase": lambda position: grape.phase(position=position + 1)},
             "the key is turned back": {
-                "key_action": lambda phase, frequency: grape_contextual.action(-phase, frequency=frequency)
+                "key_action": lambda phase, frequency: grape.contextual_action(-phase, frequency=frequency)
             },
             "the key is turned by its position": {
-                "key_action": lambda phase, frequency: grape_contextual.action(sp.Symbol("i"), frequency=frequency)
+                "key_action": lambda phase, frequency: grape.contextual_action(sp.Symbol("i"), frequency=frequency)
             },
         },
     ),

@@ -7,7 +7,7 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import derivative, product, require_equal
 from lengthgen.proofs_checks.papers.grape import SOURCE
-from lengthgen.theory.encodings import alibi, grape_additive, rotary
+from lengthgen.theory.encodings import biases, grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 Condition = Callable[[sp.Expr, sp.Expr], sp.Expr]
@@ -23,7 +23,7 @@ def stretches(*, values: Callable[..., tuple[sp.Expr, sp.Expr]], condition: Cond
     """Decide spectrum, singular values and condition number of I + s E, and the bounds 1 - s and 1 + s."""
     s, root, x = sp.symbols("s rho x", positive=True)
     squares = {root: 1 + s**2 / 4}
-    matrix = grape_additive.unipotent(grape_additive.nilpotent(), s)
+    matrix = grape.unipotent(grape.nilpotent(), s)
     largest, smallest = values(s, root=root)
     gram = matrix.T * matrix
     tests = (
@@ -54,14 +54,14 @@ def dictionary(*, vanishing: Callable[[sp.Expr, sp.Expr], tuple[sp.Expr, ...]]) 
     square = sp.expand((weights[0] * generators[0] + weights[1] * generators[1]) ** 2)
     zero = vanishing(*generators)
     remaining = sp.expand(square.subs(dict.fromkeys(zero, 0)))
-    lower = grape_additive.nilpotent()
+    lower = grape.nilpotent()
     if remaining != 0:
         raise Refuted(
             f"{remaining} is left: A_1 = E and A_2 = E^T have the squares {(lower**2).tolist()} and "
             f"{(lower.T**2).tolist()}, and (A_1 + A_2)^2 = {((lower + lower.T) ** 2).tolist()}"
         )
     time, later = sp.symbols("t u", real=True)
-    steps = [grape_additive.unipotent(lower, when) for when in (time, later)]
+    steps = [grape.unipotent(lower, when) for when in (time, later)]
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
@@ -83,16 +83,16 @@ def alibi_unipotent(
     i, offset, t, slope, content = sp.symbols("i D t m c", real=True)
     j = i + offset
     nilpotent = generator(slope)
-    group = grape_additive.unipotent(nilpotent, t)
-    key_matrix = key_action(grape_additive.unipotent(nilpotent, i))
-    expected = content + alibi.bias(slope, query_position=j, key_position=i)
+    group = grape.unipotent(nilpotent, t)
+    key_matrix = key_action(grape.unipotent(nilpotent, i))
+    expected = content + biases.alibi_bias(slope, query_position=j, key_position=i)
 
     def scored() -> sp.Expr:
-        on_query = grape_additive.unipotent(nilpotent, j)
-        return grape_additive.score(content, query_action=on_query, key_action=key_matrix)
+        on_query = grape.unipotent(nilpotent, j)
+        return grape.extended_score(content, query_action=on_query, key_action=key_matrix)
 
     def score_of_encoding() -> sp.Expr:
-        return grape_additive.ENCODING.score(query_position=j, key_position=i).xreplace({grape_additive.SLOPE: slope})
+        return grape.ADDITIVE.score(query_position=j, key_position=i).xreplace({grape.GRAPE_SLOPE: slope})
 
     tests = (
         ("A^2 = 0", product(nilpotent, nilpotent), sp.zeros(2, 2)),
@@ -143,8 +143,8 @@ def joint_lift(*, shear: Callable[[sp.Expr], sp.Matrix], rotated: bool) -> Evide
     j = i + offset
     query, key = sp.symbols("q1 q2", real=True), sp.symbols("k1 k2", real=True)
     turns = [rotary.rotation(position * theta) for position in (j, i)]
-    shears = [grape_additive.unipotent(shear(slope), position) for position in (j, i)]
-    scored = grape_additive.joint_score(
+    shears = [grape.unipotent(shear(slope), position) for position in (j, i)]
+    scored = grape.joint_score(
         query,
         key,
         query_action=sp.diag(turns[0], shears[0]),
@@ -193,10 +193,10 @@ def _facts_with_two_extra(
     """Facts that two extra coordinates suffice with this generator."""
     beta, position, key = sp.symbols("beta j i", real=True)
     generator = generator_of(slope(beta))
-    scored = grape_additive.score(
+    scored = grape.extended_score(
         sp.Integer(0),
-        query_action=grape_additive.unipotent(generator, position),
-        key_action=inverse_transpose(grape_additive.unipotent(generator, key)),
+        query_action=grape.unipotent(generator, position),
+        key_action=inverse_transpose(grape.unipotent(generator, key)),
     )
     return (
         require_equal("A^2 = 0", product(generator, generator), sp.zeros(2, 2)),
@@ -221,7 +221,7 @@ def composition(*, offset: Offset) -> Evidence:
     far, middle, near = places
 
     def action(there: sp.Matrix, here: sp.Matrix) -> sp.Matrix:
-        return grape_additive.unipotent(rate * grape_additive.nilpotent(), offset(there, here))
+        return grape.unipotent(rate * grape.nilpotent(), offset(there, here))
 
     shift = sp.Matrix(sp.symbols("s_x s_y", real=True))
     return Evidence(
@@ -257,11 +257,11 @@ CLAIMS = (
         latex=r"A=-mE,\ A^2=0:\quad (G(j)\hat q)\cdot(G(i)^{-\top}\hat k) = q\cdot k - m(j-i)",
         label="P",
         check=alibi_unipotent,
-        holds={"generator": lambda slope: alibi.generator(slope=slope), "key_action": inverse_transpose},
+        holds={"generator": lambda slope: grape.alibi_generator(slope=slope), "key_action": inverse_transpose},
         falsifiers={
-            "generator transposed": {"generator": lambda slope: alibi.generator(slope=slope).T},
+            "generator transposed": {"generator": lambda slope: grape.alibi_generator(slope=slope).T},
             "key moved by G": {"key_action": lambda matrix: matrix},
-            "growing with distance": {"generator": lambda slope: alibi.generator(slope=-slope)},
+            "growing with distance": {"generator": lambda slope: grape.alibi_generator(slope=-slope)},
         },
     ),
     Claim(
@@ -273,12 +273,12 @@ CLAIMS = (
         r"\ \Rightarrow\ \beta=0",
         label="P",
         check=extra_coordinates,
-        holds={"slope": lambda beta: beta, "generator": lambda slope: alibi.generator(slope=-slope), "enough": 2},
+        holds={"slope": lambda beta: beta, "generator": lambda slope: grape.alibi_generator(slope=-slope), "enough": 2},
         answers=("enough",),
         falsifiers={
             "beta = 0": {"slope": lambda beta: sp.S.Zero},
-            "the generator transposed": {"generator": lambda slope: alibi.generator(slope=-slope).T},
-            "the generator of ALiBi's sign": {"generator": lambda slope: alibi.generator(slope=slope)},
+            "the generator transposed": {"generator": lambda slope: grape.alibi_generator(slope=-slope).T},
+            "the generator of ALiBi's sign": {"generator": lambda slope: grape.alibi_generator(slope=slope)},
         },
     ),
     Claim(
@@ -291,11 +291,11 @@ CLAIMS = (
         r"q^\top e^{(i-j)L}k-\omega(j-i)",
         label="F",
         check=joint_lift,
-        holds={"shear": lambda slope: -slope * grape_additive.nilpotent(), "rotated": True},
-        printed={"shear": lambda slope: slope * grape_additive.nilpotent().T},
+        holds={"shear": lambda slope: -slope * grape.nilpotent(), "rotated": True},
+        printed={"shear": lambda slope: slope * grape.nilpotent().T},
         falsifiers={
-            "the printed entry, in the upper right": {"shear": lambda slope: slope * grape_additive.nilpotent().T},
-            "growing with distance": {"shear": lambda slope: slope * grape_additive.nilpotent()},
+            "the printed entry, in the upper right": {"shear": lambda slope: slope * grape.nilpotent().T},
+            "growing with distance": {"shear": lambda slope: slope * grape.nilpotent()},
             "the key turned back": {"rotated": False},
         },
     ),
@@ -310,8 +310,8 @@ CLAIMS = (
         label="P",
         check=stretches,
         holds={
-            "values": lambda shear, root: grape_additive.singular_values(shear, root=root),
-            "condition": lambda shear, root: grape_additive.condition_number(shear, root=root),
+            "values": lambda shear, root: grape.shear_singular_values(shear, root=root),
+            "condition": lambda shear, root: grape.shear_condition_number(shear, root=root),
         },
         falsifiers={
             "condition number 1 + s": {"condition": lambda shear, root: 1 + shear},
@@ -340,10 +340,10 @@ CLAIMS = (
         latex=r"m=\alpha\cdot(r_t-r_j):\ G(m_{tl})G(m_{lj})=G(m_{tj});\qquad |r_t-r_l|+|r_l-r_j|\ne|r_t-r_j|",
         label="F",
         check=composition,
-        holds={"offset": lambda there, here: grape_additive.linear_offset(there, here, weights=WEIGHTS)},
-        printed={"offset": lambda there, here: grape_additive.length_offset(there=there, here=here)},
+        holds={"offset": lambda there, here: grape.linear_offset(there, here, weights=WEIGHTS)},
+        printed={"offset": lambda there, here: grape.length_offset(there=there, here=here)},
         falsifiers={
-            "the squared length": {"offset": lambda there, here: grape_additive.length_offset(there, here) ** 2},
+            "the squared length": {"offset": lambda there, here: grape.length_offset(there, here) ** 2},
             "the difference of the city-block lengths": {"offset": lambda there, here: _city_block(here, -there)},
             "the product of the coordinates": {
                 "offset": lambda there, here: (there[0] - here[0]) * (there[1] - here[1])

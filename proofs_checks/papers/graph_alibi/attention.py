@@ -12,7 +12,7 @@ from lengthgen.proofs_checks.enclosing import ball
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.graph_alibi.graphs import SOURCE
 from lengthgen.theory import laws
-from lengthgen.theory.encodings import alibi, graph_alibi
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.catalogue import named
 from lengthgen.theory.encodings.encoding import Law
 from lengthgen.theory.graph_distances import shortest_distances
@@ -25,7 +25,7 @@ Bias = Callable[[sp.Expr, sp.Expr], sp.Expr]
 Normaliser = Callable[[sp.Expr, Sequence[sp.Expr]], sp.Expr]
 """Weight of a logit among all logits of its row."""
 
-_SLOPE = alibi.SLOPE
+_SLOPE = biases.ALIBI_SLOPE
 _HALVING = sp.log(2)
 """Slope of the examples: the weight of a node halves with every hop."""
 _GAIN = sp.Integer(3)
@@ -33,7 +33,7 @@ _GAIN = sp.Integer(3)
 
 
 def _bias(slope: sp.Expr, hops: sp.Expr) -> sp.Expr:
-    return graph_alibi.bias(slope, hops=hops)
+    return biases.graph_alibi_bias(slope, hops=hops)
 
 
 def window(*, bound: Callable[[sp.Expr, sp.Expr], sp.Expr], counted: Callable[[int], int]) -> Evidence:
@@ -118,7 +118,7 @@ def spheres_of_trees(*, bias: Bias, neighbours: int) -> Evidence:
     )
     margin = ball(sp.log(branches) + bias(sp.S.One, sp.S.One))
     if not margin > 0:
-        slope_of_head = max(alibi.slopes(64))
+        slope_of_head = max(biases.alibi_slopes(64))
         raise Refuted(
             f"{neighbours} neighbours: at slope {float(slope_of_head):.4g} a sphere weighs "
             f"{float(branches * sp.exp(bias(slope_of_head, sp.S.One))):.4g} of the one before"

@@ -20,7 +20,7 @@ from lengthgen.proofs_checks.papers.graph_alibi.graphs import (
     swapped,
 )
 from lengthgen.theory import laws
-from lengthgen.theory.encodings import alibi, graph_alibi
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import LENGTH, Law, Recovery
 from lengthgen.theory.graph_distances import shortest_distances
 
@@ -44,7 +44,7 @@ _SAMENESS = (
 
 def equivariant(*, bias: Bias) -> Evidence:
     """Decide that a permutation of the nodes permutes the scores, whatever distances are given."""
-    ruling = laws.decide_law(replace(graph_alibi.ENCODING, bias=bias), Law.RELABELLING)
+    ruling = laws.decide_law(replace(biases.GRAPH_ALIBI, bias=bias), Law.RELABELLING)
     if ruling.holds is False:
         raise Refuted(ruling.reason)
     if ruling.holds is None:
@@ -89,23 +89,21 @@ def on_path(*, form: Form) -> Evidence:
     """Decide the distances in a path of any number of nodes, and that the bias there is ALiBi's on both sides."""
     _compare("path", form)
     ahead, behind = _NODE + _STEPS, _NODE + _STEPS + 1
-    recovered = graph_alibi.ENCODING.bias
-    assert recovered is not None and alibi.ENCODING.bias is not None
+    recovered = biases.GRAPH_ALIBI.bias
+    assert recovered is not None and biases.ALIBI.bias is not None
     facts = [_SAMENESS, same_by_sympy("f(u)", form(_NODE, _NODE, LENGTH), sp.S.Zero)]
     for side, far, near in (
         ("after u: f(v + 1) - f(v)", form(_NODE, behind, LENGTH), form(_NODE, ahead, LENGTH)),
         ("before u: f(v - 1) - f(v)", form(behind, _NODE, LENGTH), form(ahead, _NODE, LENGTH)),
     ):
         facts.append(same_by_sympy(side, far - near, sp.S.One))
-    values = Recovery(
-        of="alibi", assignment={graph_alibi.HOPS: sp.Lambda(graph_alibi.PATH.signature, form(*_places()))}
-    )
+    values = Recovery(of="alibi", assignment={biases.HOPS: sp.Lambda(biases.PATH_HOPS.signature, form(*_places()))})
     for side, query, key in (("before", ahead, _NODE), ("after", _NODE, ahead)):
         facts.append(
             same_by_sympy(
                 f"bias, key {side} the query",
                 laws.assigned(recovered(query, key, LENGTH), values),
-                alibi.ENCODING.bias(query, key, LENGTH),
+                biases.ALIBI.bias(query, key, LENGTH),
             )
         )
     return Evidence(strength=Strength.GENERAL, facts=tuple(facts), assumptions=("nodes numbered along the path",))
@@ -113,7 +111,7 @@ def on_path(*, form: Form) -> Evidence:
 
 def _places() -> tuple[sp.Expr, ...]:
     """Arguments of a formula of distances."""
-    return tuple(graph_alibi.PATH.variables)
+    return tuple(biases.PATH_HOPS.variables)
 
 
 def on_cycle(*, form: Form) -> Evidence:
@@ -194,11 +192,11 @@ def metric(*, distances: DistancesOf) -> Evidence:
 
 
 def _index_difference(query: sp.Expr, key: sp.Expr, length: sp.Expr) -> sp.Expr:
-    return graph_alibi.bias(alibi.SLOPE, hops=abs(query - key))
+    return biases.graph_alibi_bias(biases.ALIBI_SLOPE, hops=abs(query - key))
 
 
 def _next_query(query: sp.Expr, key: sp.Expr, length: sp.Expr) -> sp.Expr:
-    return graph_alibi.bias(alibi.SLOPE, hops=graph_alibi.HOPS[query + 1, key, length])
+    return biases.graph_alibi_bias(biases.ALIBI_SLOPE, hops=biases.HOPS[query + 1, key, length])
 
 
 def _around(u: sp.Expr, v: sp.Expr, nodes: sp.Expr) -> sp.Expr:
@@ -214,7 +212,7 @@ CLAIMS = (
         latex=r"b_{\pi G}(\pi u,\pi v)=b_G(u,v)",
         label="F",
         check=equivariant,
-        holds={"bias": graph_alibi.ENCODING.bias},
+        holds={"bias": biases.GRAPH_ALIBI.bias},
         falsifiers={
             "the difference of the nodes' numbers": {"bias": _index_difference},
             "the hops of the node after the query": {"bias": _next_query},
@@ -242,7 +240,7 @@ CLAIMS = (
         latex=r"d_{P_n}(u,v)=|u-v|",
         label="F",
         check=on_path,
-        holds={"form": graph_alibi.PATH},
+        holds={"form": biases.PATH_HOPS},
         falsifiers={
             "keys before the query only": {"form": lambda u, v, nodes: sp.Max(u - v, 0)},
             "the square": {"form": lambda u, v, nodes: (u - v) ** 2},
@@ -258,7 +256,7 @@ CLAIMS = (
         check=on_cycle,
         holds={"form": _around},
         falsifiers={
-            "|u - v|": {"form": graph_alibi.PATH},
+            "|u - v|": {"form": biases.PATH_HOPS},
             "one node more on the way around": {"form": lambda u, v, nodes: _around(u, v, nodes + 1)},
         },
     ),

@@ -15,7 +15,7 @@ from lengthgen.proofs_checks.identity import product, require_equal, same_by_sym
 from lengthgen.proofs_checks.papers.hope import SOURCE
 from lengthgen.theory import exact
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import alibi, hope, rotary
+from lengthgen.theory.encodings import biases, hope, rotary
 
 Range = tuple[Fraction, Fraction]
 OFFSET = sp.Symbol("D", integer=True, nonnegative=True)
@@ -34,7 +34,7 @@ def content_of_five(offset: sp.Expr) -> sp.Expr:
 
 def alibi_of_five(offset: sp.Expr) -> sp.Expr:
     """ALiBi's logit for the same content, with the slope 0.05."""
-    return 5 + alibi.bias(sp.Rational(1, 20), query_position=offset, key_position=sp.Integer(0))
+    return 5 + biases.alibi_bias(sp.Rational(1, 20), query_position=offset, key_position=sp.Integer(0))
 
 
 def far_mass(

@@ -53,7 +53,7 @@ def relative_law(*, key_action: Action, direction: int) -> Evidence:
         ("score = e^(-D theta') (S cosh D theta + A sinh D theta)", lambda: (query.T * kernel() * key)[0], stated),
         (
             "the encoding scores so, with theta' = theta + g above theta",
-            lambda: hope.ENCODING.score(query, key, query_position=j, key_position=i),
+            lambda: hope.HOPE.score(query, key, query_position=j, key_position=i),
             lambda: hope.score(query, key, offset=distance, **own),
         ),
         (

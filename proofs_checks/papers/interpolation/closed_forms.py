@@ -12,7 +12,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.enclosing import ball, short
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.interpolation import BASE, SOURCE
-from lengthgen.theory.encodings import interpolation, rotary
+from lengthgen.theory.encodings import rotary
 from lengthgen.theory.exact import Undecided
 
 OfHead = Callable[[sp.Expr | int, sp.Expr | int], sp.Expr]
@@ -30,7 +30,7 @@ def closed_forms(*, square_sum: OfHead, constant: OfHead) -> Evidence:
     """Decide the sum of theta_l^2 by induction on the number of planes, and that the constant is above half of it."""
     for head_dim in (128, 2):
         where = f"d = {head_dim}, c = {BASE}"
-        least = ball(interpolation.error_constant(rotary.frequencies(head_dim, BASE)))
+        least = ball(rotary.error_constant(rotary.frequencies(head_dim, BASE)))
         total, bound = ball(square_sum(head_dim, BASE)), ball(constant(head_dim, BASE))
         if not total.overlaps(2 * least):
             raise Refuted(f"{where}: the sum is {short(2 * least, 10)}, not {short(total, 10)}")
@@ -51,7 +51,7 @@ def closed_forms(*, square_sum: OfHead, constant: OfHead) -> Evidence:
     ]
     sums = []
     for head_dim in (2, 4, 8):  # the frequencies are rational at these widths
-        square_sum_of_rope = 2 * interpolation.error_constant(rotary.frequencies(head_dim, BASE))
+        square_sum_of_rope = 2 * rotary.error_constant(rotary.frequencies(head_dim, BASE))
         sums.append(
             same_by_sympy(f"d = {head_dim}, c = {BASE}: RoPE's own sum", square_sum_of_rope, square_sum(head_dim, BASE))
         )
@@ -101,7 +101,7 @@ def ratio_to_printed(
 
 def _ratio(head_dim: sp.Expr | int, base: sp.Expr | int, printed: OfHead) -> sp.Expr:
     """Printed constant divided by the least constant."""
-    return printed(head_dim, base) / (interpolation.square_sum(head_dim=head_dim, base=base) / 2)
+    return printed(head_dim, base) / (rotary.sum_of_squared_frequencies(head_dim=head_dim, base=base) / 2)
 
 
 def _enclosed_ratio(head_dim: int, printed: OfHead) -> Any:
@@ -117,7 +117,7 @@ def bounds_apart(*, least_ratio: int, head_dim: int, constant: Callable[[Sequenc
     """
     frequencies = [ball(frequency) for frequency in rotary.frequencies(head_dim, BASE)]
     interpolated = ball(constant(rotary.frequencies(head_dim, BASE))) / 4
-    printed = ball(interpolation.printed_error_constant(head_dim=head_dim, base=BASE)) / 4
+    printed = ball(rotary.printed_error_constant(head_dim=head_dim, base=BASE)) / 4
     sums = _sums(frequencies)
     worst = 1 + int(sums[1:].argmin())
     far = 2 * _partial_sizes(_turns(frequencies, worst))
@@ -142,7 +142,7 @@ def bounds_apart(*, least_ratio: int, head_dim: int, constant: Callable[[Sequenc
 
 
 def _least_constant(frequencies: Sequence[sp.Expr]) -> sp.Expr:
-    return interpolation.error_constant(frequencies)
+    return rotary.error_constant(frequencies)
 
 
 def _turns(frequencies: Sequence[Any], distance: int) -> list[Any]:
@@ -185,20 +185,18 @@ CLAIMS = (
         label="F",
         check=closed_forms,
         holds={
-            "square_sum": lambda head_dim, base: interpolation.square_sum(head_dim=head_dim, base=base),
-            "constant": lambda head_dim, base: interpolation.closed_error_constant(head_dim=head_dim, base=base),
+            "square_sum": lambda head_dim, base: rotary.sum_of_squared_frequencies(head_dim=head_dim, base=base),
+            "constant": lambda head_dim, base: rotary.closed_error_constant(head_dim=head_dim, base=base),
         },
         falsifiers={
             "the printed constant": {
-                "constant": lambda head_dim, base: interpolation.printed_error_constant(head_dim=head_dim, base=base)
+                "constant": lambda head_dim, base: rotary.printed_error_constant(head_dim=head_dim, base=base)
             },
             "planes without end": {
-                "square_sum": lambda head_dim, base: (
-                    2 * interpolation.closed_error_constant(head_dim=head_dim, base=base)
-                )
+                "square_sum": lambda head_dim, base: 2 * rotary.closed_error_constant(head_dim=head_dim, base=base)
             },
             "half the exponent": {
-                "square_sum": lambda head_dim, base: interpolation.square_sum(head_dim=2 * head_dim, base=base)
+                "square_sum": lambda head_dim, base: rotary.sum_of_squared_frequencies(head_dim=2 * head_dim, base=base)
             },
         },
     ),
@@ -212,7 +210,7 @@ CLAIMS = (
         check=ratio_to_printed,
         holds={
             "limit": lambda base: 1 / (1 - base**-2),
-            "printed": lambda head_dim, base: interpolation.printed_error_constant(head_dim=head_dim, base=base),
+            "printed": lambda head_dim, base: rotary.printed_error_constant(head_dim=head_dim, base=base),
             "first_width": 1842068064,
             "ratios": {128: sp.Rational(869, 1000), 512: sp.Rational(965, 1000)},
         },
@@ -220,10 +218,10 @@ CLAIMS = (
         falsifiers={
             "limit 1": {"limit": lambda base: sp.Integer(1)},
             "d / (4 ln c) for the printed constant": {
-                "printed": lambda head_dim, base: 2 * interpolation.printed_error_constant(head_dim=head_dim, base=base)
+                "printed": lambda head_dim, base: 2 * rotary.printed_error_constant(head_dim=head_dim, base=base)
             },
             "(d - 2) / (8 ln c) for the printed constant": {
-                "printed": lambda head_dim, base: interpolation.printed_error_constant(head_dim=head_dim - 2, base=base)
+                "printed": lambda head_dim, base: rotary.printed_error_constant(head_dim=head_dim - 2, base=base)
             },
         },
     ),
@@ -241,9 +239,7 @@ CLAIMS = (
         falsifiers={
             "a head of 64": {"head_dim": 64},
             "the printed constant": {
-                "constant": lambda frequencies: interpolation.printed_error_constant(
-                    head_dim=2 * len(frequencies), base=BASE
-                )
+                "constant": lambda frequencies: rotary.printed_error_constant(head_dim=2 * len(frequencies), base=BASE)
             },
         },
     ),

@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.enclosing import ball, short
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.interpolation import BASE, SOURCE
-from lengthgen.theory.encodings import interpolation, rotary
+from lengthgen.theory.encodings import rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 _WIDTHS = (2, 4, 8)  # the frequencies of base 10^4 are rational at these widths
@@ -32,12 +32,12 @@ def frequency_scaling(*, frequencies: Callable[[int, sp.Expr], Sequence[sp.Expr]
         slowed = sp.Matrix(rotary.frequencies(head_dim, BASE)) / scale
         what = f"d = {head_dim}: frequencies = theta_l / s"
         facts.append(same_by_sympy(what, sp.Matrix(frequencies(head_dim, scale)), slowed))
-    shrunk = rotary.FREQUENCY * interpolation.SHRINK
+    shrunk = rotary.FREQUENCY * rotary.SHRINK
     slow = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=shrunk)
     facts.append(
         require_equal(
             "score at j/s, i/s and theta = score at j, i and theta/s",
-            lambda: interpolation.ENCODING.score(query_position=j, key_position=i),
+            lambda: rotary.INTERPOLATION.score(query_position=j, key_position=i),
             slow,
         )
     )
@@ -50,8 +50,10 @@ def frequency_scaling(*, frequencies: Callable[[int, sp.Expr], Sequence[sp.Expr]
 
 def neighbours(*, step: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
     """Decide by which angle a plane rotates from one index to the next, given its frequency and u = 1/s."""
-    index, theta, shrink = sp.Symbol("i", real=True), rotary.FREQUENCY, interpolation.SHRINK
-    here, there = (rotary.rotation(interpolation.position(at, scale=1 / shrink) * theta) for at in (index, index + 1))
+    index, theta, shrink = sp.Symbol("i", real=True), rotary.FREQUENCY, rotary.SHRINK
+    here, there = (
+        rotary.rotation(rotary.interpolated_position(at, scale=1 / shrink) * theta) for at in (index, index + 1)
+    )
     turn = rotary.rotation(step(theta, shrink))
     return Evidence(
         strength=Strength.GENERAL,
@@ -98,7 +100,7 @@ def _one_plane() -> list[str]:
     falling = -(score + (_RIGHT - _T) * slope) / theta**2
     below = (_RIGHT - _X) * (rising.subs(_T, _X) - rising.subs(_T, _LEFT))
     above = (_X - _LEFT) * (falling.subs(_T, _RIGHT) - falling.subs(_T, _X))
-    line = interpolation.linear(_X, ends=ends, values=[score.subs(_T, end) for end in ends])
+    line = rotary.linear_interpolation(_X, ends=ends, values=[score.subs(_T, end) for end in ends])
     mass = ((_RIGHT - _X) * (_X - _LEFT) ** 2 + (_X - _LEFT) * (_RIGHT - _X) ** 2) / 2
     width = _RIGHT - _LEFT
     tests = (
@@ -152,7 +154,7 @@ def _aligned_error(at: sp.Expr, *, ends: tuple[sp.Expr, sp.Expr], centre: sp.Exp
     def score(distance: sp.Expr) -> sp.Expr:
         return rotary.score(query, key, query_position=distance, key_position=_ZERO, frequency=rotary.FREQUENCY)
 
-    return score(at) - interpolation.linear(at, ends=ends, values=[score(end) for end in ends])
+    return score(at) - rotary.linear_interpolation(at, ends=ends, values=[score(end) for end in ends])
 
 
 CLAIMS = (
@@ -163,7 +165,7 @@ CLAIMS = (
         latex=r"R\big(\tfrac{n}{s}\,\theta_l\big) = R\big(n\,\tfrac{\theta_l}{s}\big)",
         label="P",
         check=frequency_scaling,
-        holds={"frequencies": lambda head_dim, scale: interpolation.frequencies(head_dim, BASE, scale=scale)},
+        holds={"frequencies": lambda head_dim, scale: rotary.interpolated_frequencies(head_dim, BASE, scale=scale)},
         falsifiers={
             "base times s": {
                 "frequencies": lambda head_dim, scale: [
@@ -172,7 +174,7 @@ CLAIMS = (
                 ]
             },
             "frequencies times s": {
-                "frequencies": lambda head_dim, scale: interpolation.frequencies(head_dim, BASE, scale=1 / scale)
+                "frequencies": lambda head_dim, scale: rotary.interpolated_frequencies(head_dim, BASE, scale=1 / scale)
             },
         },
     ),
@@ -198,16 +200,16 @@ CLAIMS = (
         latex=r"|a(x)-a_{\mathrm{lin}}(x)| \le \tfrac12\Big(\sum_l\theta_l^2\Big)\max_l|h_l|\,(x-x_1)(x_2-x)",
         label="P",
         check=least_constant,
-        holds={"constant": lambda frequencies, base: interpolation.error_constant(frequencies)},
+        holds={"constant": lambda frequencies, base: rotary.error_constant(frequencies)},
         printed={
-            "constant": lambda frequencies, base: interpolation.printed_error_constant(
+            "constant": lambda frequencies, base: rotary.printed_error_constant(
                 head_dim=2 * len(frequencies), base=base
             )
         },
         falsifiers={
-            "half of it": {"constant": lambda frequencies, base: interpolation.error_constant(frequencies) / 2},
+            "half of it": {"constant": lambda frequencies, base: rotary.error_constant(frequencies) / 2},
             "every plane as fast as the fastest": {
-                "constant": lambda frequencies, base: len(frequencies) * interpolation.error_constant(frequencies[:1])
+                "constant": lambda frequencies, base: len(frequencies) * rotary.error_constant(frequencies[:1])
             },
         },
     ),

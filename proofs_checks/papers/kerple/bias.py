@@ -7,33 +7,35 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.kerple import SOURCE
-from lengthgen.theory.encodings import alibi, kerple
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding
 
 
 def alibi_case(*, exponent: int, slopes: int) -> Evidence:
     """Decide that the power kernel with this exponent and r1 = `slopes` * m is ALiBi's bias."""
-    slope = alibi.SLOPE
+    slope = biases.ALIBI_SLOPE
     distance = sp.Symbol("D", nonnegative=True)
-    values = {kerple.SCALE: slopes * slope, kerple.EXPONENT: sp.Integer(exponent)}
-    expected = alibi.bias(slope, query_position=distance, key_position=sp.S.Zero)
+    values = {biases.KERPLE_SCALE: slopes * slope, biases.KERPLE_EXPONENT: sp.Integer(exponent)}
+    expected = biases.alibi_bias(slope, query_position=distance, key_position=sp.S.Zero)
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
             require_equal(
                 "-m D^p = -m (j - i), D = j - i",
-                lambda: kerple.power(distance, scale=slopes * slope, exponent=sp.Integer(exponent)),
+                lambda: biases.kerple_power(distance, scale=slopes * slope, exponent=sp.Integer(exponent)),
                 expected,
             ),
             require_equal(
-                "the law, key before the query", lambda: _sides(kerple.POWER, distance)[0].xreplace(values), expected
+                "the law, key before the query",
+                lambda: _sides(biases.KERPLE_POWER, distance)[0].xreplace(values),
+                expected,
             ),
             require_equal(
                 "the law, key after the query, is that of the two-sided ALiBi",
-                lambda: _sides(kerple.POWER, distance)[1].xreplace(values),
+                lambda: _sides(biases.KERPLE_POWER, distance)[1].xreplace(values),
                 expected,
             ),
-            same_by_sympy("numbers trained", kerple.POWER.learned, 2 * HEADS),
+            same_by_sympy("numbers trained", biases.KERPLE_POWER.learned, 2 * HEADS),
         ),
     )
 
@@ -48,20 +50,20 @@ def polynomial_tail(*, block: Callable[[sp.Expr, sp.Expr], sp.Expr], largest_div
     facts = [
         require_equal(
             "weight^(-1/r1) = 1 + r2 D",
-            lambda: sp.exp(-kerple.logarithm(distance, scale=sp.S.One, rate=rate)),
+            lambda: sp.exp(-biases.kerple_logarithm(distance, scale=sp.S.One, rate=rate)),
             lambda: 1 + rate * distance,
         ),
         require_equal(
             "scale: r1 times the kernel of r1 = 1",
-            kerple.logarithm(distance, scale=scale, rate=rate),
-            lambda: scale * kerple.logarithm(distance, scale=sp.S.One, rate=rate),
+            biases.kerple_logarithm(distance, scale=scale, rate=rate),
+            lambda: scale * biases.kerple_logarithm(distance, scale=sp.S.One, rate=rate),
         ),
         same_by_sympy(
             "the law, key before and key after the query",
-            sp.Matrix(_sides(kerple.LOGARITHM, distance)),
-            sp.Matrix([kerple.logarithm(distance, scale=kerple.SCALE, rate=kerple.RATE)] * 2),
+            sp.Matrix(_sides(biases.KERPLE_LOG, distance)),
+            sp.Matrix([biases.kerple_logarithm(distance, scale=biases.KERPLE_SCALE, rate=biases.KERPLE_RATE)] * 2),
         ),
-        same_by_sympy("numbers trained", kerple.LOGARITHM.learned, 2 * HEADS),
+        same_by_sympy("numbers trained", biases.KERPLE_LOG.learned, 2 * HEADS),
         require_equal("1 + r2 D exceeds r2 D by 1", lambda: 1 + rate * distance - rate * distance, sp.S.One),
         require_equal(
             "and falls short of (1 + r2) D by D - 1, not negative for D >= 1",
@@ -89,10 +91,10 @@ def polynomial_tail(*, block: Callable[[sp.Expr, sp.Expr], sp.Expr], largest_div
             require_equal(
                 "ALiBi: sums (1 - e^(-mT))/(1 - e^(-m)) < 1/(1 - e^(-m)); the term that step T adds",
                 lambda: (
-                    (1 - sp.exp(-alibi.SLOPE * (level + 1))) / (1 - sp.exp(-alibi.SLOPE))
-                    - (1 - sp.exp(-alibi.SLOPE * level)) / (1 - sp.exp(-alibi.SLOPE))
+                    (1 - sp.exp(-biases.ALIBI_SLOPE * (level + 1))) / (1 - sp.exp(-biases.ALIBI_SLOPE))
+                    - (1 - sp.exp(-biases.ALIBI_SLOPE * level)) / (1 - sp.exp(-biases.ALIBI_SLOPE))
                 ),
-                lambda: sp.exp(alibi.bias(alibi.SLOPE, query_position=level, key_position=sp.S.Zero)),
+                lambda: sp.exp(biases.alibi_bias(biases.ALIBI_SLOPE, query_position=level, key_position=sp.S.Zero)),
             ),
         ),
         assumptions=("equal contents", "r1, r2 > 0"),

@@ -12,7 +12,7 @@ from lengthgen.proofs_checks.enclosing import ball
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.kerple import SOURCE
 from lengthgen.proofs_checks.signs import sign
-from lengthgen.theory.encodings import kerple
+from lengthgen.theory.encodings import biases
 
 AtDistance = Callable[[sp.Expr], sp.Expr]
 
@@ -27,13 +27,17 @@ def power_kernel(*, kernel: Callable[[sp.Expr, sp.Expr], sp.Expr], largest: sp.R
     exponent = sp.Symbol("p", positive=True)
     obstacle = form(lambda distance: kernel(distance, exponent), *_TRIPLE)
     _require_threshold(obstacle, exponent, largest)
-    if (kerple.EXPONENTS.start, kerple.EXPONENTS.end, kerple.EXPONENTS.left_open) != (0, largest, True):
-        raise Refuted(f"the encoding's exponents are {kerple.EXPONENTS}, not those above 0 up to {largest}")
+    if (biases.KERPLE_EXPONENTS.start, biases.KERPLE_EXPONENTS.end, biases.KERPLE_EXPONENTS.left_open) != (
+        0,
+        largest,
+        True,
+    ):
+        raise Refuted(f"the encoding's exponents are {biases.KERPLE_EXPONENTS}, not those above 0 up to {largest}")
     a, b, p, wave = sp.symbols("a b p g", real=True)
     x, y, u, v = sp.symbols("x y u v", real=True)
     facts = (
         f"x = (-1, 0, 1), c = (1, -2, 1): c^T K c = {obstacle}, negative for every p > 2",
-        f"the encoding's exponents are those above 0 up to {kerple.EXPONENTS.end}",
+        f"the encoding's exponents are those above 0 up to {biases.KERPLE_EXPONENTS.end}",
         require_equal("-K(t) = t^p, written with t = e^b", lambda: -kernel(sp.exp(b), p), lambda: sp.exp(p * b)),
         require_equal(
             "with v = tu, e^a = v: (1 - cos tu) u^(-1-p) du = t^p (1 - cos v) v^(-1-p) dv, g for 1 - cos v",
@@ -145,19 +149,21 @@ CLAIMS = (
         label="P",
         check=power_kernel,
         holds={
-            "kernel": lambda distance, exponent: kerple.power(distance, scale=sp.S.One, exponent=exponent),
+            "kernel": lambda distance, exponent: biases.kerple_power(distance, scale=sp.S.One, exponent=exponent),
             "largest": sp.Integer(2),
         },
         answers=("largest",),
         falsifiers={
             "of the squared distance": {
-                "kernel": lambda distance, exponent: kerple.power(distance**2, scale=sp.S.One, exponent=exponent)
+                "kernel": lambda distance, exponent: biases.kerple_power(distance**2, scale=sp.S.One, exponent=exponent)
             },
             "of the root of the distance": {
-                "kernel": lambda distance, exponent: kerple.power(sp.sqrt(distance), scale=sp.S.One, exponent=exponent)
+                "kernel": lambda distance, exponent: biases.kerple_power(
+                    sp.sqrt(distance), scale=sp.S.One, exponent=exponent
+                )
             },
             "growing with the distance": {
-                "kernel": lambda distance, exponent: kerple.power(distance, scale=-sp.S.One, exponent=exponent)
+                "kernel": lambda distance, exponent: biases.kerple_power(distance, scale=-sp.S.One, exponent=exponent)
             },
         },
     ),
@@ -170,15 +176,15 @@ CLAIMS = (
         label="P",
         check=log_kernel,
         holds={
-            "kernel": lambda distance, rate: kerple.logarithm(distance, scale=sp.S.One, rate=rate),
+            "kernel": lambda distance, rate: biases.kerple_logarithm(distance, scale=sp.S.One, rate=rate),
             "largest": sp.Integer(2),
         },
         answers=("largest",),
         falsifiers={
             "+|x - y|^p": {"kernel": lambda distance, rate: distance},
-            "+log": {"kernel": lambda distance, rate: -kerple.logarithm(distance, scale=sp.S.One, rate=rate)},
+            "+log": {"kernel": lambda distance, rate: -biases.kerple_logarithm(distance, scale=sp.S.One, rate=rate)},
             "of the squared distance": {
-                "kernel": lambda distance, rate: kerple.logarithm(distance**2, scale=sp.S.One, rate=rate)
+                "kernel": lambda distance, rate: biases.kerple_logarithm(distance**2, scale=sp.S.One, rate=rate)
             },
         },
     ),

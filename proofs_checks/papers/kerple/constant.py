@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.papers.kerple import SOURCE
 from lengthgen.theory import rational
-from lengthgen.theory.encodings import kerple
+from lengthgen.theory.encodings import biases
 
 Constant = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 
@@ -75,7 +75,7 @@ def _on_points(points: Sequence[int], constant: Constant, exponent: int) -> str:
 
 def _entry(x: int, y: int, exponent: int) -> int:
     """Entry of K for two positions, an integer."""
-    return int(kerple.power(sp.Integer(abs(x - y)), scale=sp.S.One, exponent=sp.Integer(exponent)))
+    return int(biases.kerple_power(sp.Integer(abs(x - y)), scale=sp.S.One, exponent=sp.Integer(exponent)))
 
 
 def _is_positive_definite(matrix: Sequence[Sequence[int | Fraction]]) -> bool:

@@ -11,7 +11,7 @@ from lengthgen.proofs_checks.enclosing import ball
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
 from lengthgen.theory import properties
-from lengthgen.theory.encodings import alibi, fire, learned, orthogonal, sinusoidal, t5
+from lengthgen.theory.encodings import absolute, biases
 from lengthgen.theory.encodings.encoding import Encoding
 from lengthgen.theory.exact import Undecided
 
@@ -243,7 +243,7 @@ def _least_mass(window: sp.Expr, length: sp.Expr, size: sp.Expr) -> sp.Expr:
     return far / (far + window * sp.exp(size))
 
 
-_CLIPPED = mutations.with_bias_replaced(lambda query, key: -alibi.SLOPE * sp.Min(query - key, 8))
+_CLIPPED = mutations.with_bias_replaced(lambda query, key: -biases.ALIBI_SLOPE * sp.Min(query - key, 8))
 _FALLING_T5 = mutations.with_bias(lambda query, key, length: -(query - key))
 
 CLAIMS = (
@@ -275,16 +275,16 @@ CLAIMS = (
         check=rademacher,
         holds={
             "bound": lambda radius, content, code, count: radius * (content + code) / sp.sqrt(count),
-            "fixed": (sinusoidal.ENCODING, *orthogonal.ENCODINGS),
-            "keeps": (alibi.ENCODING, t5.ENCODING, fire.ENCODING),
+            "fixed": (absolute.SINUSOIDAL, *absolute.ORTHOGONAL),
+            "keeps": (biases.ALIBI, biases.T5, biases.FIRE),
         },
         falsifiers={
             "a bound without the norm of the code": {
                 "bound": lambda radius, content, code, count: radius * content / sp.sqrt(count)
             },
             "falling like 1/n": {"bound": lambda radius, content, code, count: radius * (content + code) / count},
-            "a learned code has no trained numbers": {"fixed": (learned.ENCODING,)},
-            "Haar codes do not change the input": {"keeps": (orthogonal.HAAR,)},
+            "a learned code has no trained numbers": {"fixed": (absolute.LEARNED,)},
+            "Haar codes do not change the input": {"keeps": (absolute.HAAR,)},
         },
     ),
     Claim(
@@ -314,14 +314,14 @@ CLAIMS = (
         label="F",
         check=tail_mass,
         holds={
-            "bounded": (t5.ENCODING, fire.ENCODING, sinusoidal.ENCODING, *orthogonal.ENCODINGS),
-            "falling": (alibi.ENCODING,),
+            "bounded": (biases.T5, biases.FIRE, absolute.SINUSOIDAL, *absolute.ORTHOGONAL),
+            "falling": (biases.ALIBI,),
             "least": _least_mass,
         },
         falsifiers={
-            "ALiBi clipped at distance 8 has a tail bound": {"falling": (_CLIPPED(alibi.ENCODING),)},
-            "T5's tail bound holds: it is among those that fall": {"falling": (alibi.ENCODING, t5.ENCODING)},
-            "T5 with -D more is bounded": {"bounded": (_FALLING_T5(t5.ENCODING),)},
+            "ALiBi clipped at distance 8 has a tail bound": {"falling": (_CLIPPED(biases.ALIBI),)},
+            "T5's tail bound holds: it is among those that fall": {"falling": (biases.ALIBI, biases.T5)},
+            "T5 with -D more is bounded": {"bounded": (_FALLING_T5(biases.T5),)},
             "contents do not matter": {"least": lambda window, length, size: (length - window) / length},
         },
     ),

@@ -9,7 +9,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
 from lengthgen.proofs_checks.signs import is_zero
-from lengthgen.theory.encodings import nope, orthogonal
+from lengthgen.theory.encodings import absolute, encoding
 
 Coordinate = Callable[[sp.Expr, sp.Expr], sp.Expr]
 
@@ -46,7 +46,7 @@ def order_is_seen(*, coordinates: Mapping[str, Coordinate], steps: Mapping[str, 
         return (rest_value + sp.Add(*weighted)) / (rest + sp.Add(*weights))
 
     positions = {"query_position": sp.Symbol("j"), "key_position": sp.Symbol("i")}
-    if nope.ENCODING.score(**positions).free_symbols & set(positions.values()):
+    if encoding.NOPE.score(**positions).free_symbols & set(positions.values()):
         raise Refuted("the score without encoding has a position in it: 1 position at least")
     facts = [
         "without encoding no score has a position in it, so a permutation of the keys permutes the terms of each sum",
@@ -81,15 +81,15 @@ def order_is_seen(*, coordinates: Mapping[str, Coordinate], steps: Mapping[str, 
 
 def _rescaled(position: sp.Expr, count: sp.Expr) -> sp.Expr:
     """Legendre coordinate 1 of a sequence of N tokens, in units of sqrt(3)."""
-    return orthogonal.coordinate(position, length=count, trained_length=sp.Integer(2), beyond="rescale")
+    return absolute.legendre_coordinate(position, length=count, trained_length=sp.Integer(2), beyond="rescale")
 
 
 def _clamped(position: sp.Expr, count: sp.Expr) -> sp.Expr:
-    return orthogonal.coordinate(position, length=count, trained_length=sp.Integer(2), beyond="clamp")
+    return absolute.legendre_coordinate(position, length=count, trained_length=sp.Integer(2), beyond="clamp")
 
 
 def _cosine(position: sp.Expr, count: sp.Expr) -> sp.Expr:
-    return orthogonal.cosine(sp.S.One, position, trained_length=count)
+    return absolute.dct_cosine(sp.S.One, position, trained_length=count)
 
 
 CLAIMS = (
@@ -113,7 +113,7 @@ CLAIMS = (
         falsifiers={
             "a constant code suffices": {"coordinates": {"constant": lambda p, count: sp.S.One}, "steps": {}},
             "two Haar functions suffice": {
-                "coordinates": {"Haar": lambda p, count: orthogonal.Haar(sp.S.One, p / count)},
+                "coordinates": {"Haar": lambda p, count: absolute.Haar(sp.S.One, p / count)},
                 "steps": {},
             },
             "clamped codes suffice": {"coordinates": {"clamped": _clamped}, "steps": {}},

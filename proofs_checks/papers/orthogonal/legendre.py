@@ -14,7 +14,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
 from lengthgen.theory import laws
-from lengthgen.theory.encodings import orthogonal
+from lengthgen.theory.encodings import absolute
 from lengthgen.theory.encodings.encoding import LENGTH, Law
 from lengthgen.theory.exact import Undecided
 
@@ -131,7 +131,7 @@ def _norms(function: Function) -> tuple[str, ...]:
 def uniform_grid(*, point: Callable[[sp.Expr, sp.Expr], sp.Expr], entry: Callable[[sp.Expr], sp.Expr]) -> Evidence:
     """Decide the mean of f_0 f_2 over the positions 0 .. N - 1, whose points are `point(p, N)`, for every N >= 2."""
     count, position = sp.symbols("N p", integer=True, positive=True)
-    function = orthogonal.legendre(sp.S.Zero, _X) * orthogonal.legendre(sp.Integer(2), _X)
+    function = absolute.legendre_function(sp.S.Zero, _X) * absolute.legendre_function(sp.Integer(2), _X)
     for number in range(2, 8):
         values = [function.subs(_X, point(sp.Integer(at), sp.Integer(number))) for at in range(number)]
         mean, stated = sp.nsimplify(sp.Add(*values) / number), entry(sp.Integer(number))
@@ -224,7 +224,7 @@ def rescaled(*, coordinate: Callable[..., sp.Expr], change: Bound, keep: Mapping
         change: point at T minus point at T', divided by p, a function of T and T'.
         keep: policy -> True if a longer sequence changes no score.
     """
-    trained = orthogonal.TRAINED_LENGTH
+    trained = absolute.TRAINED_LENGTH
     position, more, most = sp.symbols("p a b", integer=True, positive=True)
     ends = (trained + more, trained + more + most)
     points = [coordinate(position, length=end, trained_length=trained) for end in ends]
@@ -241,14 +241,14 @@ def rescaled(*, coordinate: Callable[..., sp.Expr], change: Bound, keep: Mapping
         raise Refuted("the change is 0 or not positive at L = 2")
     facts.append("positive for p > 0: f_1 = sqrt(3) x changes at every position but 0, whose point is always -1")
     for policy, streams in keep.items():
-        record = replace(orthogonal.LEGENDRE, positions=_positions(policy))
+        record = replace(absolute.LEGENDRE, positions=_positions(policy))
         ruling = laws.decide_law(record, Law.STREAMING)
         if ruling.holds is None:
             raise Undecided(f"{policy}: {ruling.reason}")
         if ruling.holds != streams:
             raise Refuted(f"{policy}: {'no score changes' if ruling.holds else 'scores change'}, {ruling.reason}")
         facts.append(f"{policy}: streaming {'holds' if streams else 'fails'}: {ruling.reason}")
-    same = orthogonal.LEGENDRE.positions
+    same = absolute.LEGENDRE.positions
     assert same is not None
     facts.append(
         same_by_sympy(
@@ -262,26 +262,26 @@ def rescaled(*, coordinate: Callable[..., sp.Expr], change: Bound, keep: Mapping
 
 def _formula(degree: sp.Expr, point: sp.Expr) -> sp.Expr:
     """Legendre function of the encoding."""
-    return orthogonal.legendre(degree, point)
+    return absolute.legendre_function(degree, point)
 
 
 def _positions(beyond: str) -> Callable[[sp.Expr, sp.Expr], sp.Expr]:
     """Hook `positions` of a Legendre record with one policy."""
 
     def positions(index: sp.Expr, length: sp.Expr) -> sp.Expr:
-        return orthogonal.coordinate(index, length=length, trained_length=orthogonal.TRAINED_LENGTH, beyond=beyond)
+        return absolute.legendre_coordinate(index, length=length, trained_length=absolute.TRAINED_LENGTH, beyond=beyond)
 
     return positions
 
 
 def _with(beyond: str) -> Callable[..., sp.Expr]:
     """Point of a position under one policy."""
-    return lambda position, **sizes: orthogonal.coordinate(position, beyond=beyond, **sizes)
+    return lambda position, **sizes: absolute.legendre_coordinate(position, beyond=beyond, **sizes)
 
 
 def _raw(position: sp.Expr, count: sp.Expr) -> sp.Expr:
     """Point of a position of a grid with both ends."""
-    return orthogonal.coordinate(position, length=count, trained_length=count, beyond="raw")
+    return absolute.legendre_coordinate(position, length=count, trained_length=count, beyond="raw")
 
 
 CLAIMS = (

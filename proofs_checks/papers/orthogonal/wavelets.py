@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
 from lengthgen.proofs_checks.signs import is_zero
-from lengthgen.theory.encodings import orthogonal
+from lengthgen.theory.encodings import absolute
 
 Column = Callable[..., sp.Expr]
 
@@ -141,23 +141,23 @@ def _turned(cosine: sp.Expr) -> sp.Expr:
 
 def _wavelet(level: sp.Expr, shift: sp.Expr, point: sp.Expr) -> sp.Expr:
     """Haar function of the encoding."""
-    return orthogonal.wavelet(level, shift, point)
+    return absolute.haar_function(level, shift, point)
 
 
 def _column(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr) -> sp.Expr:
     """Cosine of the encoding."""
-    return orthogonal.cosine(index, position, trained_length=trained_length)
+    return absolute.dct_cosine(index, position, trained_length=trained_length)
 
 
 def _flat(level: sp.Expr, shift: sp.Expr, point: sp.Expr) -> sp.Expr:
     """Wavelet without its change of sign."""
-    return sp.Abs(orthogonal.wavelet(level, shift, point))
+    return sp.Abs(absolute.haar_function(level, shift, point))
 
 
 def _legendre(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr) -> sp.Expr:
     """Legendre column in place of a cosine."""
-    point = orthogonal.coordinate(position, length=trained_length, trained_length=trained_length, beyond="raw")
-    return orthogonal.legendre(index, point)
+    point = absolute.legendre_coordinate(position, length=trained_length, trained_length=trained_length, beyond="raw")
+    return absolute.legendre_function(index, point)
 
 
 def _without_half(index: sp.Expr, position: sp.Expr, *, trained_length: sp.Expr) -> sp.Expr:
@@ -181,7 +181,7 @@ CLAIMS = (
         falsifiers={
             "every position has a code of its own": {"codes": lambda positions, width: positions},
             "without the change of sign": {"wavelet": _flat},
-            "wavelets of twice the length": {"wavelet": lambda j, k, u: orthogonal.wavelet(j, k, u / 2)},
+            "wavelets of twice the length": {"wavelet": lambda j, k, u: absolute.haar_function(j, k, u / 2)},
         },
     ),
     Claim(

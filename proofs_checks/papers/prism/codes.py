@@ -8,7 +8,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.papers.prism import SOURCE
 from lengthgen.proofs_checks.signs import is_zero
-from lengthgen.theory.encodings import prism, sinusoidal
+from lengthgen.theory.encodings import absolute, prism
 
 _POSITIONS = 3
 _FARTHEST = 20
@@ -48,7 +48,7 @@ def characteristic(
     pairs = [(k, m) for k in range(_POSITIONS) for m in range(_POSITIONS)]
     within = [*symbols[:-1], sp.S.Zero]
     place, other = sp.symbols("k l", real=True)
-    apart = [sinusoidal.code(at, frequency=angle) for at in (place, other)]
+    apart = [absolute.sinusoidal_code(at, frequency=angle) for at in (place, other)]
     facts = (
         require_equal("the plane, P = 3", code, sp.Matrix([(wave - mirrored) / (2 * sp.I), (wave + mirrored) / 2])),
         require_equal(
@@ -68,7 +68,7 @@ def characteristic(
         ),
         require_equal(
             "for every P, by positions k",
-            sinusoidal.code(place + 1, frequency=angle),
+            absolute.sinusoidal_code(place + 1, frequency=angle),
             shift(sp.S.One, frequency=angle) * apart[0],
         ),
         f"no term is negative, so |phi| <= 1; with equality only if all mass is at positions with gap 0; at the first "
@@ -97,13 +97,13 @@ CLAIMS = (
             "superposition": _superposition,
             "gap": lambda angle: 1 - sp.cos(angle),
             "first": sp.S.One,
-            "shift": sinusoidal.shift,
+            "shift": absolute.sinusoidal_shift,
         },
         falsifiers={
             "the norm of a spread histogram is 1": {"gap": lambda angle: 0 * angle},
             "a frequency of 2 pi/3": {"first": 2 * sp.pi / 3},
             "turned the other way": {
-                "shift": lambda offset, frequency: sinusoidal.shift(-offset, frequency=frequency),
+                "shift": lambda offset, frequency: absolute.sinusoidal_shift(-offset, frequency=frequency),
             },
             "codes of squared masses": {
                 "superposition": lambda mass, **sizes: prism.superposition(lambda place: mass(place) ** 2, **sizes),

@@ -8,7 +8,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.rope import PLANES, SOURCE
 from lengthgen.proofs_checks.signs import is_zero, sign
-from lengthgen.theory.encodings import rotary, xpos
+from lengthgen.theory.encodings import rotary
 
 TurnedBy = Callable[[sp.Expr, sp.Expr], sp.Matrix]
 
@@ -37,7 +37,7 @@ def relative_law(*, query_action: TurnedBy, key_action: TurnedBy, law: TurnedBy)
         ),
         require_equal(
             "score of the encoding",
-            lambda: rotary.ENCODING.score(query, key, query_position=j, key_position=i).xreplace({rotary.FREQUENCY: w}),
+            lambda: rotary.ROPE.score(query, key, query_position=j, key_position=i).xreplace({rotary.FREQUENCY: w}),
             scored,
         ),
         require_equal("score = k^T R(D) q", scored, lambda: (key.T * law(offset, w) * query)[0]),
@@ -71,7 +71,7 @@ def _stretched_after_turning(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix
 
 def _faded(position: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
     """xPos's action on queries."""
-    return xpos.actions(position, frequency=frequency, rate=sp.Rational(1, 512))[0]
+    return rotary.xpos_actions(position, frequency=frequency, rate=sp.Rational(1, 512))[0]
 
 
 def incomplete_planes(*, last: LastFullTurn, head_dim: int, length: int, incomplete: int) -> Evidence:

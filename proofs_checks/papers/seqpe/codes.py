@@ -95,7 +95,7 @@ def trained_numbers(*, count: Count, per_digit: sp.Expr) -> Evidence:
             same_by_sympy(
                 "for n = 1 with the map to query and key codes",
                 sp.expand(count(seqpe.DIGITS, width=WIDTH, coordinates=1, axes=0) + 2 * WIDTH**2 + 2 * WIDTH),
-                sp.expand(seqpe.ENCODING.learned),
+                sp.expand(seqpe.SEQPE.learned),
             ),
         ),
         assumptions=("an encoder as wide as the model, with 2 layers",),

@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.identity import require_equal
 from lengthgen.proofs_checks.papers.seqpe import SOURCE
 from lengthgen.proofs_checks.signs import is_zero
 from lengthgen.theory import laws
-from lengthgen.theory.encodings import alibi, seqpe
+from lengthgen.theory.encodings import biases, seqpe
 from lengthgen.theory.encodings.encoding import Law
 from lengthgen.theory.exact import Undecided
 
@@ -91,7 +91,7 @@ def as_alibi(*, bias: Bias, query_code: CodeAt, key_code: CodeAt) -> Evidence:
             require_equal(
                 "(u_0 w_0 + u_1 w_1)/sqrt(d), r = sqrt(d)",
                 sp.expand(two).xreplace(values),
-                lambda: alibi.bias(alibi.SLOPE, query_position=_QUERY, key_position=_KEY),
+                lambda: biases.alibi_bias(biases.ALIBI_SLOPE, query_position=_QUERY, key_position=_KEY),
             ),
             "the coordinates from 2 on are 0 and add nothing",
             "for every slope, position and d >= 2; a factor of m in the query's code is a factor of the bias",
@@ -105,12 +105,12 @@ def as_alibi(*, bias: Bias, query_code: CodeAt, key_code: CodeAt) -> Evidence:
 
 def _alibi_query(position: sp.Expr, coordinate: int) -> sp.Expr:
     """Query code sqrt(d) (-m j, 1) of ALiBi."""
-    return _ROOT * (-alibi.SLOPE * position, sp.S.One)[coordinate]
+    return _ROOT * (-biases.ALIBI_SLOPE * position, sp.S.One)[coordinate]
 
 
 def _alibi_key(position: sp.Expr, coordinate: int) -> sp.Expr:
     """Key code (1, m i) of ALiBi."""
-    return (sp.S.One, alibi.SLOPE * position)[coordinate]
+    return (sp.S.One, biases.ALIBI_SLOPE * position)[coordinate]
 
 
 _FAMILIES: Mapping[str, tuple[CodeAt, CodeAt]] = {
@@ -126,7 +126,7 @@ _RELATIVE = frozenset({"equal at all positions", "on a circle", "of ALiBi"})
 
 def relative_codes(*, formulas: Bias, relative: Callable[[str], bool]) -> Evidence:
     """Decide that the relative law fails for free codes, and for which families of codes it holds nevertheless."""
-    encoding = replace(seqpe.ENCODING, bias=lambda j, i, _: _of_tables(formulas, j, i))
+    encoding = replace(seqpe.SEQPE, bias=lambda j, i, _: _of_tables(formulas, j, i))
     ruling = laws.decide_law(encoding, Law.RELATIVE)
     if ruling.holds is None:
         raise Undecided(ruling.reason)
@@ -168,10 +168,10 @@ def released_baseline(*, slope: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Eviden
     first, second = sp.symbols("a b", integer=True, nonnegative=True)
 
     def released(key: sp.Expr) -> sp.Expr:
-        return seqpe.released_alibi(alibi.SLOPE, key_position=key, head_dim=_ROOT**2)
+        return seqpe.released_alibi(biases.ALIBI_SLOPE, key_position=key, head_dim=_ROOT**2)
 
     def press(key: sp.Expr) -> sp.Expr:
-        return alibi.bias(slope(alibi.SLOPE, _ROOT), query_position=_QUERY, key_position=key)
+        return biases.alibi_bias(slope(biases.ALIBI_SLOPE, _ROOT), query_position=_QUERY, key_position=key)
 
     return Evidence(
         strength=Strength.GENERAL,
@@ -213,9 +213,9 @@ CLAIMS = (
         check=as_alibi,
         holds={"bias": seqpe.bias, "query_code": _alibi_query, "key_code": _alibi_key},
         falsifiers={
-            "keys with the other sign": {"key_code": lambda p, c: (sp.S.One, -alibi.SLOPE * p)[c]},
+            "keys with the other sign": {"key_code": lambda p, c: (sp.S.One, -biases.ALIBI_SLOPE * p)[c]},
             "queries without sqrt(d)": {"query_code": lambda p, c: _alibi_query(p, c) / _ROOT},
-            "one coordinate": {"query_code": lambda p, c: _ROOT * (-alibi.SLOPE * p, sp.S.Zero)[c]},
+            "one coordinate": {"query_code": lambda p, c: _ROOT * (-biases.ALIBI_SLOPE * p, sp.S.Zero)[c]},
         },
     ),
     Claim(

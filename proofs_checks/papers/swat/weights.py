@@ -10,7 +10,7 @@ from lengthgen.proofs_checks.enclosing import ball, short
 from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.swat import SOURCE, sigmoid, softmax
 from lengthgen.theory import laws
-from lengthgen.theory.encodings import swat
+from lengthgen.theory.encodings import rotary
 from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser
 from lengthgen.theory.exact import Undecided
 
@@ -75,7 +75,7 @@ def bias_by_key_alone(*, encoding: Encoding, kept_under: Normaliser, broken_unde
     query, key = sp.symbols("j i", real=True)
     law_of_bias = encoding.bias
     assert law_of_bias is not None
-    by_key = replace(encoding, bias=lambda query, key, _: -swat.SLOPE * key)
+    by_key = replace(encoding, bias=lambda query, key, _: -rotary.SWAT_SLOPE * key)
     cases = [(encoding, Law.RELATIVE, normaliser, True) for normaliser in Normaliser]
     cases += [(by_key, Law.TRANSLATION, kept_under, True), (by_key, Law.TRANSLATION, broken_under, False)]
     for record, law, normaliser, holds in cases:
@@ -88,8 +88,8 @@ def bias_by_key_alone(*, encoding: Encoding, kept_under: Normaliser, broken_unde
         facts.append(f"{bias} under {normaliser}: {law} {'holds' if holds else 'fails'}, {ruling.reason}")
     dropped = require_equal(
         "what is dropped is s j, the same for all keys",
-        lambda: law_of_bias(query, key, sp.S.One) - -swat.SLOPE * key,
-        lambda: swat.SLOPE * query,
+        lambda: law_of_bias(query, key, sp.S.One) - -rotary.SWAT_SLOPE * key,
+        lambda: rotary.SWAT_SLOPE * query,
     )
     return Evidence(strength=Strength.GENERAL, facts=(dropped, *facts))
 
@@ -132,7 +132,7 @@ def growth_with_window(*, alone: Number, slopes: Callable[[int], Sequence[sp.Exp
         facts=(
             require_equal(
                 "sigma(s D) + sigma(-s D) = 1",
-                lambda: alone(swat.SLOPE * distance) + alone(-swat.SLOPE * distance),
+                lambda: alone(rotary.SWAT_SLOPE * distance) + alone(-rotary.SWAT_SLOPE * distance),
                 lambda: sp.Integer(1),
             ),
             same_by_sympy("sigma(0)", alone(sp.S.Zero), sp.Rational(1, 2)),
@@ -225,7 +225,7 @@ CLAIMS = (
         label="F",
         check=bias_by_key_alone,
         holds={
-            "encoding": swat.ENCODING,
+            "encoding": rotary.SWAT,
             "kept_under": Normaliser.SOFTMAX,
             "broken_under": Normaliser.SIGMOID,
         },
@@ -233,7 +233,7 @@ CLAIMS = (
             "the key alone suffices for the sigmoid": {"kept_under": Normaliser.SIGMOID},
             "it does not for softmax": {"broken_under": Normaliser.SOFTMAX},
             "a slope that grows with the query": {
-                "encoding": replace(swat.ENCODING, bias=lambda query, key, _: swat.SLOPE * query * (query - key))
+                "encoding": replace(rotary.SWAT, bias=lambda query, key, _: rotary.SWAT_SLOPE * query * (query - key))
             },
         },
     ),
@@ -260,9 +260,9 @@ CLAIMS = (
         latex=r"\sigma(sD)+\sigma(-sD)=1\Rightarrow\tfrac12\sum_{D<W}\big(\sigma(sD)+\sigma(-sD)\big)=\tfrac W2",
         label="F",
         check=growth_with_window,
-        holds={"alone": sigmoid, "slopes": lambda heads: swat.slopes(heads, "balanced")},
+        holds={"alone": sigmoid, "slopes": lambda heads: rotary.swat_slopes(heads, "balanced")},
         falsifiers={
-            "negative slopes alone": {"slopes": lambda heads: swat.slopes(heads, "negative")},
+            "negative slopes alone": {"slopes": lambda heads: rotary.swat_slopes(heads, "negative")},
             "weights that sum to 1 for every window": {"alone": lambda logit: sp.exp(logit) / (sp.exp(logit) + 2)},
         },
     ),

@@ -11,7 +11,7 @@ from lengthgen.proofs_checks.enclosing import ball, short
 from lengthgen.proofs_checks.identity import derivative, require_equal
 from lengthgen.proofs_checks.papers.swat import SOURCE, sigmoid
 from lengthgen.theory import far
-from lengthgen.theory.encodings import alibi, swat
+from lengthgen.theory.encodings import biases, rotary
 from lengthgen.theory.encodings.encoding import LENGTH, Encoding
 from lengthgen.theory.far import FarCase, FarField
 
@@ -87,7 +87,7 @@ def slope_signs(
         strength=Strength.GENERAL,
         facts=(
             require_equal(
-                "the bias at distance D", lambda: law(key + distance, key, LENGTH), lambda: swat.SLOPE * distance
+                "the bias at distance D", lambda: law(key + distance, key, LENGTH), lambda: rotary.SWAT_SLOPE * distance
             ),
             require_equal(
                 "the weight rises with the logit: sigma'(l) = sigma(l) sigma(-l), above 0",
@@ -166,7 +166,7 @@ CLAIMS = (
         label="P",
         check=reach_of_layers,
         holds={
-            "field": lambda window, layers: swat.receptive_field(window=window, layers=layers),
+            "field": lambda window, layers: rotary.swat_receptive_field(window=window, layers=layers),
             "keys": range,
         },
         falsifiers={
@@ -185,7 +185,7 @@ CLAIMS = (
         label="F",
         check=slope_signs,
         holds={
-            "encoding": swat.ENCODING,
+            "encoding": rotary.SWAT,
             "alone": sigmoid,
             "least": lambda margin: 1 - sp.exp(-margin),
             "gradient": lambda margin: sp.exp(-margin),
@@ -193,11 +193,11 @@ CLAIMS = (
         },
         answers=("cases",),
         falsifiers={
-            "weights of a quarter of the logit": {"alone": lambda logit: swat.weight(logit / 4)},
+            "weights of a quarter of the logit": {"alone": lambda logit: rotary.swat_weight(logit / 4)},
             "a gradient that falls twice as fast": {"gradient": lambda margin: sp.exp(-2 * margin)},
             "a weight that rises twice as fast": {"least": lambda margin: 1 - sp.exp(-2 * margin)},
             "a slope by the root of the distance": {
-                "encoding": replace(swat.ENCODING, bias=lambda query, key, _: swat.SLOPE * sp.sqrt(query - key))
+                "encoding": replace(rotary.SWAT, bias=lambda query, key, _: rotary.SWAT_SLOPE * sp.sqrt(query - key))
             },
         },
     ),
@@ -210,17 +210,19 @@ CLAIMS = (
         label="F",
         check=horizons,
         holds={
-            "slopes": lambda heads: swat.slopes(heads, "balanced"),
-            "others": alibi.slopes,
+            "slopes": lambda heads: rotary.swat_slopes(heads, "balanced"),
+            "others": biases.alibi_slopes,
             "horizon": lambda power: 2**power * sp.log(1000),
             "equal": frozenset({16}),
         },
         answers=("equal",),
         falsifiers={
             "ALiBi's slopes for H/2 heads": {
-                "slopes": lambda heads: tuple(sign * slope for sign in (-1, 1) for slope in alibi.slopes(heads // 2))
+                "slopes": lambda heads: tuple(
+                    sign * slope for sign in (-1, 1) for slope in biases.alibi_slopes(heads // 2)
+                )
             },
-            "all slopes negative": {"slopes": lambda heads: swat.slopes(heads, "negative")},
+            "all slopes negative": {"slopes": lambda heads: rotary.swat_slopes(heads, "negative")},
             "the horizons of 1/100": {"horizon": lambda power: 2**power * sp.log(100)},
             "compared with its own slopes": {"others": lambda heads: [2 ** -sp.Integer(k + 1) for k in range(heads)]},
         },

@@ -12,7 +12,7 @@ from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_
 from lengthgen.proofs_checks.papers.wavelet import SOURCE
 from lengthgen.proofs_checks.papers.wavelet.vectors import POINT, SLOPE_OF_RICKER, Function, ricker
 from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.encodings import alibi, wavelet
+from lengthgen.theory.encodings import biases, relations
 
 Grid = Callable[[int, int], tuple[tuple[int, int], ...]]
 Component = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
@@ -34,7 +34,7 @@ def far_field(*, psi: Function, widths: int) -> Evidence:
         raise Refuted(f"psi still falls at t = {widths}")
     scale, shift = sp.symbols("a b", positive=True)
     slack, more = sp.symbols("e f", nonnegative=True)
-    reach = max(b + widths * a for a, b in wavelet.grid(_WIDTH, _SCALES))
+    reach = max(b + widths * a for a, b in relations.wavelet_grid(_WIDTH, _SCALES))
     facts = (
         require_equal(
             "psi rises for t > sqrt(3): its derivative is t (t^2 - 3) e^(-t^2/2)",
@@ -84,10 +84,10 @@ def fixed_scale(*, scales: int, widths: int, distances: Sequence[int]) -> Eviden
     """Decide that with the scale 1 alone vectors are below 10^-6 from distance d - 1 + `widths` on, for d <= 256."""
     far_field(psi=ricker, widths=widths)
     for width in range(1, _WIDEST + 1):
-        reach = max(b + widths * a for a, b in wavelet.grid(width, scales))
+        reach = max(b + widths * a for a, b in relations.wavelet_grid(width, scales))
         if reach != width - 1 + widths:
             raise Refuted(f"d = {width}: b_max + {widths} a_max = {reach}, not {width - 1 + widths}")
-    largest = _require_underflow(wavelet.grid(_WIDTH, scales), distances)
+    largest = _require_underflow(relations.wavelet_grid(_WIDTH, scales), distances)
     return Evidence(
         strength=Strength.BOUNDED,
         reach=f"d <= {_WIDEST}",
@@ -150,12 +150,12 @@ def windows(*, slopes: Callable[[int], Sequence[sp.Expr]], first: sp.Expr) -> Ev
     facts = (
         same_by_sympy(
             "the weight at D = log(1000)/m is 1/1000 of that at D = 0, for every slope m",
-            sp.exp(alibi.bias(slope, query_position=window, key_position=sp.S.Zero)),
+            sp.exp(biases.alibi_bias(slope, query_position=window, key_position=sp.S.Zero)),
             sp.Rational(1, 1000),
         ),
         require_equal(
             "and it falls with D: the derivative of -m D is -m",
-            lambda: derivative(alibi.bias(slope, query_position=distance, key_position=sp.S.Zero), distance),
+            lambda: derivative(biases.alibi_bias(slope, query_position=distance, key_position=sp.S.Zero), distance),
             lambda: -slope,
         ),
         f"8 heads: {', '.join(f'{float(length):.1f}' for length in lengths)}",
@@ -166,28 +166,28 @@ def windows(*, slopes: Callable[[int], Sequence[sp.Expr]], first: sp.Expr) -> Ev
 
 
 def _grid(head_dim: int, scales: int) -> tuple[tuple[int, int], ...]:
-    return wavelet.grid(head_dim, scales)
+    return relations.wavelet_grid(head_dim, scales)
 
 
 def _with_more_scales(head_dim: int, scales: int) -> tuple[tuple[int, int], ...]:
     """Grid with four scales more."""
-    return wavelet.grid(head_dim, scales + 4)
+    return relations.wavelet_grid(head_dim, scales + 4)
 
 
 def _without_shifts(head_dim: int, scales: int) -> tuple[tuple[int, int], ...]:
-    return tuple((a, 0) for a, _ in wavelet.grid(head_dim, scales))
+    return tuple((a, 0) for a, _ in relations.wavelet_grid(head_dim, scales))
 
 
 def _component(distance: sp.Expr, scale: sp.Expr, shift: sp.Expr) -> sp.Expr:
-    return wavelet.component(distance, scale=scale, shift=shift, wavelet=wavelet.ricker)
+    return relations.wavelet_component(distance, scale=scale, shift=shift, wavelet=relations.ricker)
 
 
 def _haar_component(distance: sp.Expr, scale: sp.Expr, shift: sp.Expr) -> sp.Expr:
-    return wavelet.component(distance, scale=scale, shift=shift, wavelet=wavelet.haar)
+    return relations.wavelet_component(distance, scale=scale, shift=shift, wavelet=relations.mirrored_haar)
 
 
 def _slopes(heads: int) -> Sequence[sp.Expr]:
-    return alibi.slopes(heads)
+    return biases.alibi_slopes(heads)
 
 
 CLAIMS = (
@@ -261,7 +261,7 @@ CLAIMS = (
         holds={"slopes": _slopes, "first": 2 * sp.log(1000)},
         falsifiers={
             "slopes that begin at 1": {"slopes": lambda heads: [sp.Rational(1, 2**head) for head in range(heads)]},
-            "the slopes of 16 heads": {"slopes": lambda heads: alibi.slopes(2 * heads)[:heads]},
+            "the slopes of 16 heads": {"slopes": lambda heads: biases.alibi_slopes(2 * heads)[:heads]},
         },
     ),
 )

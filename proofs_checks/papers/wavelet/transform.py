@@ -9,7 +9,7 @@ from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
 from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
 from lengthgen.proofs_checks.papers.wavelet import SOURCE
 from lengthgen.proofs_checks.signs import is_zero
-from lengthgen.theory.encodings import rotary, wavelet
+from lengthgen.theory.encodings import relations, rotary
 
 Restricted = Callable[..., sp.Expr]
 Turns = Callable[[sp.Expr], sp.Expr]
@@ -101,7 +101,7 @@ def haar_matrix(*, arrange: Callable[[sp.Matrix], sp.Matrix], frequency: Callabl
     """Decide that the arranged Haar matrix is RoPE's rotation by pi/4, and that no position has it at plane 0."""
     angle, turn = sp.Symbol("t", real=True), sp.Symbol("n", integer=True)
     head_dim = sp.Symbol("d", integer=True, positive=True)
-    rotation, arranged = rotary.rotation(sp.pi / 4), arrange(sp.Matrix(wavelet.HAAR_MATRIX))
+    rotation, arranged = rotary.rotation(sp.pi / 4), arrange(sp.Matrix(relations.HAAR_MATRIX))
     for entry, expected in zip(arranged, rotation, strict=True):
         if not is_zero(entry - expected):
             raise Refuted(f"{arranged.tolist()} is not the rotation {rotation.tolist()}; its det is {arranged.det()}")
@@ -113,7 +113,7 @@ def haar_matrix(*, arrange: Callable[[sp.Matrix], sp.Matrix], frequency: Callabl
     if not odd.is_odd:
         raise Refuted(f"4m/pi = {odd} is not an odd number for every n")
     facts = (
-        same_by_sympy("det of the Haar matrix", wavelet.HAAR_MATRIX.det(), sp.Integer(-1)),
+        same_by_sympy("det of the Haar matrix", relations.HAAR_MATRIX.det(), sp.Integer(-1)),
         require_equal("det R(t) = 1, so the matrix is a reflection", lambda: rotary.rotation(angle).det(), sp.S.One),
         "after its rows are swapped it is R(pi/4), entry by entry",
         f"theta_0 = {first} for every d, so m theta_0 = pi/4 + 2 pi n has m = {position}",
@@ -134,15 +134,15 @@ def _as_printed(matrix: sp.Matrix) -> sp.Matrix:
 
 
 def _psi(point: sp.Expr, *, turns: sp.Expr) -> sp.Expr:
-    return wavelet.restricted(point, turns=turns)
+    return relations.restricted_wavelet(point, turns=turns)
 
 
 def _turns(position: sp.Expr) -> sp.Expr:
-    return wavelet.turns(position)
+    return relations.restricted_turns(position)
 
 
 def _shift(plane: sp.Expr, *, angle: sp.Expr, turns: sp.Expr) -> sp.Expr:
-    return wavelet.restricted_shift(plane, angle=angle, turns=turns)
+    return relations.restricted_shift(plane, angle=angle, turns=turns)
 
 
 def _frequency(plane: sp.Expr | int, *, head_dim: sp.Expr) -> sp.Expr:
@@ -156,7 +156,7 @@ def _whole_shift(plane: sp.Expr, *, angle: sp.Expr, turns: sp.Expr) -> sp.Expr:
 
 def _other_sign(point: sp.Expr, *, turns: sp.Expr) -> sp.Expr:
     """Wavelet with the sine's sign changed."""
-    return wavelet.restricted(point, turns=-turns)
+    return relations.restricted_wavelet(point, turns=-turns)
 
 
 CLAIMS = (

@@ -12,7 +12,7 @@ from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_
 from lengthgen.proofs_checks.papers.wavelet import SOURCE
 from lengthgen.proofs_checks.signs import is_zero
 from lengthgen.theory import far, laws
-from lengthgen.theory.encodings import alibi, wavelet
+from lengthgen.theory.encodings import biases, relations
 from lengthgen.theory.encodings.encoding import Encoding, Law
 from lengthgen.theory.exact import Undecided
 from lengthgen.theory.far import FarField
@@ -28,7 +28,7 @@ _TRIED = (sp.Integer(0), sp.Rational(1, 2), sp.Integer(1), sp.Integer(2), sp.Int
 
 def ricker(point: sp.Expr) -> sp.Expr:
     """Ricker's wavelet of the encoding."""
-    return wavelet.ricker(point, scale=sp.S.One)
+    return relations.ricker(point, scale=sp.S.One)
 
 
 def integrals(*, psi: Function, antiderivative: Function, half_line: Function) -> Evidence:
@@ -64,7 +64,7 @@ def integrals(*, psi: Function, antiderivative: Function, half_line: Function) -
 def relative(*, vector: Vector) -> Evidence:
     """Decide that all vectors depend on the distance alone, and not on its absolute value alone."""
     facts = []
-    for name, psi in wavelet.WAVELETS.items():
+    for name, psi in relations.WAVELETS.items():
         encoding = _with_vectors(partial(vector, psi=psi))
         ruling = laws.decide_law(encoding, Law.RELATIVE)
         if ruling.holds is None:
@@ -82,12 +82,12 @@ def relative(*, vector: Vector) -> Evidence:
 
 def _with_vectors(vector: Vector) -> Encoding:
     """Record with other vectors, given as a function of the positions of query and key."""
-    return replace(wavelet.ENCODING, relative_key=lambda query, key, _: vector(query, key))
+    return replace(relations.WAVELET, relative_key=lambda query, key, _: vector(query, key))
 
 
 def _asymmetry(name: str, vector: Vector) -> str:
     """Fact that a key before the query and one behind it have other vectors. Raises `Refuted` if none is seen."""
-    here = dict(zip((*wavelet.SCALES, *wavelet.SHIFTS), map(sp.Integer, (1, 2, 1, 1)), strict=True))
+    here = dict(zip((*relations.WAVELET_SCALES, *relations.WAVELET_SHIFTS), map(sp.Integer, (1, 2, 1, 1)), strict=True))
     for distance in map(sp.Integer, range(1, 4)):
         before, behind = vector(distance, sp.S.Zero).subs(here), vector(sp.S.Zero, distance).subs(here)
         for entry, other in zip(before, behind, strict=True):
@@ -110,10 +110,10 @@ def bounded(*, psi: Function) -> Evidence:
     def at_scale(point: sp.Expr, *, scale: sp.Expr) -> sp.Expr:
         return psi(point)
 
-    encoding = _with_vectors(partial(wavelet.key_vector, wavelet=at_scale))
+    encoding = _with_vectors(partial(relations.wavelet_vector, wavelet=at_scale))
     behaviours = {
         "the vectors": (far.far_cases(encoding), FarField.CONSTANT),
-        "ALiBi's bias": (far.far_cases(alibi.ENCODING), FarField.EXPONENTIAL),
+        "ALiBi's bias": (far.far_cases(biases.ALIBI), FarField.EXPONENTIAL),
     }
     for what, (cases, expected) in behaviours.items():
         if [case.behaviour for case in cases] != [expected]:
@@ -149,18 +149,18 @@ def _half_line(ratio: sp.Expr) -> sp.Expr:
     return ratio * sp.exp(-(ratio**2) / 2)
 
 
-def _vector(query: sp.Expr, key: sp.Expr, psi: wavelet.Wavelet) -> sp.Matrix:
-    return wavelet.key_vector(query, key, wavelet=psi)
+def _vector(query: sp.Expr, key: sp.Expr, psi: relations.Wavelet) -> sp.Matrix:
+    return relations.wavelet_vector(query, key, wavelet=psi)
 
 
-def _by_position(query: sp.Expr, key: sp.Expr, psi: wavelet.Wavelet) -> sp.Matrix:
+def _by_position(query: sp.Expr, key: sp.Expr, psi: relations.Wavelet) -> sp.Matrix:
     """Vectors of the query's position."""
-    return wavelet.key_vector(query, sp.S.Zero, wavelet=psi)
+    return relations.wavelet_vector(query, sp.S.Zero, wavelet=psi)
 
 
-def _two_sided(query: sp.Expr, key: sp.Expr, psi: wavelet.Wavelet) -> sp.Matrix:
+def _two_sided(query: sp.Expr, key: sp.Expr, psi: relations.Wavelet) -> sp.Matrix:
     """Vectors of the absolute distance."""
-    return wavelet.key_vector(sp.Abs(query - key), sp.S.Zero, wavelet=psi)
+    return relations.wavelet_vector(sp.Abs(query - key), sp.S.Zero, wavelet=psi)
 
 
 _OTHER_RICKER: Mapping[str, Mapping[str, Function]] = {
@@ -181,7 +181,7 @@ CLAIMS = (
         holds={"psi": ricker, "antiderivative": _antiderivative, "half_line": _half_line},
         falsifiers={
             "mean 0 over the distances for every shift": {"half_line": lambda ratio: sp.S.Zero},
-            "the bell curve": {"psi": lambda point: wavelet.gaussian(point, scale=sp.S.One)},
+            "the bell curve": {"psi": lambda point: relations.gaussian(point, scale=sp.S.One)},
             "antiderivative t e^(-t^2)": {"antiderivative": lambda point: point * sp.exp(-(point**2))},
         },
     ),

@@ -5,12 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
+from lengthgen.empirical.encodings.absolute import LearnedAbsolute
 from lengthgen.empirical.encodings.agreement import HEAD_DIM, HEADS, SIZES, TOLERANCE, largest_difference
-from lengthgen.empirical.encodings.alibi import ALiBi
-from lengthgen.empirical.encodings.learned import LearnedAbsolute
-from lengthgen.empirical.encodings.rotary import Rotary
-from lengthgen.empirical.encodings.xpos import XPos
-from lengthgen.theory.encodings import alibi, learned, rotary, xpos
+from lengthgen.empirical.encodings.biases import ALiBi
+from lengthgen.empirical.encodings.rotary import Rotary, XPos
+from lengthgen.theory.encodings import absolute, biases, rotary
 from lengthgen.theory.encodings.encoding import Encoding
 
 
@@ -19,26 +18,26 @@ def frequency(plane: int) -> float:
 
 
 def with_slopes() -> Encoding:
-    return replace(alibi.ENCODING, values=lambda module, head, plane: {alibi.SLOPE: module.slopes[head]})
+    return replace(biases.ALIBI, values=lambda module, head, plane: {biases.ALIBI_SLOPE: module.slopes[head]})
 
 
 def with_frequencies(shift: int = 0) -> Encoding:
-    return replace(rotary.ENCODING, values=lambda module, head, plane: {rotary.FREQUENCY: frequency(plane + shift)})
+    return replace(rotary.ROPE, values=lambda module, head, plane: {rotary.FREQUENCY: frequency(plane + shift)})
 
 
 def with_table(side: int = 0) -> Encoding:
     def values(module, head, plane):
-        return {learned.TABLE: lambda position, entry: module.table[position, 2 * plane + entry - side].item()}
+        return {absolute.TABLE: lambda position, entry: module.table[position, 2 * plane + entry - side].item()}
 
-    return replace(learned.ENCODING, values=values)
+    return replace(absolute.LEARNED, values=values)
 
 
 def with_rates(sign: int = 1) -> Encoding:
     def values(module, head, plane):
-        rate = float(xpos.rate(plane, head_dim=HEAD_DIM, scale_base=512))
-        return {xpos.FREQUENCY: frequency(plane), xpos.RATE: sign * rate}
+        rate = float(rotary.xpos_rate(plane, head_dim=HEAD_DIM, scale_base=512))
+        return {rotary.FREQUENCY: frequency(plane), rotary.XPOS_RATE: sign * rate}
 
-    return replace(xpos.ENCODING, values=values)
+    return replace(rotary.XPOS, values=values)
 
 
 def alibi_module() -> ALiBi:
@@ -115,6 +114,6 @@ class Shrinking(ALiBi):
 
 def test_the_formulas_have_the_length_for_which_the_module_is_made():
     def shrinking_bias(query_position, key_position, length):
-        return alibi.ENCODING.bias(query_position, key_position, length) / length
+        return biases.ALIBI.bias(query_position, key_position, length) / length
 
     assert largest_difference(replace(with_slopes(), bias=shrinking_bias), Shrinking(heads=HEADS)) < TOLERANCE

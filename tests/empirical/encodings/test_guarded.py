@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
-from lengthgen.empirical.encodings.guarded import HookError, guard
+from lengthgen.empirical.encodings.modules import HookError, guard
 
 B, H, L, J, KEYS, C, D = 3, 2, 5, 4, 5, 6, 12
 

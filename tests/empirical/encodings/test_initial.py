@@ -7,21 +7,20 @@ import pytest
 import torch
 from torch import nn
 
-from lengthgen.empirical.encodings.bam import BAM, BAMWithSSMax
-from lengthgen.empirical.encodings.cable import Cable, GatedCable, LogarithmicCable, UngatedCable
-from lengthgen.empirical.encodings.fire import FIRE
-from lengthgen.empirical.encodings.fox import BiasOnlyFoX, FoX
-from lengthgen.empirical.encodings.grape import Grape
-from lengthgen.empirical.encodings.grape_additive import GrapeAdditive
-from lengthgen.empirical.encodings.grape_commuting import GrapeCommuting
-from lengthgen.empirical.encodings.grape_contextual import GrapeContextual
-from lengthgen.empirical.encodings.grape_gated import GrapeGated
-from lengthgen.empirical.encodings.grape_path import GrapePath
-from lengthgen.empirical.encodings.grape_thin import GrapeThin
-from lengthgen.empirical.encodings.kerple import KerpleLog, KerplePower
-from lengthgen.empirical.encodings.learned import LearnedAbsolute
+from lengthgen.empirical.encodings.absolute import LearnedAbsolute
+from lengthgen.empirical.encodings.biases import BAM, FIRE, BAMWithSSMax, KerpleLog, KerplePower
+from lengthgen.empirical.encodings.grape import (
+    Grape,
+    GrapeAdditive,
+    GrapeCommuting,
+    GrapeContextual,
+    GrapeGated,
+    GrapePath,
+    GrapeThin,
+)
+from lengthgen.empirical.encodings.paths import BiasOnlyFoX, Cable, FoX, GatedCable, LogarithmicCable, UngatedCable
 from lengthgen.empirical.encodings.prism import PRISM
-from lengthgen.empirical.encodings.relational import Relational
+from lengthgen.empirical.encodings.relations import Relational
 
 Maker = Callable[[], nn.Module]
 

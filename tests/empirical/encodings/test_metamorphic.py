@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from lengthgen.circuits.encodings import ENCODINGS
-from lengthgen.empirical.encodings import catalogue
+from lengthgen.empirical.encodings import modules
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
-from lengthgen.empirical.encodings.catalogue import MODULES, named
+from lengthgen.empirical.encodings.modules import MODULES, named
 from lengthgen.theory import laws
 from lengthgen.theory.encodings import catalogue as symbolic
 from lengthgen.theory.encodings.encoding import EncodingError, Law
@@ -86,7 +86,7 @@ def test_padding_changes_nothing_on_real_tokens(name, side):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_batch_with_positions_of_its_own_is_its_members(name):
     encoding, x = make(name), draw(3, BATCH, LENGTH, WIDTH)
-    positions = torch.stack((torch.arange(LENGTH), torch.arange(LENGTH) + 11))
+    positions = torch.stack((torch.arange(LENGTH), 2 * torch.arange(LENGTH) + 11))
     together = logits(encoding, x, positions)
     for row in range(BATCH):
         alone = logits(encoding, x[row : row + 1], positions[row])
@@ -264,7 +264,7 @@ def test_modules_refuse_sizes_and_options_without_a_meaning(names, wrong, messag
     for name in names.split():
         sizes = {"heads": 2, "head_dim": 4, "width": 8, "layers": 2, "trained_length": 6} | wrong
         with pytest.raises(ValueError, match=message):
-            MODULES[name](**catalogue._accepted(MODULES[name], sizes))
+            MODULES[name](**modules._accepted(MODULES[name], sizes))
 
 
 def test_a_refused_value_is_one_clear_line():

@@ -8,8 +8,7 @@ import torch
 
 from lengthgen.circuits.encodings import parse_encoding
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.catalogue import EncodingError, module_of
-from lengthgen.empirical.encodings.guarded import guard
+from lengthgen.empirical.encodings.modules import EncodingError, guard, module_of
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.mapped import stack_models
 

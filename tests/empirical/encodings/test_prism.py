@@ -49,7 +49,7 @@ def test_histograms_and_codes_are_those_of_the_formula(exponent):
         histogram = [part.n(40) for part in prism.step(histogram, numbers, power)]
         assert masses[at].tolist() == pytest.approx([float(part) for part in histogram], rel=0, abs=1e-13)
         values = {prism.HISTOGRAMS[at, place]: part for place, part in enumerate(histogram)}
-        plane = prism.ENCODING.embed(sp.Integer(at)).subs(prism.POSITIONS, POSITIONS).doit().xreplace(values)
+        plane = prism.PRISM.embed(sp.Integer(at)).subs(prism.POSITIONS, POSITIONS).doit().xreplace(values)
         code = [
             float(entry.subs(prism.FREQUENCY, frequency).n(30))
             for frequency in frequencies(WIDTH, base=sp.Integer(10_000))

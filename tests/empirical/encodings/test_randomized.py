@@ -6,8 +6,8 @@ from math import comb
 import pytest
 import torch
 
-from lengthgen.empirical.encodings.randomized import sample_positions
 from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.tensors import sample_positions
 from lengthgen.theory.encodings import randomized
 
 

@@ -11,23 +11,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengthgen.empirical.encodings.alibi import ALiBi
-from lengthgen.empirical.encodings.bam import BAM, BAMWithSSMax
+from lengthgen.empirical.encodings.absolute import Sinusoidal
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.cable import Cable
-from lengthgen.empirical.encodings.fox import BiasOnlyFoX, FixedFoX, FoX
-from lengthgen.empirical.encodings.grape_commuting import GrapeCommuting
-from lengthgen.empirical.encodings.grape_contextual import GrapeContextual
-from lengthgen.empirical.encodings.grape_gated import GrapeGated
-from lengthgen.empirical.encodings.grape_path import GrapePath
-from lengthgen.empirical.encodings.kerple import KerpleLog, KerplePower
+from lengthgen.empirical.encodings.biases import BAM, ALiBi, BAMWithSSMax, KerpleLog, KerplePower
+from lengthgen.empirical.encodings.grape import GrapeCommuting, GrapeContextual, GrapeGated, GrapePath
+from lengthgen.empirical.encodings.paths import BiasOnlyFoX, Cable, FixedFoX, FoX
 from lengthgen.empirical.encodings.prism import PRISM
-from lengthgen.empirical.encodings.rotary import Rotary
+from lengthgen.empirical.encodings.rotary import SWAT, Rotary, XPos, YaRN
 from lengthgen.empirical.encodings.seqpe import SeqPEBias, distillation_loss
-from lengthgen.empirical.encodings.sinusoidal import Sinusoidal
-from lengthgen.empirical.encodings.swat import SWAT
-from lengthgen.empirical.encodings.xpos import XPos
-from lengthgen.empirical.encodings.yarn import YaRN
 from lengthgen.theory.encodings import seqpe
 
 EXACT, DOUBLE, SINGLE = 0.0, 1e-12, 1e-6

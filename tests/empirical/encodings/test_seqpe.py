@@ -10,8 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.catalogue import named
-from lengthgen.empirical.encodings.guarded import HookError, guard
+from lengthgen.empirical.encodings.modules import HookError, guard, named
 from lengthgen.empirical.encodings.seqpe import (
     CANDIDATES,
     LOCAL_RANGE,
@@ -54,7 +53,7 @@ def test_the_bias_is_that_of_the_formula_from_its_codes_up_to_a_million():
     u, w = codes.detach().unflatten(-1, (2, HEADS, -1)).unbind(1)
     head_dim = WIDTH // HEADS
     for head, row, column in product(range(HEADS), (0, 4, len(HOSTILE) - 1), range(len(HOSTILE))):
-        law = seqpe.ENCODING.bias(sp.Integer(HOSTILE[row]), sp.Integer(HOSTILE[column]), sp.S.One)
+        law = seqpe.SEQPE.bias(sp.Integer(HOSTILE[row]), sp.Integer(HOSTILE[column]), sp.S.One)
         law = law.subs(seqpe.HEAD_DIM, head_dim).doit()
         values = {
             family[position, coordinate]: sp.Rational(table[at, head, coordinate].item())

@@ -325,7 +325,7 @@ def test_labels_that_say_nothing_do_not_generalize(tmp_path, monkeypatch):
     """Control of the test above: IPE's own tables without its roles, trained for longer, until the model fits."""
     from lengthgen.theory.relation import constant
 
-    monkeypatch.setattr("lengthgen.empirical.encodings.catalogue.relation_of", lambda spec, circuit: constant())
+    monkeypatch.setattr("lengthgen.empirical.encodings.modules.relation_of", lambda spec, circuit: constant())
     run = quick_run("ipe-sh", epochs=3)
     store = RunStore(tmp_path)
     train([run], store)

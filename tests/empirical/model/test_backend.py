@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 import torch
 
-from lengthgen.empirical.encodings import relational
+from lengthgen.empirical.encodings import relations
 from lengthgen.empirical.experiment import train as train_module
 from lengthgen.empirical.experiment.evaluation import load_trained
 from lengthgen.empirical.experiment.store import RunStore
@@ -79,7 +79,7 @@ def test_compiled_losses_and_gradients_are_the_plain_ones_and_all_seeds_share_a_
 def test_what_is_computed_on_a_gpu_compiles_as_one_graph(shallow, monkeypatch):
     monkeypatch.setattr(layers, "_splits", lambda x: torch.is_grad_enabled())
     monkeypatch.setattr(layers, "takes_products", lambda *_: True)
-    monkeypatch.setattr(relational, "takes_products", lambda *_: True)
+    monkeypatch.setattr(relations, "takes_products", lambda *_: True)
     one_graph = partial(torch.compile, backend="eager", fullgraph=True)
     monkeypatch.setattr(Backend, "forward_of", lambda backend, decoder: one_graph(decoder))
     gradients([shallow(0), shallow(1)], CPU)

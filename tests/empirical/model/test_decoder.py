@@ -5,8 +5,8 @@ import torch
 
 from lengthgen.empirical.encodings import LearnedAbsolute, PositionEncoding, Relational
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.catalogue import named
-from lengthgen.empirical.encodings.graph_alibi import path_distances
+from lengthgen.empirical.encodings.biases import path_distances
+from lengthgen.empirical.encodings.modules import named
 from lengthgen.empirical.model import decoder as decoder_module
 from lengthgen.empirical.model.decoder import Decoder, attention, causal_mask, current_names
 from lengthgen.empirical.model.layers import Embedding, LayerNorm, Linear

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from lengthgen.empirical.encodings import LearnedAbsolute, PositionEncoding
-from lengthgen.empirical.encodings.catalogue import named
+from lengthgen.empirical.encodings.modules import named
 from lengthgen.empirical.model.encoder import Dropout, Encoder
 from lengthgen.empirical.model.mapped import stack_models
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from lengthgen.empirical.trial.trial import as_json
-from lengthgen.tables.trials import conjecture_table, sensitivity_table
+from lengthgen.questions.trial_tables import conjecture_table, sensitivity_table
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, UNFIT, YES, evidence, histories
 
 

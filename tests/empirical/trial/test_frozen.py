@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from lengthgen import training
 from lengthgen.circuits.prediction_record import RULES, VariantPrediction
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.experiment.protocol import Cell, checked_protocol, load_profile
@@ -14,9 +13,10 @@ from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.model.backend import CPU
 from lengthgen.empirical.trial import frozen as frozen_module
 from lengthgen.empirical.trial.frozen import FILE, Frozen, stored_runs
-from lengthgen.experiment import Experiment
 from lengthgen.infrastructure.files import DamagedFile, read_json, read_sealed_json, write_json, write_sealed_json
-from lengthgen.training import run_conjecture
+from lengthgen.questions import rounds
+from lengthgen.questions.experiment import Experiment
+from lengthgen.questions.rounds import run_conjecture
 from tests.empirical.trial.trials import NO, YES, rows_of
 
 CELLS = tuple(Cell(task=TaskSpec(name="copy", format="aligned"), encoding=name) for name in ("ipe", "ape"))
@@ -128,7 +128,7 @@ def trained(tmp_path, monkeypatch):
                 rows = [replace(row, exact_match=1.0, exact_match_seen=1.0) for row in rows_of(run)]
                 store.finish(run, metrics=rows, checkpoint=b"", environment=provenance[run.id])
 
-    monkeypatch.setattr(training, "train_all", train_all)
+    monkeypatch.setattr(rounds, "train_all", train_all)
     return Experiment(protocol=protocol(), out=tmp_path), done
 
 
@@ -182,13 +182,13 @@ def test_runs_stored_before_predictions_were_frozen_are_shown_and_decide_nothing
 
 def test_the_hash_is_said_before_training_and_stored(trained, capsys, monkeypatch):
     experiment, _ = trained
-    train_all, said_before = training.train_all, []
+    train_all, said_before = rounds.train_all, []
 
     def listen(*runs, **options):
         said_before.append(capsys.readouterr().err)
         train_all(*runs, **options)
 
-    monkeypatch.setattr(training, "train_all", listen)
+    monkeypatch.setattr(rounds, "train_all", listen)
     trial = run_conjecture(experiment, CPU)
     assert f"frozen predictions: {trial['frozen']}; publish it before training" in said_before[0]
     [record] = json.loads((experiment.folder / FILE).read_text())["frozen"]

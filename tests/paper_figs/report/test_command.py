@@ -8,17 +8,16 @@ from functools import partial
 
 import pytest
 
-from lengthgen import reporting
 from lengthgen.circuits.encodings import EncodingSpec
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.cli import main
 from lengthgen.empirical.experiment.run import plan
-from lengthgen.experiment import task_experiment
-from lengthgen.freezing import stored_predictions
 from lengthgen.infrastructure.digests import HOME
-from lengthgen.paper_figs.report.relations import QUICK, Bounds, explore
-from lengthgen.pipeline import PROTOCOL
+from lengthgen.paper_figs.report.relations import QUICK, explore
 from lengthgen.proofs_checks.registry import selection
+from lengthgen.questions import report
+from lengthgen.questions.experiment import TaskOptions, stored_predictions, task_experiment
+from lengthgen.reproduce import PROTOCOL
 from tests.paper_figs.report.examples import FLIP
 from tests.paper_figs.report.test_page import Elements
 from tests.pool_here import pool_here
@@ -39,10 +38,10 @@ def run(monkeypatch, capsys):
 
     It knows two tasks, up to scale 6, and two claims, and works on them in this process.
     """
-    monkeypatch.setattr(reporting, "pool", pool_here)
-    monkeypatch.setitem(reporting.BOUNDS, "quick", Bounds(largest=(6,)))
-    monkeypatch.setattr(reporting, "selection", partial(selection, CLAIMS))
-    monkeypatch.setattr(reporting, "TASKS", {name: reporting.TASKS[name] for name in ("copy", "parity-direct")})
+    monkeypatch.setattr("lengthgen.terminal.progress.pool", pool_here)
+    monkeypatch.setitem(report.BOUNDS, "quick", {"largest": (6,)})
+    monkeypatch.setattr("lengthgen.proofs_checks.registry.selection", partial(selection, CLAIMS))
+    monkeypatch.setattr(report, "TASKS", {name: report.TASKS[name] for name in ("copy", "parity-direct")})
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["lengthgen", "report", *arguments])
@@ -100,9 +99,8 @@ def test_a_users_task_is_shown_without_its_file_and_comes_first(run, out, monkey
     path = out / "my_task.py"
     path.write_text(FLIP)
     pairs = [("aligned", EncodingSpec(name=name)) for name in ("ipe", "rpe")]
-    own = task_experiment(
-        f"{path}:flip", pairs, base=None, train=range(1, 3), test=range(1, 5), profile="smoke", out=out
-    )
+    options = TaskOptions(train=range(1, 3), test=range(1, 5))
+    own = task_experiment(f"{path}:flip", pairs, options, profile="smoke", out=out)
     predictions = stored_predictions(own)
     (out / "flip" / "circuits.json").write_text("{")
     assert stored_predictions(own) == predictions, "and a damaged file is made again"
@@ -124,9 +122,8 @@ def test_tasks_of_runs_that_no_trial_judges_come_first_with_the_file_that_the_us
     (out / "my_task.py").write_text(FLIP)
     for name, base in ((f"{out / 'my_task.py'}:flip", None), ("copy", 4)):
         pairs = [("aligned", EncodingSpec(name="ipe"))]
-        experiment = task_experiment(
-            name, pairs, base=base, train=range(1, 3), test=range(1, 5), profile="smoke", out=out
-        )
+        options = TaskOptions(base=base, train=range(1, 3), test=range(1, 5))
+        experiment = task_experiment(name, pairs, options, profile="smoke", out=out)
         run_of = next(iter(plan(experiment.protocol, count=1).values()))
         RunStore(out / "runs").note_progress(run_of, 1)
     (out / "my_task.py").unlink()

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from lengthgen import reporting
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.paper_figs.report.runs import runs_data
+from lengthgen.questions import report
 from tests.proofs_checks import stores
 
 
@@ -103,11 +103,11 @@ def test_texts_of_an_environment_are_bounded(store, monkeypatch):
 
 @pytest.mark.parametrize("wrong", [7, [], {}, {"epochs": "all"}, {"broken": "no"}], ids=str)
 def test_runs_remembered_in_another_form_are_read_again(store, monkeypatch, wrong):
-    monkeypatch.setattr(reporting, "source_digest", lambda *_: "code")
+    monkeypatch.setattr(report, "source_digest", lambda *_: "code")
     first = runs_data(store, {})
-    memory = Cached(path=store.root.parent / reporting.MEMORY / "runs.json", code="code")
+    memory = Cached(path=store.root.parent / report.MEMORY / "runs.json", code="code")
     memory.keep(dict.fromkeys(first.read, wrong))
-    assert reporting._runs_data(store.root.parent) == first
+    assert report._runs_data(store.root.parent) == first
 
 
 def test_a_run_of_another_format_version_is_named(store):

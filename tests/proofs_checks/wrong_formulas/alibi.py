@@ -22,14 +22,14 @@ def _evenly(heads: int) -> tuple[sp.Expr, ...]:
 
 
 WRONG: list[tuple[Any, ...]] = [
-    ("alibi.slopes", _evenly, "alibi-1", r"head 1 of 3 has the slope"),
-    ("alibi.slopes", lambda heads: _evenly(heads)[:-1], "alibi-1", "1 heads have 0 slopes, not 1"),
-    ("alibi._geometric_slopes", lambda heads: _evenly(heads)[::-1], "alibi-1", "head 1 of 2 has the slope 1/256"),
-    ("alibi.bias", _of_both, "alibi-3", r"b\(j \+ s, i \+ s\)"),
-    ("alibi.bias", _steeper, "alibi-3", r"b\(i \+ D, i\) = -m D"),
-    ("alibi.bias", _quadratic, "alibi-2", "weight of the key"),
-    ("alibi.bias", _steeper, "alibi-4", "the largest mass at distance 1 and more is 1/5, not 1/3"),
-    ("alibi.bias", _steeper, "alibi-5", r"step: S\(a, b \+ 1\)"),
-    ("alibi.bias", _steeper, "alibi-6", "slope 1/2, distance 13: the weight .* is below 1/1000"),
-    ("alibi.bias", _quadratic, "alibi-7", "T = 4: the matrix of -b/m has rank 3, not 4"),
+    ("biases.alibi_slopes", _evenly, "alibi-1", r"head 1 of 3 has the slope"),
+    ("biases.alibi_slopes", lambda heads: _evenly(heads)[:-1], "alibi-1", "1 heads have 0 slopes, not 1"),
+    ("biases._geometric_slopes", lambda heads: _evenly(heads)[::-1], "alibi-1", "head 1 of 2 has the slope 1/256"),
+    ("biases.alibi_bias", _of_both, "alibi-3", r"b\(j \+ s, i \+ s\)"),
+    ("biases.alibi_bias", _steeper, "alibi-3", r"b\(i \+ D, i\) = -m D"),
+    ("biases.alibi_bias", _quadratic, "alibi-2", "weight of the key"),
+    ("biases.alibi_bias", _steeper, "alibi-4", "the largest mass at distance 1 and more is 1/5, not 1/3"),
+    ("biases.alibi_bias", _steeper, "alibi-5", r"step: S\(a, b \+ 1\)"),
+    ("biases.alibi_bias", _steeper, "alibi-6", "slope 1/2, distance 13: the weight .* is below 1/1000"),
+    ("biases.alibi_bias", _quadratic, "alibi-7", "T = 4: the matrix of -b/m has rank 3, not 4"),
 ]

@@ -22,16 +22,16 @@ def _of_the_key(offset: sp.Expr, **values: sp.Expr) -> sp.Expr:
 
 
 WRONG: list[tuple[Any, ...]] = [
-    ("bam.posterior", lambda likelihood, prior, others: prior / (prior + others), "bam-1"),
-    ("bam.power", _rising, "bam-2 bam-4 bam-6 bam-7 bam-9 bam-11"),
-    ("bam.power", _squared, "bam-2 bam-4 bam-5 bam-7 bam-11"),
-    ("bam.power", _scaled_inside, "bam-4 bam-7 bam-11"),
-    ("bam.log_prior", _of_the_key, "bam-2 bam-9"),
-    ("bam.temperature", lambda position, *, factor: factor, "bam-8-ssmax bam-9 bam-13"),
-    ("bam.temperature", lambda position, *, factor: factor * sp.log(position + 2), "bam-8-ssmax"),
+    ("biases.bam_posterior", lambda likelihood, prior, others: prior / (prior + others), "bam-1"),
+    ("biases.bam_power", _rising, "bam-2 bam-4 bam-6 bam-7 bam-9 bam-11"),
+    ("biases.bam_power", _squared, "bam-2 bam-4 bam-5 bam-7 bam-11"),
+    ("biases.bam_power", _scaled_inside, "bam-4 bam-7 bam-11"),
+    ("biases.bam_log_prior", _of_the_key, "bam-2 bam-9"),
+    ("biases.bam_temperature", lambda position, *, factor: factor, "bam-8-ssmax bam-9 bam-13"),
+    ("biases.bam_temperature", lambda position, *, factor: factor * sp.log(position + 2), "bam-8-ssmax"),
     ("rotary.rotation", lambda angle: sp.eye(2), "bam-10"),
     (
-        "alibi.bias",
+        "biases.alibi_bias",
         lambda slope, *, query_position, key_position: -2 * slope * (query_position - key_position),
         "bam-2",
     ),

@@ -4,7 +4,7 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.theory.encodings import grape, grape_commuting, rotary
+from lengthgen.theory.encodings import grape, rotary
 
 
 def _turned_back(angle: sp.Expr) -> sp.Matrix:
@@ -15,8 +15,8 @@ def _no_cross_term(gram: grape.Gram, *, along_a: sp.Expr, along_b: sp.Expr, time
     return sp.sin(time * speed) / speed * sp.Matrix([along_b, -along_a])
 
 
-RIGHT_PLANE, RIGHT_ACTION = grape_commuting.plane_exponential, grape_commuting.action
-RIGHT_TURN = grape_commuting.quarter_turn
+RIGHT_PLANE, RIGHT_ACTION = grape.plane_exponential, grape.commuting_action
+RIGHT_TURN = grape.quarter_turn
 
 
 WRONG: list[tuple[Any, ...]] = [
@@ -27,57 +27,57 @@ WRONG: list[tuple[Any, ...]] = [
     ("grape.plane_action", lambda position, *, speed: sp.eye(2), "grape-18"),
     ("grape.plane_action", lambda position, *, speed: _turned_back(speed * position), "grape-3"),
     ("grape.rank2_exponential", lambda gram, **at: grape.identity(gram=gram), "grape-2"),
-    ("grape_commuting.quarter_turn", list, "grape-6"),
-    ("grape_commuting.spanning", lambda vectors: [copy for vector in vectors for copy in (vector, vector)], "grape-6"),
-    ("grape_commuting.plane_generator", lambda frame, plane: grape.identity(frame), "grape-7"),
+    ("grape.quarter_turn", list, "grape-6"),
+    ("grape.spanning", lambda vectors: [copy for vector in vectors for copy in (vector, vector)], "grape-6"),
+    ("grape.plane_generator", lambda frame, plane: grape.identity(frame), "grape-7"),
     (
-        "grape_commuting.plane_exponential",
+        "grape.plane_exponential",
         lambda frame, plane, *, angle: RIGHT_PLANE(frame, plane, angle=-angle),
         "grape-6",
     ),
-    ("grape_commuting.action", lambda frame, angles: RIGHT_ACTION(frame, angles[:1]), "grape-7"),
-    ("grape_commuting._in_coordinates", _turned_back, "grape-6"),
+    ("grape.commuting_action", lambda frame, angles: RIGHT_ACTION(frame, angles[:1]), "grape-7"),
+    ("grape._action_in_coordinates", _turned_back, "grape-6"),
     (
-        "grape_contextual.phase",
+        "grape.phase",
         lambda position: sp.Sum(sp.Symbol("w"), (sp.Symbol("l"), 1, position)),
         "grape-contextual",
     ),
-    ("grape_contextual.action", lambda phase, *, frequency: rotary.rotation(phase + frequency), "grape-contextual"),
-    ("grape_additive.bias", lambda slope, **at: sp.Integer(0), "grape-8"),
-    ("grape_additive.unipotent", lambda generator, time: sp.eye(2) - time * generator, "grape-8 grape-9"),
-    ("grape_additive.joint_score", lambda query, key, **actions: sp.Matrix(query).dot(sp.Matrix(key)), "grape-11"),
-    ("grape_additive.lifted", lambda content, tail: sp.Matrix([*content, 1, 1]), "grape-11"),
-    ("grape_additive.singular_values", lambda shear, *, root: (root, 1 / root), "grape-12"),
-    ("grape_additive.condition_number", lambda shear, *, root: 1 + shear, "grape-12"),
-    ("grape_additive.unipotent", lambda generator, time: sp.eye(2) + time**2 * generator, "grape-13"),
+    ("grape.contextual_action", lambda phase, *, frequency: rotary.rotation(phase + frequency), "grape-contextual"),
+    ("grape.additive_bias", lambda slope, **at: sp.Integer(0), "grape-8"),
+    ("grape.unipotent", lambda generator, time: sp.eye(2) - time * generator, "grape-8 grape-9"),
+    ("grape.joint_score", lambda query, key, **actions: sp.Matrix(query).dot(sp.Matrix(key)), "grape-11"),
+    ("grape.lifted", lambda content, tail: sp.Matrix([*content, 1, 1]), "grape-11"),
+    ("grape.shear_singular_values", lambda shear, *, root: (root, 1 / root), "grape-12"),
+    ("grape.shear_condition_number", lambda shear, *, root: 1 + shear, "grape-12"),
+    ("grape.unipotent", lambda generator, time: sp.eye(2) + time**2 * generator, "grape-13"),
     ("grape.sine_share", sp.sin, "grape-angle"),
     ("grape.cosine_share", lambda angle: (1 + sp.cos(angle)) / angle**2, "grape-angle"),
     (
-        "grape_additive.linear_offset",
+        "grape.linear_offset",
         lambda there, here, *, weights: weights.dot(there) * weights.dot(here),
         "grape-distance",
     ),
-    ("grape_gated.gate", lambda along: sp.Integer(1), "grape-gated"),
-    ("grape_gated.softplus", lambda logit: sp.Integer(1), "grape-gated"),
+    ("grape.content_gate", lambda along: sp.Integer(1), "grape-gated"),
+    ("grape.softplus", lambda logit: sp.Integer(1), "grape-gated"),
     (
-        "grape_commuting.quarter_turn",
+        "grape.quarter_turn",
         lambda vector: [-entry for entry in RIGHT_TURN(vector)],
         "grape-6",
         r"J turns each pair",
     ),
-    ("grape_gated.bias", lambda slope, **gates: sp.Integer(0), "grape-17"),
-    ("grape_gated.query_features", lambda position, gate: sp.Matrix([0, gate, -position, 1]), "grape-17"),
-    ("grape_gated.key_features", lambda position, gate: sp.Matrix([1, position, gate, 0]), "grape-17"),
-    ("grape_path.path", lambda *, query, key, until: sp.Sum(1, (sp.Symbol("l"), key, until)), "grape-15"),
-    ("grape_path.edge", lambda row, token: row(token) - row(token - 1), "grape-15-monotone"),
-    ("grape_path.affinity", lambda query_probe, token_probe, **at: sp.Integer(0), "grape-16"),
-    ("grape_path.potential", lambda affinity, *, slope, probe_dim: slope * affinity, "grape-21"),
-    ("grape_path.increments", lambda *, key, query: sp.Sum(sp.Symbol("a"), (sp.Symbol("l"), key, query)), "grape-20"),
-    ("grape_path.prefix", lambda position: sp.Sum(sp.Symbol("a"), (sp.Symbol("l"), 0, position)), "grape-20"),
-    ("links.log_sigmoid", lambda logit: -logit, "grape-21"),
-    ("links.softplus", lambda logit: sp.log(1 + sp.exp(-logit)), "grape-21"),
+    ("grape.gated_bias", lambda slope, **gates: sp.Integer(0), "grape-17"),
+    ("grape.query_features", lambda position, gate: sp.Matrix([0, gate, -position, 1]), "grape-17"),
+    ("grape.key_features", lambda position, gate: sp.Matrix([1, position, gate, 0]), "grape-17"),
+    ("grape.edge_sum", lambda *, query, key, until: sp.Sum(1, (sp.Symbol("l"), key, until)), "grape-15"),
+    ("grape.edge_potential", lambda row, token: row(token) - row(token - 1), "grape-15-monotone"),
+    ("grape.affinity", lambda query_probe, token_probe, **at: sp.Integer(0), "grape-16"),
+    ("grape.affinity_potential", lambda affinity, *, slope, probe_dim: slope * affinity, "grape-21"),
+    ("grape.increments", lambda *, key, query: sp.Sum(sp.Symbol("a"), (sp.Symbol("l"), key, query)), "grape-20"),
+    ("grape.prefix", lambda position: sp.Sum(sp.Symbol("a"), (sp.Symbol("l"), 0, position)), "grape-20"),
+    ("paths.log_sigmoid", lambda logit: -logit, "grape-21"),
+    ("paths.softplus", lambda logit: sp.log(1 + sp.exp(-logit)), "grape-21"),
     (
-        "householder.partial_reflection",
+        "grape.partial_reflection",
         lambda strength: grape.PlaneOperator(
             gram=grape.Frame(matrix=sp.ImmutableMatrix([[1]])),
             identity=sp.Integer(1),
@@ -85,5 +85,5 @@ WRONG: list[tuple[Any, ...]] = [
         ),
         "grape-19",
     ),
-    ("householder.singular_values", lambda strength: (sp.Integer(1), sp.Abs(1 + strength)), "grape-19"),
+    ("grape.reflection_singular_values", lambda strength: (sp.Integer(1), sp.Abs(1 + strength)), "grape-19"),
 ]

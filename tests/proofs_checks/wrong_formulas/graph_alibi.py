@@ -14,10 +14,10 @@ def _squared(slope: sp.Expr, *, hops: sp.Expr) -> sp.Expr:
 
 
 WRONG: list[tuple[Any, ...]] = [
-    ("graph_alibi.bias", _rising, "graph-alibi-2-path", "bias, key before the query"),
-    ("graph_alibi.bias", _squared, "graph-alibi-2-path", "bias, key before the query"),
-    ("graph_alibi.bias", _rising, "graph-alibi-6", "weight at r hops"),
-    ("graph_alibi.bias", _squared, "graph-alibi-6", "weight at r hops"),
-    ("graph_alibi.bias", _squared, "graph-alibi-6-trees", "weight of the sphere"),
-    ("graph_alibi.bias", _rising, "graph-alibi-7", "difference of these sums"),
+    ("biases.graph_alibi_bias", _rising, "graph-alibi-2-path", "bias, key before the query"),
+    ("biases.graph_alibi_bias", _squared, "graph-alibi-2-path", "bias, key before the query"),
+    ("biases.graph_alibi_bias", _rising, "graph-alibi-6", "weight at r hops"),
+    ("biases.graph_alibi_bias", _squared, "graph-alibi-6", "weight at r hops"),
+    ("biases.graph_alibi_bias", _squared, "graph-alibi-6-trees", "weight of the sphere"),
+    ("biases.graph_alibi_bias", _rising, "graph-alibi-7", "difference of these sums"),
 ]

@@ -5,16 +5,16 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.theory.encodings import learned
+from lengthgen.theory.encodings import absolute
 
 WRONG: list[tuple[Any, ...]] = [
-    ("learned.code", lambda position: sp.Matrix([learned.TABLE[position + 1, c] for c in (0, 1)]), "ape-1"),
-    ("learned.code", lambda position: sp.Matrix([learned.TABLE[0, c] for c in (0, 1)]), "ape-1"),
-    ("learned.ENCODING", replace(learned.ENCODING, embed=lambda position: sp.zeros(2, 1)), "ape-2"),
+    ("absolute.table_code", lambda position: sp.Matrix([absolute.TABLE[position + 1, c] for c in (0, 1)]), "ape-1"),
+    ("absolute.table_code", lambda position: sp.Matrix([absolute.TABLE[0, c] for c in (0, 1)]), "ape-1"),
+    ("absolute.LEARNED", replace(absolute.LEARNED, embed=lambda position: sp.zeros(2, 1)), "ape-2"),
     (
-        "learned.ENCODING",
-        replace(learned.ENCODING, embed=lambda position: sp.Matrix([learned.TABLE[position, c] for c in (1, 0)])),
+        "absolute.LEARNED",
+        replace(absolute.LEARNED, embed=lambda position: sp.Matrix([absolute.TABLE[position, c] for c in (1, 0)])),
         "ape-3",
     ),
-    ("learned.ENCODING", replace(learned.ENCODING, limit=learned.ROWS - 1), "ape-3"),
+    ("absolute.LEARNED", replace(absolute.LEARNED, limit=absolute.TABLE_ROWS - 1), "ape-3"),
 ]

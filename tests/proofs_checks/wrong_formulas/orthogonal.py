@@ -5,9 +5,9 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.theory.encodings import orthogonal
+from lengthgen.theory.encodings import absolute
 
-RIGHT_POINT, RIGHT_COSINE, RIGHT_WAVELET = orthogonal.coordinate, orthogonal.cosine, orthogonal.wavelet
+RIGHT_POINT, RIGHT_COSINE, RIGHT_WAVELET = absolute.legendre_coordinate, absolute.dct_cosine, absolute.haar_function
 
 
 def _by_length(position: sp.Expr, *, length: sp.Expr, trained_length: sp.Expr, beyond: str) -> sp.Expr:
@@ -33,17 +33,21 @@ def _level_of_its_own(level: sp.Expr, shift: sp.Expr, point: sp.Expr) -> sp.Expr
 
 
 WRONG: list[tuple[Any, ...]] = [
-    ("orthogonal.legendre", lambda degree, point: sp.sqrt(degree + 1) * sp.legendre(degree, point), "orthogonal-1"),
-    ("orthogonal.legendre", sp.hermite, "orthogonal-1 orthogonal-1-grid"),
-    ("orthogonal.coordinate", _by_length, "orthogonal-1-grid orthogonal-3"),
-    ("orthogonal.coordinate", _always_raw, "orthogonal-3"),
-    ("orthogonal.coordinate", lambda position, **_: sp.Integer(1), "orthogonal-9"),
-    ("orthogonal.mother", _half_wavelet, "orthogonal-4"),
-    ("orthogonal.wavelet", _level_of_its_own, "orthogonal-4"),
-    ("orthogonal.cosine", _longer_cosine, "orthogonal-5 orthogonal-5-repeats orthogonal-9"),
     (
-        "orthogonal.LEGENDRE",
-        replace(orthogonal.LEGENDRE, positions=lambda index, length: 2 * index / (length - 1) - 1),
+        "absolute.legendre_function",
+        lambda degree, point: sp.sqrt(degree + 1) * sp.legendre(degree, point),
+        "orthogonal-1",
+    ),
+    ("absolute.legendre_function", sp.hermite, "orthogonal-1 orthogonal-1-grid"),
+    ("absolute.legendre_coordinate", _by_length, "orthogonal-1-grid orthogonal-3"),
+    ("absolute.legendre_coordinate", _always_raw, "orthogonal-3"),
+    ("absolute.legendre_coordinate", lambda position, **_: sp.Integer(1), "orthogonal-9"),
+    ("absolute.haar_wavelet", _half_wavelet, "orthogonal-4"),
+    ("absolute.haar_function", _level_of_its_own, "orthogonal-4"),
+    ("absolute.dct_cosine", _longer_cosine, "orthogonal-5 orthogonal-5-repeats orthogonal-9"),
+    (
+        "absolute.LEGENDRE",
+        replace(absolute.LEGENDRE, positions=lambda index, length: 2 * index / (length - 1) - 1),
         "orthogonal-3",
     ),
 ]

@@ -5,9 +5,9 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.theory.encodings import rotary, sinusoidal
+from lengthgen.theory.encodings import absolute, rotary
 
-RIGHT = sinusoidal.code
+RIGHT = absolute.sinusoidal_code
 
 
 def _slower_cosine(position: sp.Expr, *, frequency: sp.Expr) -> sp.Matrix:
@@ -19,11 +19,11 @@ def _twice(position: sp.Expr, *, frequency: sp.Expr) -> sp.Matrix:
 
 
 WRONG: list[tuple[Any, ...]] = [
-    ("sinusoidal.code", _slower_cosine, "sin-1 sin-4"),
-    ("sinusoidal.code", _twice, "sin-2 sin-3"),
-    ("sinusoidal.shift", lambda offset, *, frequency: rotary.rotation(offset * frequency), "sin-1"),
-    ("sinusoidal.shift", lambda offset, *, frequency: sp.eye(2), "sin-1"),
+    ("absolute.sinusoidal_code", _slower_cosine, "sin-1 sin-4"),
+    ("absolute.sinusoidal_code", _twice, "sin-2 sin-3"),
+    ("absolute.sinusoidal_shift", lambda offset, *, frequency: rotary.rotation(offset * frequency), "sin-1"),
+    ("absolute.sinusoidal_shift", lambda offset, *, frequency: sp.eye(2), "sin-1"),
     ("rotary.frequency", lambda plane, *, head_dim, base=10000: 2 * sp.pi / (plane + 1), "sin-4"),
     ("rotary.frequency", lambda plane, *, head_dim, base=10000: sp.Rational(1, 2), "sin-2"),
-    ("sinusoidal.ENCODING", replace(sinusoidal.ENCODING, embed=lambda position: sp.Matrix([1, 1])), "sin-5"),
+    ("absolute.SINUSOIDAL", replace(absolute.SINUSOIDAL, embed=lambda position: sp.Matrix([1, 1])), "sin-5"),
 ]

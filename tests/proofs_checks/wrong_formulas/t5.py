@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from lengthgen.theory.encodings import t5
+from lengthgen.theory.encodings import biases
 from lengthgen.theory.relation import Relation, relative, t5_buckets
 
 
@@ -16,13 +16,28 @@ def _late(buckets: int, longest: int) -> Any:
 
 
 WRONG: list[tuple[Any, ...]] = [
-    ("t5.t5_buckets", _late, "t5-1", "distance 1 has bucket 0"),
-    ("t5.t5_buckets", lambda buckets, longest: relative(), "t5-1", r"129 buckets are used, 0 to 128, not 32"),
-    ("t5.LONGEST", 64, "t5-1", "bucket 17 begins at distance 18, not 19"),
-    ("t5.LONGEST", 64, "t5-2", "distance 59 has bucket 31, though saturation is said to begin at 113"),
-    ("t5.BUCKETS", 64, "t5-1", "64 buckets are used, 0 to 63, not 32"),
-    ("t5.BUCKETS", 64, "t5-5", "T = 18: all 18 distances have buckets of their own too"),
-    ("t5.bucket", lambda offset: t5.Bucket(sp.Max(-offset, 0), 32, 128), "t5-5", "distances 0 and 1 share bucket 0"),
-    ("t5.bidirectional_bucket", lambda offset: t5.Bucket(abs(offset), 16, 128), "t5-1-bidirectional", "1 and 1"),
-    ("t5.bidirectional_bucket", lambda offset: t5.Bucket(sp.Max(offset, 0), 32, 128), "t5-1-bidirectional", "1 and 0"),
+    ("biases.t5_buckets", _late, "t5-1", "distance 1 has bucket 0"),
+    ("biases.t5_buckets", lambda buckets, longest: relative(), "t5-1", r"129 buckets are used, 0 to 128, not 32"),
+    ("biases.T5_LONGEST", 64, "t5-1", "bucket 17 begins at distance 18, not 19"),
+    ("biases.T5_LONGEST", 64, "t5-2", "distance 59 has bucket 31, though saturation is said to begin at 113"),
+    ("biases.T5_BUCKETS", 64, "t5-1", "64 buckets are used, 0 to 63, not 32"),
+    ("biases.T5_BUCKETS", 64, "t5-5", "T = 18: all 18 distances have buckets of their own too"),
+    (
+        "biases.t5_bucket",
+        lambda offset: biases.Bucket(sp.Max(-offset, 0), 32, 128),
+        "t5-5",
+        "distances 0 and 1 share bucket 0",
+    ),
+    (
+        "biases.t5_bidirectional_bucket",
+        lambda offset: biases.Bucket(abs(offset), 16, 128),
+        "t5-1-bidirectional",
+        "1 and 1",
+    ),
+    (
+        "biases.t5_bidirectional_bucket",
+        lambda offset: biases.Bucket(sp.Max(offset, 0), 32, 128),
+        "t5-1-bidirectional",
+        "1 and 0",
+    ),
 ]

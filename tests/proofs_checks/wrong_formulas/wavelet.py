@@ -4,10 +4,10 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.theory.encodings import wavelet
+from lengthgen.theory.encodings import relations
 
-RIGHT_COMPONENT, RIGHT_KEY_VECTOR = wavelet.component, wavelet.key_vector
-RIGHT_GRID, RIGHT_RESTRICTED = wavelet.grid, wavelet.restricted
+RIGHT_COMPONENT, RIGHT_KEY_VECTOR = relations.wavelet_component, relations.wavelet_vector
+RIGHT_GRID, RIGHT_RESTRICTED = relations.wavelet_grid, relations.restricted_wavelet
 
 
 def _inverted(point: sp.Expr, *, scale: sp.Expr) -> sp.Expr:
@@ -43,16 +43,16 @@ def _longer(point: sp.Expr, *, turns: sp.Expr) -> sp.Expr:
 
 
 WRONG: list[tuple[Any, ...]] = [
-    ("wavelet.ricker", _inverted, "wavelet-4 wavelet-6 wavelet-7"),
-    ("wavelet.ricker", _wide, "wavelet-4 wavelet-6 wavelet-7 wavelet-8"),
-    ("wavelet.component", _from_the_start, "wavelet-5 wavelet-9"),
-    ("wavelet.key_vector", _of_the_query, "wavelet-5"),
-    ("wavelet.grid", _twice_the_scales, "wavelet-8"),
-    ("wavelet.grid", _larger_scales, "wavelet-7-float"),
-    ("wavelet.restricted", _longer, "wavelet-1"),
-    ("wavelet.restricted_shift", lambda plane, *, angle, turns: 2 * plane + angle / (2 * sp.pi * turns), "wavelet-1"),
-    ("wavelet.restricted_shift", lambda plane, *, angle, turns: 2 * plane - angle, "wavelet-1 wavelet-2"),
-    ("wavelet.turns", lambda position: sp.ceiling(position / (2 * sp.pi)) - 1, "wavelet-1"),
-    ("wavelet.turns", lambda position: sp.S.One, "wavelet-1 wavelet-2"),
-    ("wavelet.HAAR_MATRIX", sp.ImmutableMatrix([[1, 1], [-1, 1]]) / sp.sqrt(2), "wavelet-3"),
+    ("relations.ricker", _inverted, "wavelet-4 wavelet-6 wavelet-7"),
+    ("relations.ricker", _wide, "wavelet-4 wavelet-6 wavelet-7 wavelet-8"),
+    ("relations.wavelet_component", _from_the_start, "wavelet-5 wavelet-9"),
+    ("relations.wavelet_vector", _of_the_query, "wavelet-5"),
+    ("relations.wavelet_grid", _twice_the_scales, "wavelet-8"),
+    ("relations.wavelet_grid", _larger_scales, "wavelet-7-float"),
+    ("relations.restricted_wavelet", _longer, "wavelet-1"),
+    ("relations.restricted_shift", lambda plane, *, angle, turns: 2 * plane + angle / (2 * sp.pi * turns), "wavelet-1"),
+    ("relations.restricted_shift", lambda plane, *, angle, turns: 2 * plane - angle, "wavelet-1 wavelet-2"),
+    ("relations.restricted_turns", lambda position: sp.ceiling(position / (2 * sp.pi)) - 1, "wavelet-1"),
+    ("relations.restricted_turns", lambda position: sp.S.One, "wavelet-1 wavelet-2"),
+    ("relations.HAAR_MATRIX", sp.ImmutableMatrix([[1, 1], [-1, 1]]) / sp.sqrt(2), "wavelet-3"),
 ]

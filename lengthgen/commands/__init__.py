@@ -1,1 +1,0 @@
-"""Commands of the command line, one module a subject."""

@@ -1,1 +1,0 @@
-"""Answers as tables for people, one module a subject."""

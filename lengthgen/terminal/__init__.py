@@ -1,0 +1,1 @@
+"""The terminal: the menu, options that commands share, and how answers and progress are shown."""
