@@ -35,12 +35,11 @@ PLACES = {
     "training": (
         "empirical/court/*.py",
         "empirical/court/published/*.py",
+        "empirical/experiment/*.py",
         "empirical/model/*.py",
         "empirical/modular_addition/*.py",
-        "empirical/runs/*.py",
         "empirical/experiment/*.py",
         "empirical/text/*.py",
-        "empirical/training/*.py",
         "empirical/trial/*.py",
         "empirical/verdict/*.py",
     ),

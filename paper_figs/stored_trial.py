@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from lengthgen.empirical.experiment.outcome import Checkpoint
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.experiment.protocol import load_protocol
+from lengthgen.empirical.experiment.protocol import names as protocol_names
 from lengthgen.empirical.trial.frozen import FILE as FROZEN
 from lengthgen.empirical.trial.frozen import frozen_protocol
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest

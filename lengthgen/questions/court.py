@@ -18,7 +18,7 @@ from lengthgen.empirical.court.disagreement import questions as drawn_questions
 from lengthgen.empirical.court.disagreement import stratified
 from lengthgen.empirical.court.published.load import PublishedError, published_cells, sources, unusable_runs
 from lengthgen.empirical.court.trial import GUESS, LITERAL, Frozen, freeze, judge
-from lengthgen.empirical.runs.environment import revision
+from lengthgen.empirical.experiment.environment import revision
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.errors import in_any_case, nearest

@@ -17,7 +17,7 @@ from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.prediction_record import RULES, Forecast, Prediction
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import TaskSpec, parse_task
-from lengthgen.empirical.runs.limits import SCALE
+from lengthgen.empirical.experiment.protocol import SCALE
 from lengthgen.infrastructure.files import require_folder
 from lengthgen.infrastructure.messages import tell
 from lengthgen.terminal.answers import show

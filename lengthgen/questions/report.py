@@ -16,8 +16,8 @@ import typer
 from lengthgen.circuits.formats import FORMATS
 from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.circuits.tasks import TASKS, TaskSpec
-from lengthgen.empirical.runs.environment import revision
-from lengthgen.empirical.runs.profile import load_profile
+from lengthgen.empirical.experiment.environment import revision
+from lengthgen.empirical.experiment.protocol import load_profile
 from lengthgen.infrastructure.cache import Cached, UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest, versions
 from lengthgen.infrastructure.errors import LengthgenError, in_words
@@ -189,7 +189,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
 
 def _runs_data(out: Path) -> "runs.RunsData":
     """Return the data of all runs; only runs that the last report did not have are read."""
-    from lengthgen.empirical.runs.store import RunStore
+    from lengthgen.empirical.experiment.store import RunStore
     from lengthgen.paper_figs.report import runs
 
     entry = Cached(path=out / MEMORY / "runs.json", code=source_digest("empirical", "paper_figs"))

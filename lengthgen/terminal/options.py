@@ -66,7 +66,7 @@ def _figures() -> Iterable[str]:
 TASK_NAMES = Names(lambda: _defined("circuits.tasks.spec", "NAMED"))
 FORMAT_NAMES = Names(lambda: _defined("circuits.formats", "FORMATS"))
 ENCODING_NAMES = Names(lambda: _defined("circuits.encoding_spec", "ENCODINGS"), remembered="encodings")
-PROTOCOL_NAMES = Names(lambda: [*_defined("empirical.runs.protocol", "names")()], remembered="protocols")
+PROTOCOL_NAMES = Names(lambda: [*_defined("empirical.experiment.protocol", "names")()], remembered="protocols")
 TRIAL_NAMES = Names(lambda: [*PROTOCOL_NAMES.all(), *TASK_NAMES.all()])
 CLAIM_NAMES = Names(lambda: [claim.id for claim in _defined("proofs_checks.registry", "CLAIMS")], remembered="claims")
 FIGURE_NAMES = Names(_figures, remembered="figures")

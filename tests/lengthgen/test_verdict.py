@@ -16,9 +16,9 @@ import torch
 from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.languages.regular import Automaton
 from lengthgen.circuits.tasks.spec import load
+from lengthgen.empirical.experiment.ensemble import Setup
+from lengthgen.empirical.experiment.samples import TEST, Examples
 from lengthgen.empirical.model.geometry import Geometry
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST, Examples
 from lengthgen.empirical.verdict.frozen import FrozenCells, load_frozen
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
 from lengthgen.empirical.verdict.rerun import Decided

@@ -32,12 +32,12 @@ from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.roles import IRRELEVANT
 from lengthgen.empirical.encodings.relations import Relational
+from lengthgen.empirical.experiment.ensemble import Setup
+from lengthgen.empirical.experiment.evaluation import teacher_forced
 from lengthgen.empirical.experiment.judge import Estimand
+from lengthgen.empirical.experiment.samples import TEST, Examples
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.geometry import Geometry
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST, Examples
-from lengthgen.empirical.training.evaluation import teacher_forced
 from lengthgen.empirical.verdict.frozen import FrozenCell, load_frozen
 from lengthgen.empirical.verdict.preregistration import load_preregistration
 from lengthgen.empirical.verdict.runs import CellRun, SeenCell, load_runs, pieces, run_from, run_of, train_piece
