@@ -192,7 +192,7 @@ def test_a_command_imports_no_heavy_package_that_it_does_not_need():
 
 
 def test_the_help_of_a_command_imports_no_heavy_package():
-    """What computes is imported by the functions that compute, in the module that has a command's options too."""
+    """Packages that compute are imported in functions, also in the module that has the options of a command."""
     commands = [[name, option] for name in COMMANDS for option in ("--help", "--wrong")]
     ended = run_in_one_process(commands)
     assert [code for code, _, _ in ended] == [0, 2] * len(COMMANDS)
