@@ -5,8 +5,8 @@ from collections.abc import Callable
 import sympy as sp
 
 from bench.measure import TimingComparison, compare
-from lengthgen.theory import exact, second_engine
 from lengthgen.theory.encodings import grape, hope, rotary
+from lengthgen.theory.zero import flint_engine, sympy_engine
 
 
 def flint_against_sympy() -> TimingComparison:
@@ -26,7 +26,7 @@ def flint_against_sympy() -> TimingComparison:
 
     return compare(
         f"{len(entries)} entries of encodings' laws decided by python-flint",
-        lambda: zeros(second_engine.is_zero),
+        lambda: zeros(flint_engine.is_zero),
         "sympy's polynomials",
-        lambda: zeros(exact.is_zero),
+        lambda: zeros(sympy_engine.is_zero),
     )

@@ -18,7 +18,7 @@ from random import Random
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = {
     "encodings": ("theory/encodings/*.py",),
-    "theory": ("theory/*.py", "theory/far/*.py", "theory/formula/*.py"),
+    "theory": ("theory/*.py", "theory/formula/*.py", "theory/learning/*.py", "theory/zero/*.py"),
     "torch": ("empirical/encodings/*.py",),
     "audit": ("empirical/audit/*.py", "empirical/audit/models/*.py"),
     "circuits": (
@@ -29,7 +29,7 @@ PLACES = {
         "circuits/tasks/*.py",
         "circuits/tasks/published/*.py",
         "circuits/forecast/*.py",
-        "circuits/theories/*.py",
+        "circuits/rivals/*.py",
     ),
     "checker": ("circuits/checker/*.py",),
     "training": (
@@ -38,7 +38,7 @@ PLACES = {
         "empirical/model/*.py",
         "empirical/modular_addition/*.py",
         "empirical/runs/*.py",
-        "empirical/statistics/*.py",
+        "empirical/experiment/*.py",
         "empirical/text/*.py",
         "empirical/training/*.py",
         "empirical/trial/*.py",

@@ -36,7 +36,7 @@ FARTHEST = 2
 _FORMULA_TESTS = (
     "tests/theory/test_*.py",
     "tests/empirical/encodings/test_*.py",
-    "tests/empirical/test_audit.py",
+    "tests/empirical/audit/test_report.py",
     "tests/empirical/runs/test_buildable.py",
 )
 TESTS = {
@@ -44,11 +44,11 @@ TESTS = {
     "theory": _FORMULA_TESTS,
     "torch": _FORMULA_TESTS,
     "audit": (
-        "tests/empirical/test_audit*.py",
+        "tests/empirical/audit/test_*.py",
         "tests/empirical/encodings/test_*.py",
         "tests/lengthgen/test_audit*.py",
     ),
-    "circuits": ("tests/circuits/test_*.py",),
+    "circuits": ("tests/circuits/test_*.py", "tests/circuits/*/test_*.py"),
     "checker": ("tests/circuits/test_*.py",),
     "training": (
         "tests/empirical/model/test_*.py",

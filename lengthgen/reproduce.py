@@ -17,7 +17,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.circuits.tasks import TASKS, TaskSpec, load
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.runs.environment import environment

@@ -10,7 +10,7 @@ from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.small_panels import finish
 from lengthgen.paper_figs.style import Dashes, context
-from lengthgen.theory.dimension import cell_count
+from lengthgen.theory.enumeration import cell_count
 from lengthgen.theory.growth import Growth, growth
 from lengthgen.theory.lrc import profile
 from lengthgen.theory.pattern import from_formula

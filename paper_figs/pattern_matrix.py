@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from lengthgen.paper_figs.pattern_study import Study
 from lengthgen.paper_figs.small_panels import matrix
 from lengthgen.paper_figs.style import DIVERGING, SMALLEST_TEXT, shades
-from lengthgen.theory.equality import is_rational
 from lengthgen.theory.pattern import Value
 from lengthgen.theory.relation import Labels
+from lengthgen.theory.zero.equality import is_rational
 
 SIDE = 1.59
 """Side of every matrix, in inches."""

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.theory.generalization import JudgedRelation, judge_standard_encodings
+from lengthgen.theory.generalization import JudgedRelation, LearnedPattern, judge_standard_encodings, learn, levels_of
 from lengthgen.theory.lattice import Cells
 from lengthgen.theory.lrc import LrcProfile, profile
-from lengthgen.theory.outcome import LearnedPattern, learn, levels_of
 from lengthgen.theory.pattern import Pattern, Value
 from lengthgen.theory.relation import Labels
 

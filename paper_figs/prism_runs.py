@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.empirical.runs.data import TEST
 from lengthgen.empirical.runs.run import Run
 from lengthgen.empirical.runs.store import RunStore

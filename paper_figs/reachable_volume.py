@@ -13,8 +13,8 @@ from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.small_panels import finish, grid
 from lengthgen.paper_figs.style import context
-from lengthgen.theory.dimension import cell_count, every_relation, union_volume
-from lengthgen.theory.pola import learned_matrix
+from lengthgen.theory.enumeration import cell_count, every_relation, union_volume
+from lengthgen.theory.learning.pola import learned_matrix
 
 CASES = ((1, 2, (1,)), (2, 3, (1, 2, 3)), (1, 3, (1,)))
 """Training scale, test scale, and entries of the training block column by column; D = 2, 3, 5."""

@@ -19,7 +19,7 @@ from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.small_panels import finish, grid
 from lengthgen.paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context
-from lengthgen.theory import points
+from lengthgen.theory import laws
 from lengthgen.theory.encodings import hope, relations
 from lengthgen.theory.encodings.catalogue import with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Law
@@ -128,10 +128,10 @@ def _score_curve(encoding: Encoding) -> ScoreCurve | None:
 
 
 def _value(expression: sp.Expr, point: dict[str, str]) -> float:
-    constant = points.constant_content(sp.sympify(expression))
-    example = points.example(constant)
+    constant = laws.constant_content(sp.sympify(expression))
+    example = laws.example(constant)
     point.update({str(symbol): str(value) for symbol, value in example.items()})
-    return float(sp.N(points.value_at(constant, example)))
+    return float(sp.N(laws.value_at(constant, example)))
 
 
 def drawing(curves: Sequence[ScoreCurve], *, width: float) -> Drawing:

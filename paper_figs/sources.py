@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lengthgen.empirical.experiment.outcome import Checkpoint, outcome
 from lengthgen.empirical.runs.measurement import Measurement
 from lengthgen.empirical.runs.profile import Model
 from lengthgen.empirical.runs.protocol import Cell as Condition
@@ -19,7 +20,6 @@ from lengthgen.empirical.runs.sealed import digest
 from lengthgen.empirical.runs.store import RunStore
 from lengthgen.empirical.text.run import stored_results
 from lengthgen.empirical.trial.frozen import stored_runs
-from lengthgen.empirical.trial.outcomes import Checkpoint, outcome
 from lengthgen.empirical.verdict.frozen import CELLS, load_frozen
 from lengthgen.empirical.verdict.judgement import judge
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration

@@ -17,10 +17,10 @@ import sympy as sp
 from sympy.matrices import dotprodsimp
 
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.theory import equality, exact, twice
-from lengthgen.theory.enclosure import enclose
-from lengthgen.theory.exact import Undecided
-from lengthgen.theory.written import written
+from lengthgen.theory.zero import equality, sympy_engine, two_engines
+from lengthgen.theory.zero.enclosure import enclose
+from lengthgen.theory.zero.sympy_engine import Undecided
+from lengthgen.theory.zero.two_engines import engine_trees
 
 Value: TypeAlias = Any  # sp.Expr | sp.Matrix, for which there are no types
 Side: TypeAlias = Value | Callable[[], Value]
@@ -45,18 +45,17 @@ def product(left: sp.Matrix, right: sp.Matrix) -> sp.Matrix:
         )
 
 
-def require_equal(what: str, left: Side, right: Side, *, squares: exact.Squares | None = None) -> str:
+def require_equal(what: str, left: Side, right: Side, *, squares: sympy_engine.Squares | None = None) -> str:
     """Return the fact that the two sides are identical, entry by entry.
 
-    Two engines decide each entry (`lengthgen.theory.twice`), except entries that are the same expression on both sides.
-    The fact says how many those are. It also names the parts that sympy evaluated (`lengthgen.theory.written`), because
-    no engine decided them.
+    Two engines decide each entry (`theory.zero.two_engines`), except entries that are one expression on both sides. The
+    fact says how many those are. It also names the parts that sympy evaluated, because no engine decided them.
 
     Args:
         what: name of the identity, for the fact and the messages.
         left: expression or matrix, or a function that builds it.
         right: the other side, with as many entries.
-        squares: symbol -> its square, for symbols that stand for square roots (see `lengthgen.theory.exact`).
+        squares: symbol -> its square, for symbols that stand for square roots (see `theory.zero.sympy_engine`).
 
     Raises:
         Refuted: the sides differ; the message has the entry, the point and both values.
@@ -65,19 +64,19 @@ def require_equal(what: str, left: Side, right: Side, *, squares: exact.Squares 
         Undecided, SecondEngineUndecided: an entry is outside the fragment of an engine.
     """
     lefts, rights = _sides(what, left, right)
-    trees = written((*lefts, *rights))
+    trees = engine_trees((*lefts, *rights))
     pairs = list(zip(trees.trees[: len(lefts)], trees.trees[len(lefts) :], strict=True))
     same = [left_tree for left_tree, right_tree in pairs if left_tree == right_tree]
     if len(same) == len(pairs):
-        raise twice.OneExpression(f"{what}: the sides are one expression, so nothing is decided: {same}")
+        raise two_engines.OneExpression(f"{what}: the sides are one expression, so nothing is decided: {same}")
     rings: tuple[set[str], set[str]] = (set(), set())
     for position, (left_tree, right_tree) in enumerate(pairs):
         if left_tree == right_tree:
             continue
         try:
-            answer, second_answer = twice.decide(left_tree, right_tree, squares=squares)
-        except twice.EnginesDisagree as error:
-            raise twice.EnginesDisagree(f"{what}, entry {position + 1}: {error}") from error
+            answer, second_answer = two_engines.decide(left_tree, right_tree, squares=squares)
+        except two_engines.EnginesDisagree as error:
+            raise two_engines.EnginesDisagree(f"{what}, entry {position + 1}: {error}") from error
         if not answer.zero:
             raise Refuted(_difference(what, position, lefts[position].doit(), rights[position].doit(), squares))
         rings[0].update(f"({name})^±1" for name in answer.generators)
@@ -140,9 +139,9 @@ def _entries(side: Side) -> list[sp.Expr]:
     return list(side) if isinstance(side, sp.MatrixBase) else [sp.sympify(side, strict=True)]
 
 
-def _difference(what: str, position: int, left: sp.Expr, right: sp.Expr, squares: exact.Squares | None) -> str:
+def _difference(what: str, position: int, left: sp.Expr, right: sp.Expr, squares: sympy_engine.Squares | None) -> str:
     """Message with a point at which the two entries differ, and their values there."""
-    point = exact.witness(left - right, squares=squares)
+    point = sympy_engine.witness(left - right, squares=squares)
     point |= {symbol: sp.Integer(1) for symbol in (left.free_symbols | right.free_symbols) - set(point)}
     place = ", ".join(f"{symbol} = {point[symbol]}" for symbol in sorted(point, key=str)) or "every point"
     values = f"{_number(left, point)} != {_number(right, point)}"

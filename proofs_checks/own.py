@@ -6,7 +6,7 @@ from typing import Any
 
 from lengthgen.infrastructure.extras import how_to_install
 from lengthgen.infrastructure.userfile import user_code
-from lengthgen.theory import domain, laws
+from lengthgen.theory import domains, laws
 from lengthgen.theory.encodings.catalogue import named
 from lengthgen.theory.encodings.encoding import Encoding, EncodingError, Recovery
 from lengthgen.theory.laws import Ruling
@@ -64,7 +64,7 @@ def _recovered(encoding: Encoding, other: Encoding, recovery: Recovery) -> Rulin
     ruling = laws.decide_recovery(encoding, other, recovery)
     if not ruling.holds or not recovery.attained or recovery.function:
         return ruling
-    domain_ruling = domain.assignment_allowed(encoding, recovery.assignment)
+    domain_ruling = domains.assignment_allowed(encoding, recovery.assignment)
     return ruling if domain_ruling.holds else domain_ruling
 
 

@@ -7,7 +7,7 @@ from time import perf_counter
 from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength, Unsettled
 from lengthgen.proofs_checks.formal.lemma import certified
 from lengthgen.proofs_checks.result import FalsifierResult, Result, Results, Verdict
-from lengthgen.theory import twice
+from lengthgen.theory.zero import two_engines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class _Outcome:
     evidence: Evidence | None = None
     refuted: bool = False
     reason: str = ""
-    identities: tuple[twice.Identity, ...] = ()
+    identities: tuple[two_engines.Identity, ...] = ()
 
 
 def run(claims: Iterable[Claim]) -> Results:
@@ -78,7 +78,7 @@ def _falsify(claim: Claim, name: str, changes: Parameters) -> FalsifierResult:
 
 def _decide(claim: Claim, parameters: Parameters) -> _Outcome:
     """Outcome of the check on the statement with these parameters, with the identities that it decided."""
-    with twice.recorded() as identities:
+    with two_engines.recorded() as identities:
         outcome = _checked(claim, parameters)
     return replace(outcome, identities=tuple(identities))
 

@@ -1,7 +1,7 @@
 """Replay certificates of identities with rational arithmetic: no package, no algebra system, no trust in the writer.
 
     python tests/replay_certificates.py FOLDER      (the FOLDER of `lengthgen verify --certificates FOLDER`)
-A fraction is a polynomial over a Counter of polynomials; theory/certificate.py states the rules of reading.
+A fraction is a polynomial over a Counter of polynomials; theory/zero/identity_certificate.py has the rules of reading.
 """
 
 import json

@@ -130,7 +130,7 @@ def test_claims_on_trained_runs_notice_nothing(index: noticers.Index) -> None:
 
 REVERSED = {
     "claim alibi-1": ("theory/encodings/biases.py", "return tuple(sp.Integer(2) **", "-8 * head", "8 * head"),
-    "tests/theory/test_samples.py": ("theory/samples.py", "np.add.at(hessian", "/ samples", "* samples"),
+    "tests/theory/test_pola.py": ("theory/learning/pola.py", "np.add.at(hessian", "/ samples", "* samples"),
 }
 
 

@@ -24,8 +24,10 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from lengthgen.theory import laws
-from lengthgen.theory.domain import assumed
+from lengthgen.theory.domains import assumed
 from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Family, Law
+from lengthgen.theory.far import positions_of
+from lengthgen.theory.formula.asymptotics import searched_limit
 from lengthgen.theory.rational import rank
 
 _KEY = sp.Symbol("i", integer=True, nonnegative=True)
@@ -92,9 +94,7 @@ def _caching_of_all(encoding: Encoding) -> Caching:
         return vectors
     if encoding.bias is None:
         return _decided(0, "no bias: keys are cached as they are after the actions on them")
-    position_of = encoding.positions or (lambda index, length: index)
-    bias = encoding.bias(position_of(_KEY + _DISTANCE, LENGTH), position_of(_KEY, LENGTH), LENGTH)
-    return _caching_of_bias(bias, encoding)
+    return _caching_of_bias(encoding.bias(*positions_of(encoding, _KEY + _DISTANCE, _KEY), LENGTH), encoding)
 
 
 def _caching_of_vectors(encoding: Encoding) -> Caching | None:
@@ -104,9 +104,7 @@ def _caching_of_vectors(encoding: Encoding) -> Caching | None:
     """
     if encoding.relative_key is None:
         return None
-    position_of = encoding.positions or (lambda index, length: index)
-    vector = encoding.relative_key(position_of(_KEY + _DISTANCE, LENGTH), position_of(_KEY, LENGTH), LENGTH)
-    for component in vector:
+    for component in encoding.relative_key(*positions_of(encoding, _KEY + _DISTANCE, _KEY), LENGTH):
         caching = _caching_of_bias(component, encoding)
         if caching.cases and all(case.width is None for case in caching.cases):
             return _decided(None, f"a component of the vectors added to keys: {caching.reason}")
@@ -266,7 +264,7 @@ def _width_of_table(bias: sp.Expr, tables: list[sp.Indexed]) -> Caching:
 
 def _width_by_growth(bias: sp.Expr, encoding: Encoding) -> Caching:
     """Width from the power of the distance with which the bias grows: no width if no recurrence grows like that."""
-    power = _limit(sp.simplify(_DISTANCE * sp.diff(bias, _DISTANCE) / bias))
+    power = searched_limit(sp.simplify(_DISTANCE * sp.diff(bias, _DISTANCE) / bias), _DISTANCE)
     if power is not None and power.is_infinite and _outruns_exponentials(bias):
         return _decided(None, "it grows or falls faster than every exponential, and no linear recurrence does")
     if power is None:
@@ -276,7 +274,7 @@ def _width_by_growth(bias: sp.Expr, encoding: Encoding) -> Caching:
     if not power.is_Rational:
         return _undecided(f"the bias grows like the power {power} of the distance")
     if power.is_Integer and power >= 0:
-        share = _limit(bias / _DISTANCE**power)
+        share = searched_limit(bias / _DISTANCE**power, _DISTANCE)
         if share is None or (share.is_finite and share != 0):
             return _undecided(f"the growth of the bias divided by D^{power} is not decided")
     return _decided(None, f"it grows with the power {power} of the distance, in a way that no linear recurrence does")
@@ -287,7 +285,7 @@ def _outruns_exponentials(bias: sp.Expr) -> bool:
 
     A solution of a linear recurrence that is not 0 from some distance on lies between two exponentials.
     """
-    rate = _limit(sp.simplify(sp.diff(bias, _DISTANCE) / bias))
+    rate = searched_limit(sp.simplify(sp.diff(bias, _DISTANCE) / bias), _DISTANCE)
     return rate is not None and bool(rate.is_infinite)
 
 
@@ -321,12 +319,3 @@ def _is_power_of_linear(bias: sp.Expr) -> bool:
         return False
     base = sp.Poly(power.base, _DISTANCE)
     return base.degree() == 1 and bool(base.LC().is_nonzero)
-
-
-def _limit(expression: sp.Expr) -> sp.Expr | None:
-    """Limit at infinite distance; None if sympy does not find it."""
-    try:
-        limit = sp.limit(expression, _DISTANCE, sp.oo)
-    except (NotImplementedError, ValueError, TypeError, RecursionError):
-        return None
-    return None if limit.has(sp.Limit, sp.AccumBounds, sp.nan) or _DISTANCE in limit.free_symbols else limit

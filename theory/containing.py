@@ -15,8 +15,7 @@ from lengthgen.theory.encodings.encoding import Encoding, Family, Recovery
 from lengthgen.theory.formula import Formula, FormulaError
 from lengthgen.theory.formula.exact import evaluate
 from lengthgen.theory.formula.structure import simplify_choices
-from lengthgen.theory.law_sides import DISTANCE
-from lengthgen.theory.laws import assigned, decide_recovery
+from lengthgen.theory.laws import DISTANCE, assigned, decide_recovery
 
 QUERY = sp.Symbol("j", integer=True, positive=True)
 MOST_OPERATIONS = 60

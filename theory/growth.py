@@ -1,35 +1,68 @@
 """Growth of LRC of a formula with the scale, over all scales, with the reason.
 
 If all parts of a formula are periodic (lengthgen.theory.formula.periods), finitely many scales show every value, which
-is a proof. Else the formula must have a value at every pair (lengthgen.theory.definedness). Then it is followed along
-paths of pairs until no case distinction is left (lengthgen.theory.formula.progressions). If on one of these paths an
-expression takes infinitely many values, LRC is unbounded. Else a finite set that holds all values bounds LRC. All of it
-is [F].
+is a proof. Else the formula must have a value at every pair. Then it is followed along paths of pairs until no case
+distinction is left (lengthgen.theory.formula.progressions). If on one of these paths an expression takes infinitely
+many values, LRC is unbounded. Else a finite set that holds all values bounds LRC.
+
+Whether a formula has a value at every pair of every scale is a proof, a refutation with the first pair without a value,
+or open. The conditions under which an operation has no value (lengthgen.theory.formula.definedness) are formulas
+themselves, so they are decided by the same means: signs, linear inequalities, periodic parts. Conditions that stay open
+are tested at finitely many cells. All of it is [F].
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain, islice
 from math import comb, inf, prod
 from typing import Any
 
+import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from lengthgen.infrastructure.brief import Brief
-from lengthgen.theory.definedness import Definedness, definedness
-from lengthgen.theory.formula import Formula, FormulaError, NoValue
-from lengthgen.theory.formula.periods import Repeats, repeats
+from lengthgen.theory.formula import Formula, FormulaError, NoValue, exact, numbering
+from lengthgen.theory.formula.definedness import never_holds, violations
+from lengthgen.theory.formula.linear import cases_of, points
+from lengthgen.theory.formula.periods import PATH_OF, Repeats, repeats
 from lengthgen.theory.formula.progressions import Path, Piece, follow_path, takes_infinitely_many_values
 from lengthgen.theory.formula.ranges import MOST, finite_range
-from lengthgen.theory.formula.structure import Structure, structure
-from lengthgen.theory.formula.syntax import names
+from lengthgen.theory.formula.structure import Structure, dependence, structure
+from lengthgen.theory.formula.syntax import Node, may_be_irrational, names
 from lengthgen.theory.lrc import LrcProfile, profile
 from lengthgen.theory.pattern import Pattern
+
+Cell = tuple[int, ...]
 
 LOOKED_AT = 40
 """Scale up to which values are counted if no proof tells a better one; half of it for a family."""
 LARGEST, LARGEST_FAMILY = 1_000, 100
 """Largest scales at which counting is used as a proof; no limit if the formula depends on one position or j - i."""
+
+MOST_CONDITIONS = 200
+"""Largest number of conditions of one formula that are examined."""
+FARTHEST, FARTHEST_EXACT = 200, 40
+"""Scales up to which every pair is tested: for rational formulas, and for formulas with exact (irrational) values."""
+FARTHEST_FAMILY, FARTHEST_EXACT_FAMILY = 40, 20
+"""The same scales for families A(i, j, n)."""
+MOST_SINGLE, MOST_SINGLE_EXACT = 20_000, 500
+"""Largest number of single positions that are tested: for rational conditions, and for irrational ones."""
+
+RAYS: tuple[Path, ...] = (
+    {"i": (1, 0), "j": (1, 1), "n": (1, 1)},
+    {"i": (1, 1), "j": (1, 1), "n": (1, 1)},
+    {"i": (1, 1), "j": (2, 1), "n": (2, 1)},
+    {"i": (2, 0), "j": (2, 1), "n": (2, 1)},
+    {"i": (3, 0), "j": (3, 1), "n": (3, 1)},
+    {"i": (1, 1), "j": (1, 2), "n": (1, 2)},
+    {"i": (1, 1), "j": (2, 3), "n": (2, 3)},
+    {"i": (1, 0), "j": (1, 0), "n": (1, 1)},
+    {"i": (1, 0), "j": (1, 1), "n": (1, 2)},
+    {"i": (1, 1), "j": (1, 1), "n": (1, 2)},
+)
+"""Paths (start, step) of each position, on which a general formula is tested."""
 
 
 class GrowthKind(StrEnum):
@@ -71,19 +104,23 @@ class Growth(Brief):
         return f"{self.kind}, at least {self.low}{high}: {self.reason}"
 
 
-RAYS: tuple[Path, ...] = (
-    {"i": (1, 0), "j": (1, 1), "n": (1, 1)},
-    {"i": (1, 1), "j": (1, 1), "n": (1, 1)},
-    {"i": (1, 1), "j": (2, 1), "n": (2, 1)},
-    {"i": (2, 0), "j": (2, 1), "n": (2, 1)},
-    {"i": (3, 0), "j": (3, 1), "n": (3, 1)},
-    {"i": (1, 1), "j": (1, 2), "n": (1, 2)},
-    {"i": (1, 1), "j": (2, 3), "n": (2, 3)},
-    {"i": (1, 0), "j": (1, 0), "n": (1, 1)},
-    {"i": (1, 0), "j": (1, 1), "n": (1, 2)},
-    {"i": (1, 1), "j": (1, 1), "n": (1, 2)},
-)
-"""Paths (start, step) of each position, on which a general formula is tested."""
+@dataclass(frozen=True, kw_only=True)
+class Definedness:
+    """Result of the question whether a formula has a value at every pair of every scale.
+
+    Attributes:
+        everywhere: True or False where that is proved; else None.
+        cell: a pair without a value, (i, j), or (i, j, n) for a family; None where none is known.
+        first: True if no smaller scale than the cell's has such a pair.
+        looked_at: the scale up to which every pair was tested, where nothing is proved.
+        why: the error at the cell.
+    """
+
+    everywhere: bool | None
+    cell: Cell | None = None
+    first: bool = True
+    looked_at: int = 0
+    why: str = ""
 
 
 def growth(pattern: Pattern) -> Growth | None:
@@ -94,17 +131,22 @@ def growth(pattern: Pattern) -> Growth | None:
     try:
         return _growth(pattern, formula)
     except FormulaError as error:
-        return _undecided(0, f"not every entry can be computed: {error}")
+        return undecided(0, f"not every entry can be computed: {error}")
 
 
-def _undecided(low: int, reason: str, high: int | None = None) -> Growth:
+def listed_scale(pattern: Pattern) -> int:
+    """Scale up to which the values of a pattern are counted if no proof tells a better one."""
+    return LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT
+
+
+def undecided(low: int, reason: str, high: int | None = None) -> Growth:
     """Growth without an answer."""
     return Growth(kind=GrowthKind.UNDECIDED, low=low, high=high, from_scale=None, reason=reason, strength=None)
 
 
 def _growth(pattern: Pattern, formula: Formula) -> Growth:
     """Growth of a formula; raises `FormulaError` if an entry cannot be computed."""
-    repeating = repeats(formula.nodes, _parameters(formula))
+    repeating = repeats(formula.nodes, {name: sp.Symbol(name, real=True) for name in formula.parameters})
     try:
         by_period = _growth_by_period(pattern, formula, repeating) if repeating else None
     except NoValue:
@@ -114,7 +156,7 @@ def _growth(pattern: Pattern, formula: Formula) -> Growth:
     defined = definedness(formula)
     if defined.everywhere is False:
         return _undefined(pattern, defined)
-    lrc_profile = profile(pattern, LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT)
+    lrc_profile = profile(pattern, listed_scale(pattern))
     infinite_reason = None if repeating else next(_infinite_value_reasons(formula), None)
     if infinite_reason:
         result = Growth(
@@ -131,14 +173,14 @@ def _growth(pattern: Pattern, formula: Formula) -> Growth:
         return result
     looked_at = max(defined.looked_at, lrc_profile.scale)
     reason = f"it is not proved that every pair has a value (all up to scale {looked_at} do); if so, {result.kind}"
-    return _undecided(result.low, f"{reason}: {result.reason}", result.high)
+    return undecided(result.low, f"{reason}: {result.reason}", result.high)
 
 
 def _undefined(pattern: Pattern, defined: Definedness) -> Growth:
     """Growth if some pair has no value, with the LRC at the scales before that pair."""
     assert defined.cell is not None
     scale = defined.cell[-1]
-    last_scale = min(scale - 1, LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT)
+    last_scale = min(scale - 1, listed_scale(pattern))
     try:
         low, high = profile(pattern, last_scale).bounds(last_scale) if last_scale else (0, 0)
     except FormulaError:  # some entry before is too large, or undecided
@@ -201,15 +243,9 @@ def _growth_of_profile(lrc_profile: LrcProfile, reason: str) -> Growth:
     )
 
 
-def _parameters(formula: Formula) -> dict[str, Any]:
-    """Real sympy symbols for the formula's parameters."""
-    return {name: sp.Symbol(name, real=True) for name in formula.parameters}
-
-
 def _infinite_value_reasons(formula: Formula) -> Iterator[str]:
     """Yield reasons for infinitely many values. Free parameters are set to numbers: values that differ there differ."""
-    names_used = frozenset().union(*map(names, formula.nodes))
-    free = [name for name in formula.parameters if name in names_used]
+    free = [name for name in formula.parameters if name in formula.names]
     fixed: Mapping[str, Any] = {name: sp.Rational(sp.prime(index + 1)) for index, name in enumerate(free)}
     where = f" with {', '.join(f'{name} = {value}' for name, value in fixed.items())}" if fixed else ""
     for path in RAYS:
@@ -251,7 +287,7 @@ def _growth_by_range(formula: Formula, lrc_profile: LrcProfile, repeating: Repea
             f"{_period_reason(formula, repeating)}, so scale {repeating.enough}, too large to count, shows every value"
         )
     else:
-        return _undecided(low, f"no proof either way; counted up to scale {lrc_profile.scale}")
+        return undecided(low, f"no proof either way; counted up to scale {lrc_profile.scale}")
     if low == high == upper_bound:
         return _growth_of_profile(lrc_profile, f"{reason}, and all of them occur")
     return Growth(
@@ -262,3 +298,141 @@ def _growth_by_range(formula: Formula, lrc_profile: LrcProfile, repeating: Repea
         reason=f"{reason}; {high} occur up to scale {lrc_profile.scale}",
         strength="general",
     )
+
+
+def definedness(formula: Formula) -> Definedness:
+    """Decide whether the formula has a value at every pair of every scale."""
+    family = "n" in formula.variables
+    listed = list(dict.fromkeys(islice(chain.from_iterable(map(violations, formula.nodes)), MOST_CONDITIONS + 1)))
+    conditions = [condition for condition in listed if not never_holds(condition, family=family)]
+    undecided = len(listed) > MOST_CONDITIONS
+    cells: list[Cell] = []
+    for condition in conditions:
+        first_cells = _first_cell(condition, family)
+        if first_cells is None:
+            undecided = True
+        else:
+            cells += first_cells
+    cell = min(cells, key=lambda candidate: candidate[-1], default=None)
+    if not undecided and cell is None:
+        return Definedness(everywhere=True)
+    if undecided:
+        farthest = _largest_scale(formula) if cell is None else min(_largest_scale(formula), cell[-1] - 1)
+        looked_at, error_found = _test_all_pairs(formula, farthest)
+        if error_found is not None:
+            return Definedness(everywhere=False, cell=error_found.cell, looked_at=looked_at, why=str(error_found))
+        if cell is None:
+            return Definedness(everywhere=None, looked_at=looked_at)
+        undecided = looked_at < cell[-1] - 1
+    assert cell is not None
+    try:
+        formula.value(*cell)
+    except FormulaError as error:
+        return Definedness(everywhere=False, cell=cell, first=not undecided, why=str(error))
+    raise AssertionError(f"{formula.text} has a value at {cell}")
+
+
+def _first_cell(condition: Node, family: bool) -> list[Cell] | None:
+    """First cell at which a condition holds, as a list; empty if it never holds, None if undecided."""
+    if names(condition) - {"i", "j", "n"}:
+        return None  # a condition on parameters is not decided here
+    variables = dependence(condition)
+    if not variables:
+        return _first_that_holds([(1, 1, 1)[: 3 if family else 2]], condition)
+    if len(variables) == 1:
+        cells = _first_cell_on_path(condition, PATH_OF[next(iter(variables))], family)
+        if cells is not None:
+            return cells
+    linear = _linear_witness(condition, family)
+    if linear is not None:
+        return linear
+    period = repeats((condition,), {})
+    largest = FARTHEST_FAMILY if family else FARTHEST
+    return _first_cell_by_search(condition, period.enough, family) if period and period.enough <= largest else None
+
+
+def _first_cell_on_path(condition: Node, path: Mapping[str, tuple[int, int]], family: bool) -> list[Cell] | None:
+    """First cell at which a condition on one position or one difference holds; same result type as `_first_cell`."""
+    positions = {name: path[name] for name in path if family or name != "n"}
+    course = follow_path((condition,), positions, {})
+    limit = MOST_SINGLE_EXACT if may_be_irrational(condition) else MOST_SINGLE
+    if course is None or not course.constant or len(course.singles) > limit:
+        return None
+    starts = [piece.start for piece in course.pieces if piece.components[0] != 0]
+    earlier = [step for step in course.singles if step < min(starts, default=step + 1)]
+    steps = [*earlier, *([min(starts)] if starts else [])]
+    return _first_that_holds(
+        (tuple(first + by * step for first, by in positions.values()) for step in steps), condition
+    )
+
+
+def _linear_witness(condition: Node, family: bool) -> list[Cell] | None:
+    """Cells that include the first at which linear inequalities hold; empty if none, None if undecided."""
+    inequalities = cases_of(condition)
+    if not inequalities.exact:
+        return None
+    witnesses = []
+    for case in inequalities.cases:
+        point = next(points(case, family=family), ())
+        if point is None:
+            return None
+        if point:
+            witnesses.append(point)
+    return witnesses
+
+
+def _first_that_holds(cells: Iterable[Cell], condition: Node) -> list[Cell] | None:
+    """First of the given cells at which the condition holds; same result type as `_first_cell`."""
+    try:
+        return list(islice((cell for cell in cells if _holds(condition, cell)), 1))
+    except FormulaError:
+        return None
+
+
+def _holds(condition: Node, cell: Cell) -> bool:
+    """True if the condition holds at the cell, or has no value there."""
+    try:
+        return exact.holds(exact.evaluate(condition, dict(zip("ijn", cell, strict=False))))
+    except NoValue:
+        return True  # a part of the condition has no value itself
+
+
+def _first_cell_by_search(condition: Node, scale: int, family: bool) -> list[Cell] | None:
+    """First cell up to a scale at which the condition holds; same result type as `_first_cell`."""
+    for size in range(1, scale + 1):
+        cells = _new_cells(size, family)
+        try:
+            truth = numbering.evaluate(condition, cells, {})
+        except FormulaError:
+            return None
+        holds = np.flatnonzero(np.array([value != 0 for value in truth.values])[truth.codes])
+        if holds.size:
+            return [tuple(int(positions[holds[0]]) for positions in cells.values())]
+    return []
+
+
+def _new_cells(scale: int, family: bool) -> dict[str, NDArray[np.int64]]:
+    """Cells of a scale that smaller scales do not have: those of its last query, or for a family all its pairs."""
+    if not family:
+        return {"i": np.arange(1, scale + 1), "j": np.full(scale, scale)}
+    queries, keys = np.tril_indices(scale)
+    return {"i": keys + 1, "j": queries + 1, "n": np.full(len(keys), scale)}
+
+
+def _largest_scale(formula: Formula) -> int:
+    """Scale up to which every pair of the formula is tested."""
+    if "n" in formula.variables:
+        return FARTHEST_EXACT_FAMILY if formula.exact_only else FARTHEST_FAMILY
+    return FARTHEST_EXACT if formula.exact_only else FARTHEST
+
+
+def _test_all_pairs(formula: Formula, farthest: int) -> tuple[int, NoValue | None]:
+    """Test every pair, scale by scale: the largest scale that could be tested, and the first error."""
+    for scale in range(1, farthest + 1):
+        try:
+            formula.entries(*_new_cells(scale, "n" in formula.variables).values())
+        except NoValue as error:
+            return scale, error
+        except FormulaError:  # a value too large, or one that is not decided
+            return scale - 1, None
+    return farthest, None

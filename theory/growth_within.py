@@ -14,16 +14,13 @@ from math import ceil, isinf
 
 import sympy as sp
 
-from lengthgen.theory.definedness import definedness
 from lengthgen.theory.formula import Formula, FormulaError
+from lengthgen.theory.formula.asymptotics import Expression, S, direction, limit
 from lengthgen.theory.formula.exact import plain
-from lengthgen.theory.formula.leading_terms import limit
-from lengthgen.theory.formula.monotone import Expression, S, direction
 from lengthgen.theory.formula.progressions import PATHS, Course, Piece, follow_path
 from lengthgen.theory.formula.ranges import bounds
 from lengthgen.theory.formula.structure import structure
-from lengthgen.theory.formula.syntax import names
-from lengthgen.theory.growth import RAYS, Growth, GrowthKind, growth
+from lengthgen.theory.growth import LOOKED_AT, RAYS, Growth, GrowthKind, definedness, growth, listed_scale, undecided
 from lengthgen.theory.lrc import entries_by_first_scale
 from lengthgen.theory.lrc_within import Enclosure, bounds_within, enclosed, fewest_intervals, require_numbers
 from lengthgen.theory.pattern import Pattern, PatternError
@@ -32,8 +29,6 @@ LAST_STEP = 8_192
 """Largest scale whose entries are listed, to reach tails that are short."""
 FEW_STEPS = 256
 """Scale whose entries are listed where no tail becomes short in reach."""
-LOOKED_AT = 40
-"""Scale up to which entries are listed if a range bounds them."""
 _SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64)
 _BITS = 192
 
@@ -51,7 +46,7 @@ def growth_within(pattern: Pattern, epsilon: Fraction) -> Growth | None:
     """
     require_numbers(pattern, epsilon)
     formula = pattern.formula
-    if formula and {name for node in formula.nodes for name in names(node)} & {*formula.parameters}:
+    if formula and formula.names & {*formula.parameters}:
         raise PatternError(f"pattern '{pattern.name:.60}' has free parameters: LRC within eps needs numbers")
     exact = growth(pattern)
     if exact is None or formula is None or not epsilon or exact.kind is GrowthKind.UNDEFINED:
@@ -59,7 +54,7 @@ def growth_within(pattern: Pattern, epsilon: Fraction) -> Growth | None:
     try:
         return _growth_within(pattern, formula, epsilon, exact)
     except FormulaError as error:
-        return _undecided(0, f"not every entry can be computed: {error}")
+        return undecided(0, f"not every entry can be computed: {error}")
 
 
 def _growth_within(pattern: Pattern, formula: Formula, epsilon: Fraction, exact: Growth) -> Growth:
@@ -78,10 +73,6 @@ def _growth_within(pattern: Pattern, formula: Formula, epsilon: Fraction, exact:
     if tails and definedness(formula).everywhere:
         return _by_tails(pattern, epsilon, tails)
     return _by_range(pattern, formula, epsilon, exact)
-
-
-def _undecided(low: int, reason: str) -> Growth:
-    return Growth(kind=GrowthKind.UNDECIDED, low=low, high=None, from_scale=None, reason=reason, strength=None)
 
 
 def _bounded(pattern: Pattern, epsilon: Fraction, low: int, high: int, scale: int, reason: str) -> Growth:
@@ -108,10 +99,9 @@ def _bounded(pattern: Pattern, epsilon: Fraction, low: int, high: int, scale: in
 def _infinite_limits(formula: Formula) -> Iterator[str]:
     """Yield reasons why the entries are unbounded: a path on which they grow without end."""
     for path in (*PATHS.values(), *RAYS):
-        used = {name for node in formula.nodes for name in names(node)} & {"i", "j", "n"}
-        if not used <= path.keys():
+        if not formula.variables <= path.keys():
             continue
-        course = follow_path(formula.nodes, {name: path[name] for name in used}, {})
+        course = follow_path(formula.nodes, {name: path[name] for name in formula.variables}, {})
         for piece in course.pieces if course else ():
             [entry] = piece.components
             if limit(entry, S) in (sp.oo, -sp.oo):
@@ -191,12 +181,12 @@ def _cut(intervals: Sequence[Enclosure], length: Fraction) -> Iterator[Enclosure
 
 def _by_range(pattern: Pattern, formula: Formula, epsilon: Fraction, exact: Growth) -> Growth:
     """Growth from a range that holds every value; exact if the values up to LOOKED_AT need as many parameters."""
-    scale = LOOKED_AT // 2 if pattern.scale_hint else LOOKED_AT
+    scale = listed_scale(pattern)
     low, high = bounds_within(pattern, epsilon, [scale])[scale]
     [node] = formula.nodes
     least, most = bounds(node)
     if isinf(least) or isinf(most) or not definedness(formula).everywhere:
-        return _undecided(low, f"no proof either way; counted up to scale {scale}. LRC: {exact.reason}")
+        return undecided(low, f"no proof either way; counted up to scale {scale}. LRC: {exact.reason}")
     most_needed = sum(max(0, ceil((end - epsilon) / (2 * epsilon))) for end in (Fraction(most), -Fraction(least)))
     reason = f"every entry lies in {least} .. {most}; {low} are needed up to scale {scale}"
     high = most_needed if exact.high is None else min(most_needed, exact.high)

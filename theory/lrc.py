@@ -17,7 +17,7 @@ from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.theory import distinct
 from lengthgen.theory.formula.progressions import PATHS, all_distinct, follow_path
 from lengthgen.theory.formula.structure import Structure, structure
-from lengthgen.theory.pattern import Pattern, Value, from_array
+from lengthgen.theory.pattern import Pattern, Value, from_array, with_scale
 from lengthgen.theory.relation import Relation, from_labels
 
 Integers = NDArray[np.int64]
@@ -104,10 +104,7 @@ def profile(pattern: Pattern | ArrayLike, scale: int | None = None) -> LrcProfil
         PatternError: the input is not a pattern, or the pattern is not given at that scale.
         FormulaError: a formula without a value at some pair.
     """
-    if not isinstance(pattern, Pattern):
-        pattern = from_array(pattern)
-        scale = pattern.limit if scale is None else scale
-    assert scale is not None, "a pattern that is not a matrix needs a scale"
+    pattern, scale = with_scale(pattern, scale)
     pattern.require(scale)
     if pattern.array is not None:
         new_per_query = distinct.new_values_per_query(pattern.array[:scale, :scale])
@@ -189,10 +186,7 @@ def level_sets(pattern: Pattern | ArrayLike, scale: int | None = None, *, merge_
     Raises:
         PatternError: the input is not a pattern, or the pattern is not given at that scale.
     """
-    if not isinstance(pattern, Pattern):
-        pattern = from_array(pattern)
-        scale = pattern.limit if scale is None else scale
-    assert scale is not None, "a pattern that is not a matrix needs a scale"
+    pattern, scale = with_scale(pattern, scale)
     pattern.require(scale)
     code_of_value: dict[Value, int] = {}
     parts = []
@@ -230,7 +224,7 @@ def _classes(values: list[Value]) -> tuple[list[int], tuple[tuple[int, int], ...
     if _all_rational(values):
         zero = _zero(values)
         return [0 if value == zero else place for place, value in enumerate(values, start=1)], ()
-    from lengthgen.theory.equality import group
+    from lengthgen.theory.zero.equality import group
 
     groups = group(values)
     return list(groups.labels), groups.undecided

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lengthgen.theory.lrc import UndecidedLrc, entries_by_first_scale, profile
-from lengthgen.theory.pattern import Pattern, PatternError, Value, from_array
+from lengthgen.theory.pattern import Pattern, PatternError, Value, with_scale
 from lengthgen.theory.relation import Relation, from_labels
 
 _BITS = (192, 1536)
@@ -47,10 +47,7 @@ def lrc_within(pattern: Pattern | ArrayLike, epsilon: Fraction, scale: int | Non
         UndecidedLrc: it is not proved whether some entries are within 2 epsilon of each other, or epsilon of zero.
         ValueError: epsilon is negative.
     """
-    if not isinstance(pattern, Pattern):
-        pattern = from_array(pattern)
-        scale = pattern.limit if scale is None else scale
-    assert scale is not None, "a pattern that is not a matrix needs a scale"
+    pattern, scale = with_scale(pattern, scale)
     [(low, high)] = bounds_within(pattern, epsilon, [scale]).values()
     if low != high:
         raise UndecidedLrc(
@@ -245,7 +242,7 @@ def enclosed(value: Value, bits: int) -> Enclosure | float:
         return Enclosure(Fraction(value), Fraction(value))
     if value.free_symbols:
         raise PatternError(f"entry {value} has free parameters: LRC within eps needs numbers")
-    from lengthgen.theory.enclosure import enclose
+    from lengthgen.theory.zero.enclosure import enclose
 
     ball = enclose(value, bits=bits)
     if ball is None:

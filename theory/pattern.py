@@ -1,9 +1,9 @@
 """Attention patterns A(i, j) or A(i, j, n): from a formula, a function, an array, or a relation with parameters.
 
-Entries stay exact: ints, Fractions, real sympy expressions (lengthgen.theory.equality decides when two are equal), and
-floats converted to the Fractions that they are. If the entry is a matrix (vector tokens), it is a tuple of such
-numbers, row by row. A pattern that depends on the scale n is a family: its cells are the triples (i, j, n), and only a
-relation with scale hint can represent it [F].
+Entries stay exact: ints, Fractions, real sympy expressions (`lengthgen.theory.zero.equality` decides when two are
+equal), and floats converted to the Fractions that they are. If the entry is a matrix (vector tokens), it is a tuple of
+such numbers, row by row. A pattern that depends on the scale n is a family: its cells are the triples (i, j, n), and
+only a relation with scale hint can represent it [F].
 """
 
 import math
@@ -183,6 +183,15 @@ def from_array(matrix: ArrayLike, *, name: str = "array") -> Pattern:
     )
 
 
+def with_scale(pattern: Pattern | ArrayLike, scale: int | None) -> tuple[Pattern, int]:
+    """Pattern and scale of a question about a pattern, or about a matrix, whose size is the scale if none is given."""
+    if not isinstance(pattern, Pattern):
+        pattern = from_array(pattern)
+        scale = pattern.limit if scale is None else scale
+    assert scale is not None, "a pattern that is not a matrix needs a scale"
+    return pattern, scale
+
+
 def from_relation(relation: Relation, parameters: Mapping[int, Value] | None = None) -> Pattern:
     """Pattern A_ij = theta_phi(i, j), which POLA computes under the relation.
 
@@ -235,7 +244,7 @@ def as_matrix(matrix: ArrayLike) -> NDArray[Any]:
         raise PatternError(f"a matrix has at most {LONGEST:,} positions, not {len(pattern):,}: give a part of it")
     if pattern.dtype == object:
         return _exact_objects(pattern)
-    from lengthgen.theory.tiling import check_upper_triangular
+    from lengthgen.theory.distinct import check_upper_triangular
 
     if pattern.dtype.kind not in "iufb":
         raise PatternError(f"a pattern must hold real numbers, not {pattern.dtype}")

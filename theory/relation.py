@@ -3,11 +3,15 @@
 A relation gives every pair of a key position i and a query position j, 1 <= i <= j, a label phi(i, j). With a scale
 hint the label may also depend on the scale n of the instance, phi(i, j, n) ([F], definitions of arXiv 2510.04130, Def.
 2). A position encoding can treat two pairs differently only if their labels differ.
+
+The standard relations and those of a function or a matrix follow the type. `label_classes` numbers the labels of a
+matrix 0, 1, ... in their order: these are the parameters of an encoding with one free number for each label.
 """
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,11 +20,13 @@ from lengthgen.infrastructure.brief import Brief
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.once import once
 from lengthgen.infrastructure.userfile import Guarded, shown
-from lengthgen.theory.label_classes import upper_pairs
 
+Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Law = Callable[[Labels, Labels, int | None], Labels]
 
+_SMALL = 32
+"""Largest size of which the pairs are remembered."""
 NO_LABEL = -1
 """Entry of a label matrix below the diagonal, where the key would lie after the query."""
 
@@ -272,3 +278,61 @@ def _label_matrix(matrix: ArrayLike, name: str) -> Labels:
     if not np.issubdtype(table.dtype, np.integer):
         raise RelationError(f"the label matrix of '{name}' must hold integers, not {table.dtype}")
     return table.astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelClasses:
+    """Pairs i <= j of a label matrix, ordered by key and then query, with the parameter of each.
+
+    Attributes:
+        keys: int64 [pairs], from 0.
+        queries: int64 [pairs], from 0.
+        parameters: int64 [pairs], in 0..count-1.
+        parameter_matrix: the parameter of each pair, int64 [n, n], 0 below the diagonal.
+        count: K, the number of labels that occur.
+    """
+
+    keys: Labels
+    queries: Labels
+    parameters: Labels
+    parameter_matrix: Labels
+    count: int
+
+    def sum_by_label(self, values: Array, seen: NDArray[np.bool_]) -> Array:
+        """Sum of values [..., seen pairs] over the pairs of each label: [..., K]."""
+        order = np.argsort(self.parameters[seen], kind="stable")
+        seen_parameters, starts = np.unique(self.parameters[seen][order], return_index=True)
+        sums = np.zeros((*values.shape[:-1], self.count))
+        sums[..., seen_parameters] = np.add.reduceat(values[..., order], starts, axis=-1)
+        return sums
+
+
+def label_classes(labels: Labels) -> LabelClasses:
+    """Classes of a label matrix, int64 [n, n], read on and above the diagonal only.
+
+    Raises:
+        LengthgenError: the labels are not a square matrix, or empty.
+    """
+    if labels.ndim != 2 or labels.shape[0] != labels.shape[1] or not labels.size:
+        raise LengthgenError(f"labels must be a square matrix, not of shape {labels.shape}")
+    keys, queries = upper_pairs(len(labels))
+    distinct_labels, parameters = np.unique(labels[keys, queries], return_inverse=True)
+    matrix = np.zeros(labels.shape, dtype=np.int64)
+    matrix[keys, queries] = parameters
+    return LabelClasses(
+        keys=keys, queries=queries, parameters=parameters, parameter_matrix=matrix, count=distinct_labels.size
+    )
+
+
+def upper_pairs(size: int) -> tuple[Labels, Labels]:
+    """Keys and queries of the pairs i <= j, from 0, ordered by key and then query: int64 [pairs], not to be changed."""
+    return _remembered_pairs(size) if size <= _SMALL else np.triu_indices(size)
+
+
+@cache
+def _remembered_pairs(size: int) -> tuple[Labels, Labels]:
+    """Pairs of a small size: what is tried on all small patterns asks for them again and again."""
+    pairs = np.triu_indices(size)
+    for indices in pairs:
+        indices.flags.writeable = False
+    return pairs

@@ -1,6 +1,6 @@
 """Encodings in torch by vectors of a pair: by the labels of a relation, given or learned, by anchors, or by wavelets.
 
-Formulas: theory/encodings/relations.py and theory/rpe_square.py.
+Formulas: theory/encodings/relations.py and theory/learning/anchored.py.
 """
 
 import math

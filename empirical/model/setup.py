@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.coverage import seen_entries, steps_seen
-from lengthgen.circuits.encodings import EncodingError, EncodingSpec, parse_encoding
+from lengthgen.circuits.encoding_spec import EncodingError, EncodingSpec, parse_encoding
 from lengthgen.circuits.formats import FilledTask
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import TaskSpec

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.empirical.encodings.modules import module_of
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.model.encoder import Encoder

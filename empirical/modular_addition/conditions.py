@@ -43,7 +43,7 @@ class Condition:
 
     Attributes:
         title: what it is, for people.
-        encoding: position encoding, as `lengthgen.circuits.encodings.parse_encoding` reads it.
+        encoding: position encoding, as `lengthgen.circuits.encoding_spec.parse_encoding` reads it.
         masked: True if padding is hidden from attention.
         anchors: how markers are read.
         shifted: True if training puts filler of random lengths before the expression, longer from stage to stage.

@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.circuits.encodings import EncodingSpec, parse_encoding
+from lengthgen.circuits.encoding_spec import EncodingSpec, parse_encoding
 from lengthgen.empirical.modular_addition.conditions import ConditionError
 from lengthgen.theory.relation import t5_buckets
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lengthgen.circuits.encodings import EncodingError, EncodingSpec
+from lengthgen.circuits.encoding_spec import EncodingError, EncodingSpec
 from lengthgen.empirical.runs.profile import Model, ProfileError
 from lengthgen.infrastructure.userfile import split_file
 from lengthgen.theory.encodings.encoding import LENGTH, Encoding

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from lengthgen.circuits.answers import MAX_SYMBOLS
-from lengthgen.circuits.encodings import EncodingError, parse_encoding
+from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.runs.limits import SCALE, Entries, Range, Text
 from lengthgen.empirical.runs.profile import Profile, ProfileError, load_profile, read, read_toml, read_value

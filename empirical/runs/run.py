@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.trace import trace
 from lengthgen.empirical.runs.buildable import require_buildable, saturation
@@ -32,7 +32,7 @@ class Run:
 
     Attributes:
         task: task in its format; in JSON its name, base and format stand side by side with the rest.
-        encoding: name as written by `lengthgen.circuits.encodings`.
+        encoding: name as written by `lengthgen.circuits.encoding_spec`.
         digest: hash of samples that the task generates at the scales in use, and of the user's own files, with the
             modules beside them that they import: a change of any of these makes another run.
         train, test: scales, ascending.

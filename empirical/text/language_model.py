@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lengthgen.circuits.encodings import EncodingSpec
+from lengthgen.circuits.encoding_spec import EncodingSpec
 from lengthgen.empirical.encodings.base import PositionEncoding
 from lengthgen.empirical.encodings.modules import label_relation, module_of
 from lengthgen.empirical.model.backend import Backend

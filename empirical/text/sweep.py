@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 from time import monotonic
 from typing import Any
 
-from lengthgen.circuits.encodings import NoRelation, parse_encoding
+from lengthgen.circuits.encoding_spec import NoRelation, parse_encoding
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.runs.environment import environment
 from lengthgen.empirical.runs.profile import ProfileError

@@ -38,7 +38,7 @@ def encodings(
 
 
 RELATIVE = ("yes", "up to L", "no", "not decided")
-"""Answers of `lengthgen.theory.properties.relative_law`, in the order of the groups of a screen."""
+"""Answers of `lengthgen.theory.laws.relative_law`, in the order of the groups of a screen."""
 DECIDED = ("translation", "norm_preserving", "streaming", "relabelling", "causal_only", "bounded")
 """Properties that are decided: True, False or None."""
 _ROW = record(
@@ -89,7 +89,7 @@ def full_matrix() -> dict[str, Any]:
 
     Rows are cached until the formulas, or the code that decides their properties, change.
     """
-    from lengthgen.circuits.encodings import ENCODINGS
+    from lengthgen.circuits.encoding_spec import ENCODINGS
     from lengthgen.theory.encodings.catalogue import with_formulas
 
     entry = UserCached(
@@ -121,7 +121,7 @@ def _row(encoding: "Encoding") -> dict[str, Any]:
     """Return the properties of one encoding."""
     import sympy as sp
 
-    from lengthgen.theory import laws, properties
+    from lengthgen.theory import domains, far, laws
     from lengthgen.theory.encodings.encoding import Law
 
     decided = {
@@ -136,14 +136,14 @@ def _row(encoding: "Encoding") -> dict[str, Any]:
         "hooks": list(encoding.hooks),
         "weights": str(encoding.normaliser),
         "window": "every key" if encoding.window is sp.oo else f"{encoding.window} keys",
-        "parameters": list(properties.domains(encoding)),
+        "parameters": list(domains.domain_texts(encoding)),
         "learned": str(encoding.learned),
-        "relative": properties.relative_law(encoding),
+        "relative": laws.relative_law(encoding),
         **{name: laws.decide_law(encoding, law).holds for name, law in decided.items()},
         "bidirectional": not encoding.causal,
-        "causal_only": properties.causal_only(encoding),
-        "bounded": properties.bounded(encoding),
-        "far_field": str(properties.far_field(encoding)),
+        "causal_only": far.causal_only(encoding),
+        "bounded": far.bounded(encoding),
+        "far_field": str(far.far_field(encoding)),
         "auxiliary_losses": encoding.auxiliary or "none",
         "defined_for": "every position" if encoding.limit is sp.oo else f"{encoding.limit} positions",
     }

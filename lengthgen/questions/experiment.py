@@ -14,12 +14,12 @@ from typing import Any
 
 from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.encodings import EncodingSpec, HintNeeded, parse_encoding, parse_encodings
+from lengthgen.circuits.encoding_spec import EncodingSpec, HintNeeded, parse_encoding, parse_encodings
 from lengthgen.circuits.forecast.ask import with_forecast
-from lengthgen.circuits.modes import Mode
-from lengthgen.circuits.other_circuits import SeveralCircuits
+from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.tasks.catalogue import TWO_SCALE_TASKS

@@ -32,8 +32,8 @@ from lengthgen.theory.pattern import (
 from lengthgen.theory.relation import Relation
 
 if TYPE_CHECKING:
+    from lengthgen.theory.generalization import LearnedPattern, Levels
     from lengthgen.theory.growth import Growth
-    from lengthgen.theory.outcome import LearnedPattern, Levels
 
 
 def lrc(
@@ -212,8 +212,8 @@ def _growth_answer(result: "Growth | None") -> dict[str, Any] | None:
 
 def _explanation(pattern: Pattern, train: int, test: int) -> dict[str, Any]:
     """Return the ideal relation, and the judgement of every standard encoding's relation."""
+    from lengthgen.theory.generalization import levels_of
     from lengthgen.theory.lrc import level_sets
-    from lengthgen.theory.outcome import levels_of
 
     levels = levels_of(pattern, test)
     merged = level_sets(pattern, test, merge_undecided=True)
@@ -242,7 +242,7 @@ def _ideal_answer(pattern: "Levels") -> list[dict[str, Any]]:
 
 def _judged_relation(answer: JudgedRelation, merged: Judgement, pattern: "Levels") -> dict[str, Any]:
     """Return the judgement of one relation, with the values that a learner gets under it."""
-    from lengthgen.theory.outcome import learn
+    from lengthgen.theory.generalization import learn
 
     judgement = answer.judgement
     agreed = judgement.generalizes == merged.generalizes

@@ -14,7 +14,7 @@ from urllib.parse import quote_plus
 import typer
 
 from lengthgen.circuits.formats import FORMATS
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.circuits.tasks import TASKS, TaskSpec
 from lengthgen.empirical.runs.environment import revision
 from lengthgen.empirical.runs.profile import load_profile
@@ -92,7 +92,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
         profile: profile of the runs.
         complete: True to compute larger scales and the predictions of all encodings, which takes minutes, once.
     """
-    from lengthgen.circuits.encodings import ENCODINGS
+    from lengthgen.circuits.encoding_spec import ENCODINGS
     from lengthgen.paper_figs.report import claims, court, looks, relations, trials, verdict
     from lengthgen.paper_figs.report.trial_circuits import trial_circuits
     from lengthgen.paper_figs.sources import Sources

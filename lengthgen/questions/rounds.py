@@ -9,9 +9,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from lengthgen.circuits.encodings import parse_encoding
-from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.circuits.search.wirings import Mode
+from lengthgen.empirical.experiment.outcome import History, outcome
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.runs.limits import SEED
 from lengthgen.empirical.runs.profile import Model, ProfileError
@@ -30,7 +31,6 @@ from lengthgen.empirical.trial.conjecture import (
     unanimous_runs,
 )
 from lengthgen.empirical.trial.frozen import Frozen
-from lengthgen.empirical.trial.outcomes import History, outcome
 from lengthgen.empirical.trial.trial import as_json
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import read_sealed_json, write_sealed_json
@@ -231,7 +231,7 @@ def _more_runs(
     """Return all runs, with those of one more round, of each cell that is predicted, undecided and not given up."""
     more = {}
     for key, cell in judged.items():
-        runs, fitting = len(cell.outcomes), cell.fit.successes
+        runs, fitting = cell.outcome.runs, cell.outcome.fit
         given_up = runs >= until.most or (runs >= GIVE_UP and fitting < FEWEST)
         if cell.predicted is not None and not cell.decided and not given_up:
             any_run = evidence[key].runs[0][0]

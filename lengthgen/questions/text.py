@@ -94,7 +94,7 @@ def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Ba
         DamagedFile: a stored result has changed since it was written.
         BackendError: this machine lacks the backend.
     """
-    from lengthgen.circuits.encodings import parse_encodings
+    from lengthgen.circuits.encoding_spec import parse_encodings
     from lengthgen.empirical.text.sweep import trained, usual_encodings
     from lengthgen.empirical.training.sealed_sweep import train_all
 
@@ -156,7 +156,7 @@ def modular_answer(
         DamagedFile: a stored file has changed since it was written.
         BackendError: this machine lacks the backend.
     """
-    from lengthgen.circuits.encodings import parse_encodings
+    from lengthgen.circuits.encoding_spec import parse_encodings
     from lengthgen.empirical.modular_addition.run import ModularRun
     from lengthgen.empirical.modular_addition.sweep import Trained
     from lengthgen.empirical.training.sealed_sweep import train_all

@@ -23,8 +23,8 @@ from lengthgen.proofs_checks.formal.terms import (
     text,
     tree_shape,
 )
-from lengthgen.theory.certificate import UNIT, NotCertified, certificate
-from lengthgen.theory.twice import Identity
+from lengthgen.theory.zero.identity_certificate import UNIT, NotCertified, certificate
+from lengthgen.theory.zero.two_engines import Identity
 
 Certificate = Mapping[str, Any]
 Certificates: TypeAlias = tuple[Certificate, ...]

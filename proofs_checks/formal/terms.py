@@ -1,4 +1,4 @@
-"""Coq terms over the real numbers, written from the trees of certificates (`lengthgen.theory.certificate`)."""
+"""Coq terms over the real numbers, from the trees of certificates (`lengthgen.theory.zero.identity_certificate`)."""
 
 import re
 from collections.abc import Iterator

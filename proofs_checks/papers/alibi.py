@@ -15,9 +15,9 @@ from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import derivative, require_equal
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import rational
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import biases, grape
 from lengthgen.theory.encodings.encoding import LENGTH
+from lengthgen.theory.zero.enclosure import enclose
 
 SOURCE = Source(paper="ALiBi", arxiv="2108.12409")
 

@@ -12,8 +12,8 @@ from lengthgen.proofs_checks.claim import Refuted, Source
 from lengthgen.proofs_checks.facts import combine, derivative, empty_value, last_term, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.fox import RowTerm, Weight, sigmoid
-from lengthgen.theory import exact
 from lengthgen.theory.encodings import biases, paths
+from lengthgen.theory.zero import sympy_engine
 
 SOURCE = Source(paper="Cable", arxiv="2503.08067")
 
@@ -59,7 +59,7 @@ def _require_sign(what: str, formula: Formula, *, strict: bool) -> None:
     for logit in _LOGITS:
         if formula(logit) < 0 or (strict and formula(logit) == 0):
             raise Refuted(f"{what} is {formula(logit)} at z = {logit}")
-    raise exact.Undecided(f"the sign of {what}, {value}, is not known")
+    raise sympy_engine.Undecided(f"the sign of {what}, {value}, is not known")
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -150,7 +150,7 @@ def order(
         if dead is not None:
             with_ties.add(version)
         elif not step(logit).is_positive:
-            raise exact.Undecided(f"{step(logit)} is neither positive nor 0 at a tried point")
+            raise sympy_engine.Undecided(f"{step(logit)} is neither positive nor 0 at a tried point")
         facts.append(f"{version}: the step {step(logit)} is {'positive' if dead is None else f'0 at z = {dead}'}")
     positive = sp.Symbol("g", positive=True)
     at_query = bias(empty_value("D", paths.cable_distance(paths.CABLE_RECTIFIED, key=i, query=i)), positive)
@@ -404,7 +404,7 @@ def geometry(
         raise Refuted(f"D = 1, gates 1 and 2: K_12 = {rows[0].subs(values)}, K_21 = {rows[1].subs(values)}")
     i, j = sp.symbols("i j", integer=True)
     if not (paths.CABLE_STEPS[i].is_positive and paths.CABLE_RECTIFIED[i].is_nonnegative):
-        raise exact.Undecided("the signs of the steps are not known")
+        raise sympy_engine.Undecided("the signs of the steps are not known")
     _, first, last = paths.cable_distance(paths.CABLE_STEPS, key=i, query=j).limits[0]
     before, scale = sp.symbols("A s", real=True)
     form = 2 * before * (total - before) * kernel(scale, sp.Integer(1))

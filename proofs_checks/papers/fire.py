@@ -13,10 +13,10 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import HEADS, LAYERS, LENGTH
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.enclosure import enclose
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 SOURCE = Source(paper="FIRE", arxiv="2310.04418")
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import combine, empty_value, last_term, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims
-from lengthgen.theory import exact
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import biases, grape, paths
+from lengthgen.theory.zero import sympy_engine
+from lengthgen.theory.zero.enclosure import enclose
 
 SOURCE = Source(paper="Forgetting Transformer (FoX)", arxiv="2503.02130")
 
@@ -162,7 +162,7 @@ def near_nope(bound: Formula = lambda x: x) -> Facts:
     slope = sp.together((bound(x) + logarithm).diff(x))
     signs = [sp.Poly(part, x).coeffs() for part in sp.fraction(slope)]
     if (bound(x) + logarithm).subs(x, 0) != 0 or any(coefficient < 0 for part in signs for coefficient in part):
-        raise exact.Undecided(f"the sign of {slope} for x > 0 is not read off its coefficients")
+        raise sympy_engine.Undecided(f"the sign of {slope} for x > 0 is not read off its coefficients")
     at_twenty: Any = enclose(-paths.fox_log_gate(sp.Integer(20)), bits=_BITS)
     rounded = np.float32(1 / (1 + np.exp(-20.0)))
     facts += [
@@ -299,7 +299,7 @@ def cocycle(bias: PathFormula = along_path, in_query: int = -1, in_key: int = 1)
     yield same_by_sympy("D_ii = 0", empty_value("D_ii", bias(i, i)), sp.Integer(0))
     yield from tests
     if not paths.LOG_GATES[i].is_negative:
-        raise exact.Undecided("the logarithm of a gate is not known to be negative")
+        raise sympy_engine.Undecided("the logarithm of a gate is not known to be negative")
     gates = [one_gate("D_i,j+1 - D_ij", added), one_gate("D_i,i+1", one_step)]
     yield f"a step of the path is one log gate, {gates[1]} = -p < 0"
     changes = {
@@ -561,10 +561,10 @@ def pruned_mass(
     try:
         exactly = require_equal("T e^(2U + threshold) = eps", lambda: keys * sp.exp(2 * bound + delta), mass)
     except Refuted as difference:
-        raise exact.Undecided(f"no row found that loses more than eps, but {difference}") from difference
+        raise sympy_engine.Undecided(f"no row found that loses more than eps, but {difference}") from difference
     at_least_one = sp.expand_log(delta.subs({keys: 1 + keys, mass: 1 / (1 + sp.Symbol("e", positive=True))}))
     if not at_least_one.is_negative:
-        raise exact.Undecided(f"the sign of {at_least_one} is not known")
+        raise sympy_engine.Undecided(f"the sign of {at_least_one} is not known")
     yield exactly
     yield f"with T + 1 keys and eps = 1/(1 + e) the threshold is {at_least_one} < 0: the query's own key stays"
     yield "D rises with the key's position (fox-5), so what is pruned is a prefix of the row"

@@ -17,7 +17,7 @@ from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory.encodings import rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 SOURCE = Source(paper="Position interpolation", arxiv="2306.15595")
 

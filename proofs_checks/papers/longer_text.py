@@ -15,8 +15,8 @@ from lengthgen.empirical.text.profile import TextProfile, load_profile
 from lengthgen.empirical.text.run import TextRun
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.proofs_checks.claim import Claim, Evidence, Source, Strength, Unsettled
+from lengthgen.proofs_checks.majority import decide_mean, signed
 from lengthgen.proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, ntk, swat, wavelet, xpos, yarn
-from lengthgen.proofs_checks.seeds import decide_mean, signed
 from lengthgen.proofs_checks.trained import NONE, Runs
 
 MARGIN = 0.05

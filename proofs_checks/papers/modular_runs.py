@@ -17,8 +17,8 @@ from lengthgen.empirical.modular_addition.run import ModularRun
 from lengthgen.empirical.runs.profile import ProfileError
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.majority import decide_mean, signed
 from lengthgen.proofs_checks.papers.modular import SOURCE
-from lengthgen.proofs_checks.seeds import decide_mean, signed
 from lengthgen.proofs_checks.trained import NONE, Runs
 
 Measured = Mapping[str, Any]

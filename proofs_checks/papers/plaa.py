@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.theory import min_degree, plaa, pola, relation, rpe_square
-from lengthgen.theory.dimension import every_pattern, every_relation
-from lengthgen.theory.min_degree import PositionBasis, position_basis, relation_basis
+from lengthgen.theory import relation
+from lengthgen.theory.enumeration import every_pattern, every_relation
+from lengthgen.theory.learning import anchored, plaa, pola
+from lengthgen.theory.learning.plaa import PositionBasis, position_basis, relation_basis
 from lengthgen.theory.rational import exact_matrix, fractions, null_space, rank
 from lengthgen.theory.relation import Labels
 
@@ -27,7 +28,7 @@ SOURCE = Source(
 
 NamedBasis = tuple[str, PositionBasis]
 Numbers = NDArray[Any]
-Learner = Callable[[min_degree.PositionBasis, Numbers, int], Numbers]
+Learner = Callable[[plaa.PositionBasis, Numbers, int], Numbers]
 Places = dict[str, tuple[list[sp.Expr], sp.Expr, sp.Expr]]
 
 LARGEST_SIZE = 5
@@ -114,7 +115,7 @@ def _unit(size: int, key: int, query: int) -> Numbers:
 def _require_library(
     size: int, inputs: Sequence[tuple[int, ...]], functions: Sequence[tuple[int, int]], values: Numbers
 ) -> None:
-    """Require that `lengthgen.theory.plaa` computes the same function values."""
+    """Require that `lengthgen.theory.learning.plaa` computes the same function values."""
     computed = plaa.evaluate(np.array([_unit(size, *cell) for cell in functions]), np.array(inputs))
     if (computed != values).any():
         at, point = np.argwhere(computed != values)[0]
@@ -124,7 +125,7 @@ def _require_library(
 
 
 def _require_spectrum(size: int, inputs: Sequence[tuple[int, ...]], spectrum: Numbers, key: int, query: int) -> None:
-    """Require that `lengthgen.theory.plaa` computes the same Fourier coefficients."""
+    """Require that `lengthgen.theory.learning.plaa` computes the same Fourier coefficients."""
     table = plaa.fourier(_unit(size, key, query))
     for signs, total in zip(inputs, spectrum, strict=True):
         members = [at for at, sign in enumerate(signs) if sign == -1]
@@ -141,52 +142,52 @@ def _vector(numbers: Numbers) -> str:
     return f"({', '.join(map(str, numbers))})"
 
 
-def _learned(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> Numbers:
+def _learned(basis: plaa.PositionBasis, targets: Numbers, scale: int) -> Numbers:
     """Coefficients at which gradient descent from 0 ends."""
-    return min_degree.learned_coefficients(basis, targets, training_scale=scale)
+    return plaa.learned_coefficients(basis, targets, training_scale=scale)
 
 
-def _learned_from_ones(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> Numbers:
+def _learned_from_ones(basis: plaa.PositionBasis, targets: Numbers, scale: int) -> Numbers:
     """Coefficients at which gradient descent from ones ends."""
     start = np.full(len(basis.matrices), Fraction(1), dtype=object)
     return np.asarray(start + _learned(basis, targets - basis.matrix(start), scale))
 
 
-def _interpolated(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> Numbers:
+def _interpolated(basis: plaa.PositionBasis, targets: Numbers, scale: int) -> Numbers:
     """Coefficients of the min-degree interpolator."""
-    return min_degree.min_degree_interpolator(basis, targets, training_scale=scale)
+    return plaa.min_degree_interpolator(basis, targets, training_scale=scale)
 
 
-def _degrees_separate(basis: min_degree.PositionBasis, scale: int) -> bool:
+def _degrees_separate(basis: plaa.PositionBasis, scale: int) -> bool:
     """True if the training set keeps functions of different degree apart."""
-    return min_degree.degrees_separate(basis, training_scale=scale)
+    return plaa.degrees_separate(basis, training_scale=scale)
 
 
-def _seen_independent(basis: min_degree.PositionBasis, scale: int) -> bool:
+def _seen_independent(basis: plaa.PositionBasis, scale: int) -> bool:
     """True if the U_k are independent in their seen, non-zero part."""
     seen = basis.seen(scale)
     return rank(seen) == sum(any(column) for column in seen.T)
 
 
-def _orthogonal(basis: min_degree.PositionBasis, scale: int) -> bool:
+def _orthogonal(basis: plaa.PositionBasis, scale: int) -> bool:
     """True if the U_k are orthogonal to each other."""
     flat = basis.matrices.reshape(len(basis.matrices), -1)
     return bool((np.triu(flat @ flat.T, 1) == 0).all())
 
 
-def _in_span(basis: min_degree.PositionBasis, targets: Numbers) -> NDArray[np.bool_]:
+def _in_span(basis: plaa.PositionBasis, targets: Numbers) -> NDArray[np.bool_]:
     """True for each target that is a combination of the U_k: it is orthogonal to everything orthogonal to them."""
     cells = np.triu_indices(basis.size)
     normals = null_space(exact_matrix(basis.matrices[:, *cells]))
     return np.asarray((fractions(exact_matrix(targets[:, *cells]) * normals) == 0).all(axis=1))
 
 
-def _is_min_degree(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
+def _is_min_degree(basis: plaa.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
     """True for each target that is its own min-degree interpolator."""
     return np.asarray((basis.matrix(_interpolated(basis, targets, scale)) == targets).all(axis=(1, 2)))
 
 
-def _always(basis: min_degree.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
+def _always(basis: plaa.PositionBasis, targets: Numbers, scale: int) -> NDArray[np.bool_]:
     """True for every target."""
     return np.ones(len(targets), dtype=bool)
 
@@ -284,7 +285,7 @@ def function_class(
     },
 )
 def descent_is_min_degree(
-    condition: Callable[[min_degree.PositionBasis, int], bool] = _degrees_separate,
+    condition: Callable[[plaa.PositionBasis, int], bool] = _degrees_separate,
     learned: Learner = _learned,
     interpolator: Learner = _interpolated,
 ) -> Facts:
@@ -341,7 +342,7 @@ def descent_is_min_degree(
 )
 def generalizes_iff_biased(
     bases: Callable[[int], Iterable[NamedBasis]] = separated_bases,
-    bias: Callable[[min_degree.PositionBasis, Numbers, int], NDArray[np.bool_]] = _is_min_degree,
+    bias: Callable[[plaa.PositionBasis, Numbers, int], NDArray[np.bool_]] = _is_min_degree,
 ) -> Facts:
     """If the training set keeps degrees apart, gradient descent from 0 on inputs with n(x) <= N0 is right on all inputs
     if and only if the target is in the span of the U_k and is its own min-degree interpolator. Decided for N = 3.
@@ -366,10 +367,10 @@ def generalizes_iff_biased(
     yield from facts
 
 
-def _overlapping_basis(labels: Labels) -> min_degree.PositionBasis:
+def _overlapping_basis(labels: Labels) -> plaa.PositionBasis:
     """Basis of the sums of the relation's matrices, whose supports overlap."""
-    disjoint = min_degree.relation_basis(labels).matrices
-    return min_degree.position_basis(np.cumsum(disjoint, axis=0))
+    disjoint = plaa.relation_basis(labels).matrices
+    return plaa.position_basis(np.cumsum(disjoint, axis=0))
 
 
 def _ideal_slots() -> Places:
@@ -415,9 +416,9 @@ def _require_copy_slot_alone(index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr
 
 
 def _require_relation(indices: dict[str, int]) -> None:
-    """Require that the relation of theory/rpe_square.py labels the slots so at small scales, and no other copy key."""
-    slot_label = int(rpe_square.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
-    law = rpe_square.rpe_square(rpe_square.copy_anchors)
+    """Require that the relation of RPE-Square labels the slots so at small scales, and no other copy key."""
+    slot_label = int(anchored.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
+    law = anchored.rpe_square(anchored.copy_anchors)
     for scale in range(1, LONGEST_COPY + 1):
         labels = law.labels(2 * scale + 3, scale)
         for step in range(scale + 1):
@@ -428,7 +429,7 @@ def _require_relation(indices: dict[str, int]) -> None:
                     f"n = {scale}, step {step}: keys of label {slot_label} are not the slot in {column.tolist()}"
                 )
     for first, second in product(range(1, 5), repeat=2):
-        table = rpe_square.anchor_index(rpe_square.addition_anchors(first, second))
+        table = anchored.anchor_index(anchored.addition_anchors(first, second))
         for start, width, name in ((1, first, "a"), (first + 2, second, "b")):
             for step in range(width):
                 index = table[start + step, first + second + 2 + step]
@@ -436,11 +437,11 @@ def _require_relation(indices: dict[str, int]) -> None:
                     raise Refuted(f"digits {first}, {second}: {name}_{step + 1} has index {index} at step {step}")
 
 
-def _anchor_finder() -> rpe_square.AnchorAttention:
+def _anchor_finder() -> anchored.AnchorAttention:
     """Attention with equal queries, in which logits fall in the order '=', '+', [BOS], all other symbols."""
     query_weights = np.ones((1, len(_ALPHABET)))
     key_weights = np.array([[1.0, 2.0, 3.0, 0.0, 0.0, 0.0]])
-    return rpe_square.AnchorAttention(query=query_weights, key=key_weights)
+    return anchored.AnchorAttention(query=query_weights, key=key_weights)
 
 
 def _texts() -> Iterator[tuple[list[str], NDArray[np.int64]]]:
@@ -448,22 +449,22 @@ def _texts() -> Iterator[tuple[list[str], NDArray[np.int64]]]:
     digits = np.random.default_rng(0)
     for scale in range(1, LONGEST_COPY + 1):
         word = "".join(digits.choice(["0", "1"], size=scale))
-        yield list(f"^{word}={word}$"), rpe_square.copy_anchors(scale)
+        yield list(f"^{word}={word}$"), anchored.copy_anchors(scale)
     for first, second in ((1, 1), (1, 3), (4, 2)):
         a, b, c = ("".join(digits.choice(["0", "1"], size=size)) for size in (first, second, max(first, second) + 1))
-        yield list(f"^{a}+{b}={c}$"), rpe_square.addition_anchors(first, second)
+        yield list(f"^{a}+{b}={c}$"), anchored.addition_anchors(first, second)
 
 
 def _hard(anchors: NDArray[np.int64], table: Numbers) -> Numbers:
     """Scores R at the hard index."""
-    return rpe_square.hard_scores(anchors, table)
+    return anchored.hard_scores(anchors, table)
 
 
 def _hard_with(change: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Callable[..., Numbers]:
     """Scores R at another index than (j - a_j) - (i - a_i)."""
 
     def hard(anchors: NDArray[np.int64], table: Numbers) -> Numbers:
-        return np.triu(rpe_square.gather(table, np.triu(change(anchors))))
+        return np.triu(anchored.gather(table, np.triu(change(anchors))))
 
     return hard
 
@@ -486,7 +487,7 @@ def _positions(anchors: NDArray[np.int64]) -> NDArray[np.int64]:
     },
 )
 def pola_is_the_disjoint_case(
-    basis_of: Callable[[Labels], min_degree.PositionBasis] = min_degree.relation_basis,
+    basis_of: Callable[[Labels], plaa.PositionBasis] = plaa.relation_basis,
     weights: Callable[[int], Sequence[int]] = lambda scale: [1] * scale,
 ) -> Facts:
     """With the 0/1 matrices of a relation, which have disjoint supports, PLAA with all values of the advice equally
@@ -501,7 +502,7 @@ def pola_is_the_disjoint_case(
         basis = basis_of(labels)
         for scale in range(1, SIZE + 1):
             learned_by_plaa = basis.matrix(
-                min_degree.learned_coefficients(basis, targets, training_scale=scale, weights=weights(scale))
+                plaa.learned_coefficients(basis, targets, training_scale=scale, weights=weights(scale))
             ).astype(np.float64)
             learned_by_pola = pola.learned_matrix(targets, labels, training_scale=scale)
             if (learned_by_plaa != learned_by_pola).any():
@@ -510,8 +511,8 @@ def pola_is_the_disjoint_case(
                     f"labels {labels[keys, queries].tolist()}, N0 = {scale}, A = {targets[at].tolist()}: PLAA learns "
                     f"{learned_by_plaa[at].tolist()}, POLA {learned_by_pola[at].tolist()}"
                 )
-            learned = min_degree.learned_coefficients(basis, basis.matrices, training_scale=scale)
-            if (learned != min_degree.min_degree_interpolator(basis, basis.matrices, training_scale=scale)).any():
+            learned = plaa.learned_coefficients(basis, basis.matrices, training_scale=scale)
+            if (learned != plaa.min_degree_interpolator(basis, basis.matrices, training_scale=scale)).any():
                 raise Refuted(f"labels {labels[keys, queries].tolist()}, N0 = {scale}: not the min-degree interpolator")
         count += 1
     yield (
@@ -591,13 +592,13 @@ def square_limit(hard: Callable[[NDArray[np.int64], Numbers], Numbers] = _hard, 
         limit = hard(anchors, table)
         for scale in LOGIT_SCALES:
             attention = _anchor_finder().sharpened(scale)
-            found_anchors, lead = rpe_square.hard_anchors(embedded, attention)
+            found_anchors, lead = anchored.hard_anchors(embedded, attention)
             if (found_anchors != anchors).any():
                 raise Refuted(
                     f"{symbols}: attention leads to the anchors {found_anchors.tolist()}, not {anchors.tolist()}"
                 )
-            gaps = np.abs(rpe_square.soft_scores(embedded, table, query=attention, key=attention) - limit)
-            bound = rpe_square.hard_limit_error(table, lead=rate * lead, length=len(symbols))
+            gaps = np.abs(anchored.soft_scores(embedded, table, query=attention, key=attention) - limit)
+            bound = anchored.hard_limit_error(table, lead=rate * lead, length=len(symbols))
             if gaps.max() > bound + ROUNDING:
                 key, query = np.unravel_index(gaps.argmax(), gaps.shape)
                 raise Refuted(

@@ -13,12 +13,12 @@ import sympy as sp
 from lengthgen.proofs_checks import mutations
 from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Source, Strength, Unsettled
 from lengthgen.proofs_checks.mutations import Formulas
-from lengthgen.theory import cacheability, domain, laws, properties
+from lengthgen.theory import cacheability, domains, far, laws
 from lengthgen.theory.encodings import biases, grape
 from lengthgen.theory.encodings.catalogue import named, with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser, Properties, Recovery
-from lengthgen.theory.exact import Undecided
 from lengthgen.theory.far import FarField
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 
 def _source(encoding: Encoding) -> Source:
@@ -121,12 +121,12 @@ def _laws_claim(encoding: Encoding) -> Claim:
 
 
 _ROW: Mapping[str, Callable[[Encoding], Any]] = {
-    "far keys": properties.far_field,
-    "bounded": properties.bounded,
-    "causal use only": properties.causal_only,
+    "far keys": far.far_field,
+    "bounded": far.bounded,
+    "causal use only": far.causal_only,
     "hooks": lambda record: record.hooks,
     "trained numbers": lambda record: sp.expand(record.learned),
-    "parameters": properties.domains,
+    "parameters": domains.domain_texts,
     "weights": lambda record: record.normaliser,
 }
 """Entry of a row of the property matrix -> function that computes it from the formulas."""
@@ -243,7 +243,7 @@ def _row_claim(encoding: Encoding) -> Claim:
                 "causal use only": stated.causal_only,
                 "hooks": encoding.hooks,
                 "trained numbers": sp.expand(learned),
-                "parameters": properties.domains(encoding),
+                "parameters": domains.domain_texts(encoding),
                 "weights": encoding.normaliser,
             },
         },
@@ -356,7 +356,7 @@ def special_case(*, by: str, formulas: Formulas, recovery: Recovery) -> Evidence
         raise Refuted(f"{by} is not {of}: {ruling.reason}")
     if ruling.holds is None:
         raise Undecided(ruling.reason)
-    inside = domain.assignment_allowed(encoding, assignment)
+    inside = domains.assignment_allowed(encoding, assignment)
     if inside.holds is None:
         raise Undecided(inside.reason)
     stated = recovery.attained and not recovery.function
@@ -364,7 +364,7 @@ def special_case(*, by: str, formulas: Formulas, recovery: Recovery) -> Evidence
         raise Refuted(inside.reason)
     if inside.holds and not stated:
         raise Refuted(f"{inside.reason}: {by} attains it")
-    outside = domain.parameters_outside(encoding, assignment) if recovery.function else ()
+    outside = domains.parameters_outside(encoding, assignment) if recovery.function else ()
     if not all(parameter.network for parameter in outside):
         raise Refuted(f"not only a network is in the way: {inside.reason}")
     where = ", positions and length within the trained length" if recovery.within else ""

@@ -19,8 +19,8 @@ from lengthgen.proofs_checks.facts import (
     sign,
 )
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.theory import exact
 from lengthgen.theory.encodings import rotary
+from lengthgen.theory.zero import sympy_engine
 
 SOURCE = Source(paper="RoFormer (RoPE)", arxiv="2104.09864")
 
@@ -470,7 +470,7 @@ def any_distance_wins(key: KeyFor = lambda query, best, frequency: rotary.rotati
     lost = score(best, best, w, query) - score(distance, best, w, query)
     first = rotary.frequency(sp.S.Zero, head_dim=sp.Symbol("d", positive=True))
     if first != 1:
-        raise exact.Undecided(f"the first plane has the frequency {first}")
+        raise sympy_engine.Undecided(f"the first plane has the frequency {first}")
     yield (
         "score(r) - score(D) = 2 |q|^2 sin^2((D - r) omega/2) in each plane",
         lost,

@@ -15,7 +15,7 @@ from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import laws
 from lengthgen.theory.encodings import biases, seqpe
 from lengthgen.theory.encodings.encoding import WIDTH, Law
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 SOURCE = Source(paper="SeqPE", arxiv="2506.13277", place="released code")
 

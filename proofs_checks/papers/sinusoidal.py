@@ -9,8 +9,8 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Refuted, Source
 from lengthgen.proofs_checks.facts import same_by_sympy, sign
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.theory import exact
 from lengthgen.theory.encodings import absolute, rotary
+from lengthgen.theory.zero import sympy_engine
 
 SOURCE = Source(
     paper="Attention Is All You Need", arxiv="1706.03762", place="Section 3.5, PE(pos, 2i) = sin, PE(pos, 2i+1) = cos"
@@ -185,7 +185,7 @@ def injective(
             raise Refuted(f"width 4 repeats after {repeat}, not {repeats}")
     first = frequency(sp.S.Zero, sp.Symbol("D", positive=True))
     if domain is not sp.S.Integers or not (first.is_rational and first.is_nonzero):
-        raise exact.Undecided(f"the first plane has the frequency {first}")
+        raise sympy_engine.Undecided(f"the first plane has the frequency {first}")
     yield "so codes are equal iff D theta_l is a multiple of 2 pi for every plane l"
     yield (
         f"theta_0 = {first} for every width: a whole D with D theta_0 = 2 pi m, m not 0, would make pi rational; "
@@ -246,5 +246,5 @@ def relative_logits(relative: Callable[[sp.Matrix], bool] = lambda weights: weig
         if relative(case):
             what = f"W = {case.tolist()}: logits at (i + D, i) and at (i + s + D, i + s)"
             same_by_sympy(what, logit(case, i), logit(case, i + shift))
-        elif exact.is_zero(logit(case, i) - logit(case, i + shift)):
+        elif sympy_engine.is_zero(logit(case, i) - logit(case, i + shift)):
             raise Refuted(f"W = {case.tolist()}: the logit is {logit(case, i)} at every shift")

@@ -18,8 +18,8 @@ from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import far, laws
 from lengthgen.theory.encodings import biases, rotary
 from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Law, Normaliser
-from lengthgen.theory.exact import Undecided
 from lengthgen.theory.far import FarCase, FarField
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 SOURCE = Source(paper="SWAT", arxiv="2502.18845")
 

@@ -11,7 +11,7 @@ from lengthgen.proofs_checks.facts import same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.encoding import HEADS, LENGTH, Encoding
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 SOURCE = Source(paper="T5", arxiv="1910.10683")
 

@@ -16,11 +16,11 @@ from lengthgen.proofs_checks.claim import Refuted, Source, Strength, Unsettled
 from lengthgen.proofs_checks.facts import ball, decided_cases, derivative, is_zero, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.theory import far, laws
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import biases, relations, rotary
 from lengthgen.theory.encodings.encoding import Encoding, Law
-from lengthgen.theory.exact import Undecided
 from lengthgen.theory.far import FarField
+from lengthgen.theory.zero.enclosure import enclose
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 SOURCE = Source(paper="Wavelet-based positional representation", arxiv="2502.02004")
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lengthgen.circuits.encodings import ENCODINGS, parse_encoding
+from lengthgen.circuits.encoding_spec import ENCODINGS, parse_encoding
 from lengthgen.empirical.runs.profile import load_profile
 from lengthgen.paper_figs.style import look, looks
 from lengthgen.proofs_checks import registry
@@ -126,9 +126,9 @@ def test_the_matrix_has_a_row_for_each_encoding_with_formulas_and_a_reason_for_e
 ):
     """The rows themselves are not computed here: the claims `laws-...` and `far-...` decide them."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    decided = {"relative_law": "yes", "causal_only": True, "bounded": True, "far_field": "constant"}
+    decided = {"laws.relative_law": "yes", "far.causal_only": True, "far.bounded": True, "far.far_field": "constant"}
     for name, value in decided.items():
-        monkeypatch.setattr(f"lengthgen.theory.properties.{name}", lambda _, value=value: value)
+        monkeypatch.setattr(f"lengthgen.theory.{name}", lambda _, value=value: value)
     monkeypatch.setattr("lengthgen.theory.laws.decide_law", lambda *_: Ruling(holds=True, reason="not computed here"))
     output = answer("encodings")
     rows = {row["name"] for row in output["encodings"]}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.circuits.encodings import parse_encoding
-from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.encoding_spec import parse_encoding
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.empirical.model.backend import CPU
 from lengthgen.empirical.runs.profile import ProfileError
 from lengthgen.empirical.runs.protocol import load_protocol

@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 from matplotlib.figure import Figure
 
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.empirical.runs.run import FORMAT_VERSION, one_run
 from lengthgen.paper_figs import style, task_labels
 from lengthgen.paper_figs.catalogue import catalogue

@@ -9,7 +9,7 @@ import pytest
 
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.empirical.court.freeze import GUESS, guess_as_json
+from lengthgen.empirical.court.trial import GUESS, guess_as_json
 from lengthgen.empirical.modular_addition.profile import load_profile as load_modular_profile
 from lengthgen.empirical.modular_addition.run import ModularRun
 from lengthgen.empirical.runs import unfinished
@@ -89,7 +89,7 @@ PREDICTIONS = "padding-sink/decimal/predictions.json"
 
 
 def ledger_guess():
-    from lengthgen.circuits.theories.theory import no
+    from lengthgen.circuits.rivals.rival import no
 
     return no("it grows", breaks_at=3)
 

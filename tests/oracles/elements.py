@@ -1,4 +1,4 @@
-"""The value of an element of theory/ring.py at one pair, by 60 digits; it shares the form of the data and no code."""
+"""Value of an element of theory/zero/ring.py at one pair, by 60 digits; it shares the form of the data and no code."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""PLAA by its definition, by sums over all inputs. Shares no code with theory/plaa.py and theory/min_degree.py."""
+"""PLAA by its definition, by sums over all inputs. Shares no code with theory/learning/plaa.py."""
 
 import itertools
 from collections.abc import Sequence

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.paper_figs import pattern_panels, saving, style
 from lengthgen.paper_figs.saving import Drawing
+from lengthgen.theory.learning.pola import learned_matrix
 from lengthgen.theory.pattern import Pattern, from_array, from_formula
 from lengthgen.theory.pattern import from_function as pattern_from_function
-from lengthgen.theory.pola import learned_matrix
 from lengthgen.theory.relation import absolute, clipped_relative, constant, relative, t5_buckets
 
 Cell = tuple[int, int, int]

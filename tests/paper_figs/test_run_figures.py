@@ -12,8 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from lengthgen.empirical.experiment.outcome import Checkpoint
 from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.trial.outcomes import Checkpoint
 from lengthgen.paper_figs import (
     accuracy_grid,
     alignment,

@@ -21,10 +21,10 @@ from lengthgen.proofs_checks.facts import (
 )
 from lengthgen.proofs_checks.result import Verdict
 from lengthgen.proofs_checks.runner import run_claim
-from lengthgen.theory import exact, second_engine
 from lengthgen.theory.encodings import rotary
-from lengthgen.theory.exact import Undecided
-from lengthgen.theory.twice import EnginesDisagree, OneExpression, decide
+from lengthgen.theory.zero import flint_engine, sympy_engine
+from lengthgen.theory.zero.sympy_engine import Undecided
+from lengthgen.theory.zero.two_engines import EnginesDisagree, OneExpression, decide
 
 ROOT = sp.sqrt(2)
 OPEN = sp.log((1 + ROOT) ** 2) - 2 * sp.log(1 + ROOT)
@@ -93,7 +93,7 @@ def test_sides_of_different_sizes_are_refuted() -> None:
 def test_sides_that_are_one_expression_are_refused(sides: tuple[Any, Any]) -> None:
     with pytest.raises(OneExpression, match=r"^same: the sides are one expression, so nothing is decided"):
         require_equal("same", *sides)
-    for engine in (exact, second_engine):
+    for engine in (sympy_engine, flint_engine):
         assert engine.is_zero(sp.Integer(0))
     with pytest.raises(OneExpression):
         decide(x, x)
@@ -110,7 +110,7 @@ def test_entries_that_are_one_expression_are_not_counted_as_decided() -> None:
 def _recorded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
     """Record the sides with which each engine is called from now on."""
     sides: list[tuple[Any, Any]] = []
-    for engine in (exact, second_engine):
+    for engine in (sympy_engine, flint_engine):
 
         def record(left: Any, right: Any, *, squares: Any = None, right_one: Any = engine.decide) -> Any:
             sides.append((left, right))
@@ -136,8 +136,8 @@ def test_the_second_engine_does_not_see_what_sympy_evaluates(monkeypatch: pytest
     """If sympy evaluated one side wrongly, the second engine would object."""
     sides: Any = ("distributed", lambda: x * (y + 1), lambda: x * y + x)
     assert require_equal(*sides)
-    right = exact._evaluated
-    monkeypatch.setattr(exact, "_evaluated", lambda side: right(side) + (1 if side.is_Mul else 0))
+    right = sympy_engine._evaluated
+    monkeypatch.setattr(sympy_engine, "_evaluated", lambda side: right(side) + (1 if side.is_Mul else 0))
     with pytest.raises(EnginesDisagree, match="not equal by sympy, equal by python-flint"):
         require_equal(*sides)
 
@@ -161,14 +161,14 @@ def test_sides_that_sympy_evaluates_to_one_expression_are_decided_by_no_engine()
 
 
 def _engine_that_decides(zero: bool) -> Callable[..., Any]:
-    return lambda left, right, *, squares=None: exact.Decision(zero=zero, generators=())
+    return lambda left, right, *, squares=None: sympy_engine.Decision(zero=zero, generators=())
 
 
 @pytest.mark.parametrize(
     ("engine", "answers"),
     [
-        (exact, "not equal by sympy, equal by python-flint"),
-        (second_engine, "equal by sympy, not equal by python-flint"),
+        (sympy_engine, "not equal by sympy, equal by python-flint"),
+        (flint_engine, "equal by sympy, not equal by python-flint"),
     ],
 )
 def test_an_engine_that_denies_an_identity_is_a_disagreement(
@@ -179,15 +179,15 @@ def test_an_engine_that_denies_an_identity_is_a_disagreement(
         require_equal("binomial", (x + y) ** 2, x**2 + 2 * x * y + y**2)
 
 
-@pytest.mark.parametrize("engine", [exact, second_engine])
+@pytest.mark.parametrize("engine", [sympy_engine, flint_engine])
 def test_an_engine_that_accepts_everything_is_a_disagreement(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "decide", _engine_that_decides(True))
     with pytest.raises(EnginesDisagree, match=r"x = y"):
         require_equal("false", x, y)
 
 
-RIGHT_MULTIPLE, RIGHT_TERMS = second_engine._Field._multiple, exact._exponent_terms
-RIGHT_REDUCED, RIGHT_VANISHES = second_engine._Field._reduced, exact._vanishes
+RIGHT_MULTIPLE, RIGHT_TERMS = flint_engine._Field._multiple, sympy_engine._exponent_terms
+RIGHT_REDUCED, RIGHT_VANISHES = flint_engine._Field._reduced, sympy_engine._vanishes
 
 
 def _sine_of_the_other_sign(field: Any, monomial: Any, times: int) -> Any:
@@ -201,10 +201,15 @@ def _without_signs(exponent: sp.Expr, relations: Any) -> Any:
 
 # Engine, part of it, a wrong part, and an identity over which the engines then disagree.
 BROKEN: list[tuple[Any, str, Callable[..., Any], tuple[sp.Expr, sp.Expr]]] = [
-    (second_engine._Field, "_multiple", _sine_of_the_other_sign, (sp.sin(2 * x), 2 * sp.sin(x) * sp.cos(x))),
-    (second_engine._Field, "_reduced", lambda field, polynomial: polynomial, (sp.sin(x) ** 2, 1 - sp.cos(x) ** 2)),
-    (exact, "_exponent_terms", _without_signs, (sp.cosh(x) ** 2, 1 + sp.sinh(x) ** 2)),
-    (exact, "_vanishes", lambda polynomial, ideal, symbols: RIGHT_VANISHES(polynomial, [], symbols), (s**2, a * b)),
+    (flint_engine._Field, "_multiple", _sine_of_the_other_sign, (sp.sin(2 * x), 2 * sp.sin(x) * sp.cos(x))),
+    (flint_engine._Field, "_reduced", lambda field, polynomial: polynomial, (sp.sin(x) ** 2, 1 - sp.cos(x) ** 2)),
+    (sympy_engine, "_exponent_terms", _without_signs, (sp.cosh(x) ** 2, 1 + sp.sinh(x) ** 2)),
+    (
+        sympy_engine,
+        "_vanishes",
+        lambda polynomial, ideal, symbols: RIGHT_VANISHES(polynomial, [], symbols),
+        (s**2, a * b),
+    ),
 ]
 
 
@@ -219,7 +224,8 @@ def test_a_wrong_part_of_one_engine_is_a_disagreement(
 
 
 @pytest.mark.parametrize(
-    ("engine", "undecided"), [(exact, exact.Undecided), (second_engine, second_engine.SecondEngineUndecided)]
+    ("engine", "undecided"),
+    [(sympy_engine, sympy_engine.Undecided), (flint_engine, flint_engine.SecondEngineUndecided)],
 )
 def test_an_identity_that_one_engine_cannot_decide_is_undecided(
     engine: Any, undecided: type[Exception], monkeypatch: pytest.MonkeyPatch
@@ -232,7 +238,7 @@ def test_an_identity_that_one_engine_cannot_decide_is_undecided(
         require_equal("x", x * y + x, x * (y + 1))
 
 
-@pytest.mark.parametrize("engine", [exact, second_engine])
+@pytest.mark.parametrize("engine", [sympy_engine, flint_engine])
 def test_a_claim_over_which_the_engines_disagree_is_unsettled(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     [rope] = registry.select(["rope-1"])
     monkeypatch.setattr(engine, "decide", _engine_that_decides(False))

@@ -14,7 +14,7 @@ from lengthgen.proofs_checks.formal import sources
 from lengthgen.proofs_checks.formal.lemma import certified
 from lengthgen.proofs_checks.prover import ProverError
 from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
-from lengthgen.theory import twice
+from lengthgen.theory.zero import two_engines
 from tests.proofs_checks.toys import CLAIMS
 
 SOURCES = sources.FOLDER
@@ -39,8 +39,8 @@ class Steps:
 
 
 def identities(left: sp.Expr, right: sp.Expr) -> Any:
-    with twice.recorded() as decided:
-        twice.decide(left, right)
+    with two_engines.recorded() as decided:
+        two_engines.decide(left, right)
     return certified(decided)
 
 

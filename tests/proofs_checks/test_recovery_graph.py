@@ -12,7 +12,7 @@ from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.recovery_graph import NON_EDGES, lattice
 from lengthgen.theory.encodings import biases, grape, hope
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
 from lengthgen.proofs_checks.result import Result, Verdict
 from lengthgen.proofs_checks.runner import run, run_claim
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 
 def _accept() -> Evidence:

@@ -10,8 +10,9 @@ from sympy.core.cache import clear_cache
 
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.theory import flow, learners, lrc, pola, rpe_square
+from lengthgen.theory import lrc
 from lengthgen.theory.encodings import grape, hope, paths
+from lengthgen.theory.learning import anchored, flow, learners, pola
 from tests.proofs_checks import wrong_formulas
 
 RIGHT_PROFILE, RIGHT_LEARNER, RIGHT_POPULATION = lrc.profile, pola.learned_matrix, pola.population
@@ -119,45 +120,49 @@ WRONG: list[tuple[Any, ...]] = [
         _counted_from_the_next_scale,
         "pola-2b pola-2-worked pola-3-monotone pola-3-vector",
     ),
-    ("lengthgen.theory.pola.population", _problem_of_the_largest_scale_only, "pola-2-learners"),
+    ("lengthgen.theory.learning.pola.population", _problem_of_the_largest_scale_only, "pola-2-learners"),
     (
-        "lengthgen.theory.learners.gradient_flow",
+        "lengthgen.theory.learning.learners.gradient_flow",
         lambda problem, *, start, time: RIGHT_GRADIENT_FLOW(problem, start=start, time=time / 2),
         "pola-2-learners",
     ),
     (
-        "lengthgen.theory.learners.gradient_descent",
+        "lengthgen.theory.learning.learners.gradient_descent",
         lambda problem, *, start, rate, steps: RIGHT_DESCENT(problem, start=start, rate=rate / 2, steps=steps),
         "pola-2-learners",
     ),
-    ("lengthgen.theory.flow.label_flow", _half_speed, "pola-2-flow pola-2-learners"),
-    ("lengthgen.theory.flow.constant_class_sum", lambda value: value, "pola-2-flow"),
-    ("lengthgen.theory.plaa.advice", lambda inputs: (np.asarray(inputs) == -1).argmax(axis=-1) + 1, "plaa-1"),
+    ("lengthgen.theory.learning.flow.label_flow", _half_speed, "pola-2-flow pola-2-learners"),
+    ("lengthgen.theory.learning.flow.constant_class_sum", lambda value: value, "pola-2-flow"),
+    ("lengthgen.theory.learning.plaa.advice", lambda inputs: (np.asarray(inputs) == -1).argmax(axis=-1) + 1, "plaa-1"),
     (
-        "lengthgen.theory.plaa.fourier",
+        "lengthgen.theory.learning.plaa.fourier",
         lambda matrix: np.zeros((len(matrix) + 1, len(matrix) + 1), dtype=object),
         "plaa-1",
     ),
-    ("lengthgen.theory.plaa.degree", len, "plaa-1"),
-    ("lengthgen.theory.min_degree.learned_coefficients", _learns_nothing, "plaa-2 plaa-3 plaa-pola"),
-    ("lengthgen.theory.min_degree.degrees_separate", lambda basis, *, training_scale: training_scale > 1, "plaa-2"),
-    ("lengthgen.theory.rpe_square.zigzag", np.abs, "plaa-rpe-square-labels"),
+    ("lengthgen.theory.learning.plaa.degree", len, "plaa-1"),
+    ("lengthgen.theory.learning.plaa.learned_coefficients", _learns_nothing, "plaa-2 plaa-3 plaa-pola"),
+    ("lengthgen.theory.learning.plaa.degrees_separate", lambda basis, *, training_scale: training_scale > 1, "plaa-2"),
+    ("lengthgen.theory.learning.anchored.zigzag", np.abs, "plaa-rpe-square-labels"),
     (
-        "lengthgen.theory.rpe_square.copy_anchors",
-        lambda scale: rpe_square.last_anchor((1, scale + 1), length=2 * scale + 3),
+        "lengthgen.theory.learning.anchored.copy_anchors",
+        lambda scale: anchored.last_anchor((1, scale + 1), length=2 * scale + 3),
         "plaa-rpe-square-labels",
     ),
     (
-        "lengthgen.theory.rpe_square.addition_anchors",
-        lambda first, second: rpe_square.last_anchor((1, first + 2), length=2 * (first + second) + 5),
+        "lengthgen.theory.learning.anchored.addition_anchors",
+        lambda first, second: anchored.last_anchor((1, first + 2), length=2 * (first + second) + 5),
         "plaa-rpe-square-labels",
     ),
     (
-        "lengthgen.theory.rpe_square.hard_scores",
+        "lengthgen.theory.learning.anchored.hard_scores",
         lambda anchors, table: np.zeros((len(anchors),) * 2),
         "plaa-rpe-square-limit",
     ),
-    ("lengthgen.theory.rpe_square.hard_limit_error", lambda table, *, lead, length: 0.0, "plaa-rpe-square-limit"),
+    (
+        "lengthgen.theory.learning.anchored.hard_limit_error",
+        lambda table, *, lead, length: 0.0,
+        "plaa-rpe-square-limit",
+    ),
 ]
 CASES = list(wrong_formulas.cases(WRONG))
 
@@ -219,6 +224,6 @@ WRONG_LEARNERS: list[tuple[Callable[..., Any], str, str]] = [
 def test_a_wrong_learner_is_refuted(
     learner: Callable[..., Any], claim_id: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lengthgen.theory.pola.learned_matrix", learner)
+    monkeypatch.setattr("lengthgen.theory.learning.pola.learned_matrix", learner)
     with pytest.raises(Refuted, match=reason):
         CLAIMS[claim_id].check(**CLAIMS[claim_id].holds)

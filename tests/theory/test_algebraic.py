@@ -11,8 +11,8 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lengthgen.theory import algebraic
-from lengthgen.theory.algebraic import bounds, coprime_base, degree, is_zero
+from lengthgen.theory.zero import algebraic
+from lengthgen.theory.zero.algebraic import bounds, coprime_base, degree, is_zero
 
 X = sp.Symbol("x")
 DIGITS = 400

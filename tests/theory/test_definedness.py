@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from lengthgen.theory.definedness import definedness
 from lengthgen.theory.formula import parse
-from lengthgen.theory.formula.domain import defined_everywhere
+from lengthgen.theory.formula.definedness import defined_everywhere
+from lengthgen.theory.growth import definedness
 from tests.oracles.elements import random_real_text
 from tests.oracles.formulas import NoValue, Unsure, by_python, random_text
 

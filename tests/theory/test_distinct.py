@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lengthgen.theory import distinct, tiling
-from lengthgen.theory.distinct import new_values_per_query
-from lengthgen.theory.tiling import check_upper_triangular
+from lengthgen.theory import distinct
+from lengthgen.theory.distinct import check_upper_triangular, new_values_per_query
 
 INTEGERS = ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i8", ">u2")
 FLOATS = ("f2", "f4", "f8", ">f4")
@@ -54,10 +53,10 @@ def _oracle(matrix: np.ndarray) -> list[int]:
 
 
 def _set(patch: pytest.MonkeyPatch, tile: tuple[int, int], slots: int, part: int, workers: int) -> None:
-    patch.setattr(tiling, "TILE", tile)
+    patch.setattr(distinct, "TILE", tile)
     patch.setattr(distinct, "SLOTS", slots)
     patch.setattr(distinct, "PART", part)
-    patch.setattr(tiling, "WORKERS", workers)
+    patch.setattr(distinct, "WORKERS", workers)
     patch.setattr(distinct, "STEP", 8)
 
 
@@ -141,7 +140,7 @@ def _spy(patch: pytest.MonkeyPatch, owner: object, name: str) -> list[str]:
 
 def test_each_way_of_counting_is_taken_where_it_is_meant_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
     sorts, rehashes = _spy(monkeypatch, distinct._Part, "fill"), _spy(monkeypatch, distinct._Table, "rehash")
-    lookups = _spy(monkeypatch, tiling.Tile, "keys")
+    lookups = _spy(monkeypatch, distinct.Tile, "keys")
     _set(monkeypatch, (4, 8), 2**10, 64, 1)
     relative = _matrix("i8", 200, 400, "relative", seed=1)
     assert distinct_values(relative) == sum(_oracle(relative))
@@ -224,11 +223,11 @@ def test_counting_takes_little_memory_beside_the_matrix(monkeypatch: pytest.Monk
 
 def test_the_default_settings_fit_into_the_memory_that_is_promised() -> None:
     for workers in (1, 2, 4):
-        tile_buffers = workers * 8 * 4 * math.prod(tiling.TILE)
+        tile_buffers = workers * 8 * 4 * math.prod(distinct.TILE)
         assert workers * 12 * distinct.SLOTS + tile_buffers < 200e6
         assert 8 * distinct.PART + tile_buffers < 200e6
-        assert distinct.PART // workers >= 2 * math.prod(tiling.TILE)
-    assert 4 * math.prod(tiling.TILE) <= distinct.SLOTS
+        assert distinct.PART // workers >= 2 * math.prod(distinct.TILE)
+    assert 4 * math.prod(distinct.TILE) <= distinct.SLOTS
 
 
 @pytest.mark.parametrize("setting", SETTINGS[:3], ids=str)

@@ -12,7 +12,7 @@ import mpmath
 import pytest
 import sympy as sp
 
-from lengthgen.theory.equality import Answer, equal, floor, group, sign, zero
+from lengthgen.theory.zero.equality import Answer, equal, floor, group, sign, zero
 
 YES, NO, UNDECIDED = Answer.YES, Answer.NO, Answer.UNDECIDED
 DIGITS = 60

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from lengthgen.theory import far, properties, twice
+from lengthgen.theory import far
 from lengthgen.theory.encodings import biases, relations, rotary
 from lengthgen.theory.encodings.catalogue import named, with_formulas
 from lengthgen.theory.encodings.encoding import Encoding, Family, Normaliser, Parameter
-from lengthgen.theory.far import FarField
-from lengthgen.theory.far.score import without_query_factor
+from lengthgen.theory.far import FarField, without_query_factor
+from lengthgen.theory.zero import two_engines
 
 a, p, q = sp.symbols("a p q", positive=True)
 x = sp.Symbol("x", real=True)
@@ -62,7 +62,7 @@ BIASES = [
 
 @pytest.mark.parametrize(("law", "expected"), BIASES)
 def test_a_bias_is_classified_by_its_limits(law, expected):
-    assert properties.far_field(biased(law)) == str(expected)
+    assert far.far_field(biased(law)) == str(expected)
 
 
 @pytest.mark.parametrize(
@@ -88,18 +88,18 @@ def test_a_bias_is_classified_by_its_limits(law, expected):
     ],
 )
 def test_an_exponent_has_an_answer_for_each_of_its_ranges(encoding, expected):
-    assert properties.far_field(encoding) == expected
+    assert far.far_field(encoding) == expected
 
 
 def test_a_parameter_that_may_be_zero_has_a_case_of_its_own_there():
     r, b = sp.Symbol("r", nonnegative=True), sp.Symbol("b", nonnegative=True)
     expected = f"r > 0: {FarField.EXPONENTIAL}; r = 0: {FarField.CONSTANT}"
-    assert properties.far_field(biased(lambda d: -r * d)) == expected
-    assert properties.far_field(biased(lambda d: -(1 + r) * d)) == str(FarField.EXPONENTIAL)
+    assert far.far_field(biased(lambda d: -r * d)) == expected
+    assert far.far_field(biased(lambda d: -(1 + r) * d)) == str(FarField.EXPONENTIAL)
     both = f"b > 0: {FarField.EXPONENTIAL}; b = 0, r > 0: {FarField.POLYNOMIAL}; b = 0, r = 0: {FarField.CONSTANT}"
-    assert properties.far_field(biased(lambda d: -b * d - sp.log(1 + r * d))) == both
+    assert far.far_field(biased(lambda d: -b * d - sp.log(1 + r * d))) == both
     turned = Encoding(name="toy", title="", bias=lambda j, i, n: -r * (j - i), rotate=rotary.ROPE.rotate)
-    assert properties.far_field(turned) == f"r > 0: {FarField.EXPONENTIAL}; r = 0: {FarField.OSCILLATING}"
+    assert far.far_field(turned) == f"r > 0: {FarField.EXPONENTIAL}; r = 0: {FarField.OSCILLATING}"
 
 
 def test_kerples_power_kernel_is_alibi_at_one_and_falls_faster_beyond():
@@ -139,7 +139,7 @@ def test_numbers_at_far_distances_agree_with_the_range(exponent, where):
     ],
 )
 def test_a_kernel_is_classified_by_the_signs_of_its_rates(encoding, expected):
-    assert properties.far_field(encoding) == expected
+    assert far.far_field(encoding) == expected
 
 
 def tempered(factor, bias, *, widths=(1, 1)):
@@ -165,9 +165,9 @@ TEMPERED = [
 
 @pytest.mark.parametrize(("encoding", "far_keys", "bounded"), TEMPERED)
 def test_a_factor_of_all_scores_of_a_query_does_not_hide_how_its_keys_fall(encoding, far_keys, bounded):
-    assert far_keys in properties.far_field(encoding)
-    assert properties.bounded(encoding) is bounded
-    assert properties.causal_only(encoding) is ("grows" in far_keys)
+    assert far_keys in far.far_field(encoding)
+    assert far.bounded(encoding) is bounded
+    assert far.causal_only(encoding) is ("grows" in far_keys)
 
 
 def test_a_factor_is_left_out_only_where_all_scores_have_it_and_depend_on_the_distance_without_it():
@@ -175,7 +175,7 @@ def test_a_factor_is_left_out_only_where_all_scores_have_it_and_depend_on_the_di
     assert without_query_factor(bias_alone)[1] == 1
     content_alone = replace(tempered(lambda j: sp.log(2 + j), None), bias=lambda j, i, n: -a * (j - i))
     assert without_query_factor(content_alone)[1] == 1
-    assert properties.far_field(content_alone) == "not decided"
+    assert far.far_field(content_alone) == "not decided"
     assert without_query_factor(tempered(lambda j: sp.log(2 + j), lambda d: table(x)))[1] != 1
     turned = rotated(lambda t: 2**t * rotary.rotation(t), lambda t: 2**-t * rotary.rotation(t))
     assert without_query_factor(turned) == (turned, 1)
@@ -185,7 +185,7 @@ def test_a_factor_is_left_out_only_where_all_scores_have_it_and_depend_on_the_di
 
 def test_a_bounded_kernel_beside_a_bias_leaves_the_cases_of_the_bias():
     turned = replace(rotary.ROPE, bias=lambda j, i, n: -a * (1 + j - i) ** x)
-    assert properties.far_field(turned) == (
+    assert far.far_field(turned) == (
         "x < 0: oscillates; x = 0: oscillates; 0 < x < 1: falls slower than exponentially, faster than any power; "
         "x = 1: falls exponentially; x > 1: falls faster than exponentially"
     )
@@ -224,15 +224,15 @@ def weighed_alone(law, *parameters, **others):
     ],
 )
 def test_the_normaliser_and_the_window_decide_what_becomes_of_far_keys(encoding, expected):
-    assert properties.far_field(encoding) == expected
+    assert far.far_field(encoding) == expected
 
 
 def test_a_window_bounds_the_scores_of_distances_and_ends_at_the_query():
     linear, by_place = (lambda j, i, n: a * (j - i)), (lambda j, i, n: -a * sp.exp(j))
     windowed = replace(biased(lambda d: d), window=sp.Integer(7), bias=linear)
-    assert (properties.bounded(windowed), properties.causal_only(windowed)) == (True, True)
-    assert properties.bounded(replace(windowed, window=sp.oo)) is False
-    assert properties.bounded(replace(windowed, bias=by_place)) is not True
+    assert (far.bounded(windowed), far.causal_only(windowed)) == (True, True)
+    assert far.bounded(replace(windowed, window=sp.oo)) is False
+    assert far.bounded(replace(windowed, bias=by_place)) is not True
 
 
 def vectors(first, second, **others):
@@ -259,16 +259,16 @@ LINEAR = {"bias": lambda j, i, n: -a * (j - i)}
     ],
 )
 def test_vectors_added_to_keys_are_classified_by_their_limits(encoding, expected, bounded, causal):
-    assert properties.far_field(encoding) == expected
-    assert properties.bounded(encoding) is bounded
-    assert properties.causal_only(encoding) is causal
+    assert far.far_field(encoding) == expected
+    assert far.bounded(encoding) is bounded
+    assert far.causal_only(encoding) is causal
 
 
 @pytest.mark.parametrize("name", relations.WAVELETS)
 def test_far_keys_lose_every_wavelet(name):
     own = relations.WAVELETS[name]
     encoding = replace(relations.WAVELET, relative_key=lambda j, i, n: relations.wavelet_vector(j, i, wavelet=own))
-    assert (properties.far_field(encoding), properties.bounded(encoding)) == ("constant", True)
+    assert (far.far_field(encoding), far.bounded(encoding)) == ("constant", True)
 
 
 def test_gates_of_tokens_are_one_number_where_content_is_constant():
@@ -280,8 +280,8 @@ def test_gates_of_tokens_are_one_number_where_content_is_constant():
         bias=path,
         parameters=(Parameter(symbol=gates, meaning="", family=Family.TOKENS),),
     )
-    assert properties.far_field(carried) == "falls exponentially"
-    assert properties.causal_only(carried) is True
+    assert far.far_field(carried) == "falls exponentially"
+    assert far.causal_only(carried) is True
 
 
 CODES = sp.IndexedBase("u", real=True)
@@ -306,11 +306,11 @@ def test_tables_with_an_entry_for_every_position_are_bounded_numbers(law, expect
         bias=lambda j, i, n: law(j, i),
         parameters=(Parameter(symbol=CODES, meaning=""),),
     )
-    assert properties.far_field(encoding) == str(expected)
-    assert properties.causal_only(encoding) is causal_only
+    assert far.far_field(encoding) == str(expected)
+    assert far.causal_only(encoding) is causal_only
     turned = replace(encoding, rotate=rotary.ROPE.rotate)
     if expected is FarField.UNDEFINED:
-        assert properties.far_field(turned) == str(expected), "positions enter through the bias whatever turns"
+        assert far.far_field(turned) == str(expected), "positions enter through the bias whatever turns"
 
 
 @pytest.mark.parametrize(
@@ -325,28 +325,28 @@ def test_tables_with_an_entry_for_every_position_are_bounded_numbers(law, expect
 def test_far_keys_of_a_structure_are_far_in_it(law, expected):
     structure = Parameter(symbol=hops, meaning="", family=Family.STRUCTURE)
     encoding = Encoding(name="toy", title="", bias=law, parameters=(structure,), causal=False)
-    assert properties.far_field(encoding) == expected
-    assert properties.causal_only(encoding) is False
+    assert far.far_field(encoding) == expected
+    assert far.causal_only(encoding) is False
 
 
 def test_an_undecided_bias_is_neither_bounded_nor_unbounded():
     encoding = biased(lambda d: (x - 1) * d)
-    assert properties.bounded(encoding) is None
-    assert properties.causal_only(encoding) is None
+    assert far.bounded(encoding) is None
+    assert far.causal_only(encoding) is None
 
 
 @pytest.mark.parametrize("name", [encoding.name for encoding in with_formulas()])
 def test_every_encoding_of_the_catalogue_is_decided(name):
-    assert not re.search("not decided", properties.far_field(named(name)))
-    assert properties.bounded(named(name)) is not None
-    assert properties.causal_only(named(name)) is not None
+    assert not re.search("not decided", far.far_field(named(name)))
+    assert far.bounded(named(name)) is not None
+    assert far.causal_only(named(name)) is not None
 
 
 def test_far_keys_that_are_known_already_report_their_identities_again():
     """A claim records what decides it, whatever its process was asked before."""
     records = []
     for _ in range(2):
-        with twice.recorded() as identities:
+        with two_engines.recorded() as identities:
             far.far_cases(named("hope"))
         records.append(identities)
     assert records[0] == records[1] != []

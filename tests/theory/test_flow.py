@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 import sympy as sp
 
-from lengthgen.theory import flow
+from lengthgen.theory.learning import flow
 
 Labels = dict[tuple[int, int], int]
 

@@ -3,7 +3,7 @@
 import pytest
 import sympy as sp
 
-from lengthgen.theory.identities import is_zero
+from lengthgen.theory.zero.identities import is_zero
 
 a = sp.Symbol("a", real=True)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from lengthgen.theory import exact, laws
+from lengthgen.theory import laws
 from lengthgen.theory.encodings import biases, rotary
 from lengthgen.theory.encodings import encoding as record
 from lengthgen.theory.encodings.catalogue import named
@@ -21,7 +21,8 @@ from lengthgen.theory.encodings.encoding import (
     Parameter,
     Recovery,
 )
-from lengthgen.theory.twice import EnginesDisagree
+from lengthgen.theory.zero import sympy_engine
+from lengthgen.theory.zero.two_engines import EnginesDisagree
 
 c, g, L = sp.symbols("c g L", positive=True)
 trained = sp.Symbol("L", integer=True, positive=True)
@@ -321,7 +322,9 @@ def test_laws_that_cannot_be_decided_are_reported_as_undecided():
 
 
 def test_engines_that_disagree_are_not_believed(monkeypatch):
-    monkeypatch.setattr(exact, "decide", lambda left, right, squares=None: exact.Decision(zero=False, generators=()))
+    monkeypatch.setattr(
+        sympy_engine, "decide", lambda left, right, squares=None: sympy_engine.Decision(zero=False, generators=())
+    )
     with pytest.raises(EnginesDisagree):
         laws.decide_law(replace(rotary.ROPE, title="undecided so far"), Law.RELATIVE)
 
@@ -362,9 +365,9 @@ def test_the_reason_of_a_law_that_holds_is_given(encoding, law, reason):
 
 def test_engines_get_different_trees_of_scores_that_are_one_function(monkeypatch):
     seen = []
-    right = exact.decide
+    right = sympy_engine.decide
     monkeypatch.setattr(
-        exact, "decide", lambda left, other, squares=None: seen.append((left, other)) or right(left, other)
+        sympy_engine, "decide", lambda left, other, squares=None: seen.append((left, other)) or right(left, other)
     )
     for by, of in (("grape-commuting", "rope"), ("grape-contextual", "rope"), ("grape-path", "alibi")):
         (recovery,) = (candidate for candidate in named(by).recovers if candidate.of == of)

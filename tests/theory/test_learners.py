@@ -7,12 +7,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from lengthgen.theory import learners
-from lengthgen.theory.learners import QuadraticProblem
+from lengthgen.theory.learning import learners
+from lengthgen.theory.learning.learners import QuadraticProblem
+from lengthgen.theory.learning.pola import attend, error_by_scale, from_samples, learned_matrix, pola_matrix, population
 from lengthgen.theory.lrc import level_sets, lrc
-from lengthgen.theory.pola import attend, error_by_scale, learned_matrix, pola_matrix, population
 from lengthgen.theory.relation import relative
-from lengthgen.theory.samples import from_samples
 
 Matrix = NDArray[np.float64]
 CASES = 60

@@ -5,11 +5,11 @@ from random import Random
 
 import pytest
 
-from lengthgen.theory.equality import Answer, equal
 from lengthgen.theory.formula import FormulaError, exact, parse
 from lengthgen.theory.formula.periods import joint_period, repeats
 from lengthgen.theory.lrc import profile
 from lengthgen.theory.pattern import from_formula
+from lengthgen.theory.zero.equality import Answer, equal
 from tests.oracles.elements import random_real_text
 from tests.oracles.formulas import random_text
 

@@ -9,12 +9,20 @@ import mpmath
 import pytest
 import sympy as sp
 
-from lengthgen.theory.equality import Answer, equal
 from lengthgen.theory.formula import FormulaError, exact, parse
-from lengthgen.theory.formula.monotone import S, constant_sign, direction
-from lengthgen.theory.formula.progressions import Course, Path, all_distinct, follow_path, takes_infinitely_many_values
-from lengthgen.theory.formula.stepwise import FractionalPart
+from lengthgen.theory.formula.asymptotics import S, constant_sign, direction
+from lengthgen.theory.formula.progressions import (
+    Course,
+    FractionalPart,
+    Path,
+    UndecidedChoice,
+    all_distinct,
+    evaluate,
+    follow_path,
+    takes_infinitely_many_values,
+)
 from lengthgen.theory.formula.syntax import names
+from lengthgen.theory.zero.equality import Answer, equal
 from tests.oracles.formulas import NoValue, Unsure, by_python, random_text
 
 STEPS = 48
@@ -379,3 +387,10 @@ def test_parameters_are_followed_as_symbols_or_at_given_numbers() -> None:
     assert fixed is not None
     assert all_distinct(fixed)
     assert _course("1 if a > 0 else 2", PATHS[1], a=a) is None
+
+
+@pytest.mark.parametrize("text", ["1 if 1 - 20000/j > 0 else 2", "1 if 100000/sqrt(j) - 1 > 0 else 2"])
+def test_a_choice_that_changes_only_far_out_is_undecided(text: str) -> None:
+    """A sign that the limit does not share is not the sign at every step."""
+    with pytest.raises(UndecidedChoice):
+        evaluate(parse(text).nodes[0], {"i": 1, "j": S + 1})

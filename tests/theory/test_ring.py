@@ -10,10 +10,9 @@ import pytest
 
 from lengthgen.theory.formula import parse
 from lengthgen.theory.formula.canonical import BY_DISTANCE, element_of
-from lengthgen.theory.ring import Element, Ring, TooLong, constant, name, plus
-from lengthgen.theory.ring_factors import factored
-from lengthgen.theory.ring_functions import is_zero, never_zero
-from lengthgen.theory.ring_signs import is_negative, is_nonnegative, is_positive
+from lengthgen.theory.zero.ring import Element, Ring, TooLong, constant, name, plus
+from lengthgen.theory.zero.ring_functions import factored, is_zero, never_zero
+from lengthgen.theory.zero.ring_signs import is_negative, is_nonnegative, is_positive
 from tests.oracles import elements as oracle
 from tests.oracles.elements import random_real_text
 from tests.oracles.formulas import NoValue, Unsure, by_python, random_text
@@ -27,7 +26,7 @@ def _element(text: str, at: Any = ()) -> Element | None:
 
 def _zero(text: str) -> bool:
     element = _element(text)
-    return element is not None and is_zero(Ring(), element)
+    return element is not None and is_zero(element)
 
 
 def _texts() -> list[str]:
@@ -73,7 +72,7 @@ def test_signs_and_zeros_of_random_formulas_hold_at_every_pair() -> None:
             continue
         try:
             claims = {
-                "zero": is_zero(Ring(), element),
+                "zero": is_zero(element),
                 "positive": is_positive(element),
                 "negative": is_negative(element),
                 "not negative": is_nonnegative(element),

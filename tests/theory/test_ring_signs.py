@@ -4,7 +4,7 @@ import pytest
 
 from lengthgen.theory.formula import parse
 from lengthgen.theory.formula.canonical import element_of
-from lengthgen.theory.ring_signs import is_positive
+from lengthgen.theory.zero.ring_signs import is_positive
 
 
 @pytest.mark.parametrize("text", ["n - 1/2", "n**2 - 1/2", "2*j - i - 1/2", "n**2 - i**2 + 1/2", "n*j + i - 3/2"])

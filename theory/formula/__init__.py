@@ -47,9 +47,14 @@ class Formula:
         return tuple(node for row in self.rows for node in row)
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """Variables and parameters that occur in the formula."""
+        return frozenset().union(*map(names, self.nodes))
+
+    @cached_property
     def variables(self) -> frozenset[str]:
         """Variables among i, j and n that occur in the formula."""
-        return frozenset().union(*map(names, self.nodes)) & frozenset(VARIABLES)
+        return self.names & frozenset(VARIABLES)
 
     @cached_property
     def exact_only(self) -> bool:

@@ -8,7 +8,7 @@ caller then evaluates the pairs one by one with `lengthgen.theory.formula.exact`
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number,
 
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Positions = Mapping[str, Integers]
+"""Variable -> its value at each pair."""
+Values = TypeVar("Values")
 
 _LIMIT = 2**63 - 1
 
@@ -51,7 +54,7 @@ class FractionArray:
         return [top if bottom == 1 else Fraction(top, bottom) for top, bottom in fractions], codes
 
 
-def evaluate(node: Node, at: Mapping[str, Integers]) -> FractionArray:
+def evaluate(node: Node, at: Positions) -> FractionArray:
     """Values of the tree at the pairs that `at` describes.
 
     Args:
@@ -68,56 +71,81 @@ def evaluate(node: Node, at: Mapping[str, Integers]) -> FractionArray:
             return _from_reduced(numerator, denominator)
         case Name(name=name) if name in at:
             return FractionArray(at[name])
-        case ComparisonChain(tests=tests, sides=sides):
-            return _comparison_chain(tests, sides, at)
+        case ComparisonChain() as chain:
+            return FractionArray(truth_of_chain(chain, at, evaluate, _passes, _select))
         case Operation(name="if", operands=(condition, then, otherwise)):
             return _choose(_nonzero(evaluate(condition, at)), then, otherwise, at)
-        case Operation(name="and" | "or" as name, operands=parts):
-            return _and_or(name, parts, at)
+        case Operation(name="and" | "or") as connected:
+            return FractionArray(truth_of_parts(connected, at, lambda part, where: _nonzero(evaluate(part, where))))
         case Operation(name=name, operands=parts) if name in _OPERATIONS:
             return _OPERATIONS[name](*(evaluate(part, at) for part in parts))
     raise NotVectorised
 
 
-def _comparison_chain(tests: tuple[str, ...], sides: tuple[Node, ...], at: Mapping[str, Integers]) -> FractionArray:
-    """1 where all comparisons hold, else 0; a side is computed only at pairs where it is needed."""
+def truth_of_chain(
+    chain: ComparisonChain,
+    at: Positions,
+    evaluate_at: Callable[[Node, Positions], Values],
+    passes: Callable[[str, Values, Values], Mask],
+    select: Callable[[Values, Mask], Values],
+) -> Integers:
+    """1 where all comparisons hold, else 0: int64 [m]; a side is computed only at pairs where it is needed.
+
+    Args:
+        chain: the comparisons.
+        at: positions of the pairs.
+        evaluate_at: (tree, positions) -> its values at these pairs, in some form.
+        passes: (test, left, right) -> where the comparison holds.
+        select: (values, mask) -> the values at the pairs of the mask.
+    """
     result = np.ones(len(at["i"]), dtype=np.int64)
     pending = np.arange(len(result))
-    left = evaluate(sides[0], at)
-    for test, side in zip(tests, sides[1:], strict=True):
+    left = evaluate_at(chain.sides[0], at)
+    for test, side in zip(chain.tests, chain.sides[1:], strict=True):
         if not pending.size:
             break
-        right = evaluate(side, _at_pairs(at, pending))
-        passed = _COMPARISONS[test](*_common_numerators(left, right))
+        right = evaluate_at(side, at_pairs(at, pending))
+        passed = passes(test, left, right)
         result[pending[~passed]] = 0
-        pending, left = pending[passed], _select(right, passed)
-    return FractionArray(result)
+        pending, left = pending[passed], select(right, passed)
+    return result
 
 
-def _choose(condition: Mask, then: Node, otherwise: Node, at: Mapping[str, Integers]) -> FractionArray:
+def truth_of_parts(connected: Operation, at: Positions, holds_at: Callable[[Node, Positions], Mask]) -> Integers:
+    """1 where `and` or `or` holds, else 0: int64 [m]; a part is computed only where those before it decide nothing.
+
+    Args:
+        connected: the operation.
+        at: positions of the pairs.
+        holds_at: (tree, positions) -> where the tree holds.
+    """
+    pending = np.arange(len(at["i"]))
+    result = np.full(len(pending), int(connected.name == "and"), dtype=np.int64)
+    for part in connected.operands:
+        if not pending.size:
+            break
+        holds = holds_at(part, at_pairs(at, pending))
+        decided = ~holds if connected.name == "and" else holds
+        result[pending[decided]] = int(connected.name == "or")
+        pending = pending[~decided]
+    return result
+
+
+def at_pairs(at: Positions, selection: Any) -> dict[str, Integers]:
+    """Positions of the selected pairs."""
+    return {name: values[selection] for name, values in at.items()}
+
+
+def _choose(condition: Mask, then: Node, otherwise: Node, at: Positions) -> FractionArray:
     """Values of `then` where the condition holds and of `otherwise` elsewhere."""
     numerator = np.zeros(len(condition), dtype=np.int64)
     denominator = np.ones(len(condition), dtype=np.int64)
     for mask, branch in ((condition, then), (~condition, otherwise)):
         if mask.any():
-            values = evaluate(branch, _at_pairs(at, mask))
+            values = evaluate(branch, at_pairs(at, mask))
             numerator[mask] = values.numerator
             denominator[mask] = 1 if values.denominator is None else values.denominator
     return _from_reduced(numerator, denominator)
-
-
-def _and_or(name: str, parts: tuple[Node, ...], at: Mapping[str, Integers]) -> FractionArray:
-    """`and` or `or`: each part is computed only at pairs that the parts before it leave undecided."""
-    pending = np.arange(len(at["i"]))
-    result = np.full(len(pending), int(name == "and"), dtype=np.int64)
-    for part in parts:
-        if not pending.size:
-            break
-        holds = _nonzero(evaluate(part, _at_pairs(at, pending)))
-        decided = ~holds if name == "and" else holds
-        result[pending[decided]] = int(name == "or")
-        pending = pending[~decided]
-    return FractionArray(result)
 
 
 def _nonzero(array: FractionArray) -> Mask:
@@ -125,9 +153,9 @@ def _nonzero(array: FractionArray) -> Mask:
     return np.asarray(array.numerator != 0)
 
 
-def _at_pairs(at: Mapping[str, Integers], selection: Any) -> dict[str, Integers]:
-    """Positions of the selected pairs."""
-    return {name: values[selection] for name, values in at.items()}
+def _passes(test: str, left: FractionArray, right: FractionArray) -> Mask:
+    """Mask of the pairs at which a comparison holds."""
+    return _COMPARISONS[test](*_common_numerators(left, right))
 
 
 def _select(array: FractionArray, selection: Any) -> FractionArray:

@@ -3,9 +3,9 @@
 from fractions import Fraction
 from functools import lru_cache, reduce
 
-from lengthgen.theory import ring_functions as functions
 from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation
-from lengthgen.theory.ring import (
+from lengthgen.theory.zero import ring_functions
+from lengthgen.theory.zero.ring import (
     DISTANCE,
     PI,
     Element,
@@ -63,7 +63,7 @@ def _to_element(node: Node, at: Substitution) -> Element:
             return _and_or(
                 "and",
                 [
-                    functions.compared(test, plus(_require_element(left, at), _require_element(right, at), -1))
+                    ring_functions.compared(test, plus(_require_element(left, at), _require_element(right, at), -1))
                     for test, left, right in pairs
                 ],
             )
@@ -79,7 +79,7 @@ def _to_element(node: Node, at: Substitution) -> Element:
             return (
                 chosen
                 if chosen == other
-                else functions.called("if", _truth(_require_element(condition, at)), chosen, other)
+                else ring_functions.called("if", _truth(_require_element(condition, at)), chosen, other)
             )
         case Operation(name="abs", operands=(Operation(name="*" | "/" as operation, operands=operands),)):
             return _operation(Ring(), operation, [_require_element(Operation("abs", (part,)), at) for part in operands])
@@ -88,7 +88,7 @@ def _to_element(node: Node, at: Substitution) -> Element:
         ):
             # Taking the absolute value first avoids multiplying out products of sines and cosines.
             size = _require_element(Operation("abs", (operand,)), at)
-            return functions.power(Ring(), size, constant(Fraction(times, 2)))
+            return ring_functions.power(Ring(), size, constant(Fraction(times, 2)))
         case Operation(name=operation, operands=operands):
             return _operation(Ring(), operation, [_require_element(part, at) for part in operands])
     raise AssertionError(node)
@@ -96,7 +96,7 @@ def _to_element(node: Node, at: Substitution) -> Element:
 
 def _truth(element: Element) -> Element:
     """1 if the element is not zero, else 0."""
-    return functions.compared("!=", element)
+    return ring_functions.compared("!=", element)
 
 
 def _and_or(operation: str, truths: list[Element]) -> Element:
@@ -106,7 +106,7 @@ def _and_or(operation: str, truths: list[Element]) -> Element:
         return constant(deciding)
     undecided = [truth for truth in truths if as_constant(truth) is None]
     if len(undecided) > 1:
-        return functions.called(operation, *undecided)
+        return ring_functions.called(operation, *undecided)
     return undecided[0] if undecided else constant(1 - deciding)
 
 
@@ -127,38 +127,38 @@ def _operation(ring: Ring, operation: str, operands: list[Element]) -> Element:
         case "/":
             return _quotient(ring, first, last)
         case "//":
-            return functions.floor(_quotient(ring, first, last))
+            return ring_functions.floor(_quotient(ring, first, last))
         case "%":
-            return plus(first, ring.times(last, functions.floor(_quotient(ring, first, last))), -1)
+            return plus(first, ring.times(last, ring_functions.floor(_quotient(ring, first, last))), -1)
         case "**":
-            return functions.power(ring, first, last)
+            return ring_functions.power(ring, first, last)
         case "sqrt":
-            return functions.power(ring, first, constant(_HALF))
+            return ring_functions.power(ring, first, constant(_HALF))
         case "exp":
-            return functions.exponential(ring, first)
+            return ring_functions.exponential(ring, first)
         case "log":
-            return functions.logarithm(ring, first)
+            return ring_functions.logarithm(ring, first)
         case "sin" | "cos":
             return ring.wave(operation, first)
         case "abs":
-            return functions.absolute(ring, first)
+            return ring_functions.absolute(ring, first)
         case "floor":
-            return functions.floor(first)
+            return ring_functions.floor(first)
         case "ceil":
-            return scaled(functions.floor(scaled(first, -1)), -1)
+            return scaled(ring_functions.floor(scaled(first, -1)), -1)
         case "min" | "max":
             sign = 1 if operation == "max" else -1
             return reduce(lambda first, second: _extreme(ring, first, second, sign), operands)
         case "gcd":
-            return functions.called("gcd", *sorted(operands, key=lambda operand: spelled(frozen(operand))))
+            return ring_functions.called("gcd", *sorted(operands, key=lambda operand: spelled(frozen(operand))))
     raise AssertionError(operation)
 
 
 def _quotient(ring: Ring, numerator: Element, denominator: Element) -> Element:
-    return ring.times(numerator, functions.inverse(ring, denominator))
+    return ring.times(numerator, ring_functions.inverse(ring, denominator))
 
 
 def _extreme(ring: Ring, first: Element, second: Element, sign: int) -> Element:
     """Maximum (sign 1) or minimum (sign -1) as (a + b +- |a - b|) / 2."""
-    gap = functions.absolute(ring, plus(first, second, -1))
+    gap = ring_functions.absolute(ring, plus(first, second, -1))
     return scaled(plus(plus(first, second), gap, sign), _HALF)

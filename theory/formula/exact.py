@@ -8,6 +8,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 from lengthgen.theory.formula.syntax import (
@@ -184,13 +185,13 @@ def _real_power(base: Value, exponent: Value) -> Value:
         if exponent < 0 and _is_zero(plain(base)):
             raise ZeroDivisionError
         if abs(exponent) > 1:
-            _check_power_size(base, int(exponent))
+            _check_size(base, lambda ball: 0 if ball.contains(0) else abs(ball).log() * int(exponent))
         return base**exponent
     if _sign_if_defined(base, lambda: f"({_shorten(base)})**({_shorten(exponent)}) is not real") == 0:
         if _sign(plain(exponent)) < 0:
             raise ZeroDivisionError
         return _sympy().Integer(0)
-    _check_size(exponent * _sympy().log(base))
+    _check_size(exponent * _sympy().log(base), lambda ball: ball)
     try:
         return base**exponent
     except ValueError:  # sympy 1.14 rejects factors that it found itself and that are not prime
@@ -199,28 +200,20 @@ def _real_power(base: Value, exponent: Value) -> Value:
 
 def _exponential(value: Value) -> Value:
     """Exponential of a value; its size is checked first."""
-    _check_size(_symbolic(value))
+    _check_size(_symbolic(value), lambda ball: ball)
     return _sympy().exp(_symbolic(value))
 
 
-def _check_size(logarithm: Value) -> None:
-    """Raise `FormulaError` if a number with this natural logarithm, or its inverse, has more than MAX_BITS bits.
+def _check_size(value: Value, logarithm: Callable[[Any], Any]) -> None:
+    """Raise `FormulaError` if a number, or its inverse, has more than MAX_BITS bits.
 
-    Without this check, sympy would not finish on towers of exponentials.
+    `logarithm` takes the ball of the value to that of the number's natural logarithm. Without this check, sympy would
+    not finish on towers of exponentials, and is slow on the logarithm of an absolute value.
     """
-    from lengthgen.theory.enclosure import enclose
+    from lengthgen.theory.zero.enclosure import enclose
 
-    ball = None if logarithm.free_symbols else enclose(logarithm, bits=_SIZE_BITS)
-    if ball is not None and abs(ball) > MAX_BITS:
-        raise FormulaError(f"a number of more than {MAX_BITS} bits comes up")
-
-
-def _check_power_size(base: Value, exponent: int) -> None:
-    """Same as `_check_size`, for an integer power: sympy is slow on the logarithm of an absolute value."""
-    from lengthgen.theory.enclosure import enclose
-
-    ball = None if base.free_symbols else enclose(base, bits=_SIZE_BITS)
-    if ball is not None and not ball.contains(0) and abs(abs(ball).log() * exponent) > MAX_BITS:
+    ball = None if value.free_symbols else enclose(value, bits=_SIZE_BITS)
+    if ball is not None and abs(logarithm(ball)) > MAX_BITS:
         raise FormulaError(f"a number of more than {MAX_BITS} bits comes up")
 
 
@@ -236,7 +229,7 @@ def _divide(first: Value, second: Value) -> Value:
 
 def _floor(value: Value) -> int:
     """Floor of a value that may be irrational."""
-    from lengthgen.theory.equality import floor
+    from lengthgen.theory.zero.equality import floor
 
     integer = floor(value)
     if integer is None:
@@ -259,18 +252,9 @@ def _quotient(first: Value, second: Value) -> Value:
     return _symbolic(first) / _symbolic(second)
 
 
-def _minimum(*values: Value) -> Value:
-    least = values[0]
-    for value in values[1:]:
-        least = value if compare(value, least) < 0 else least
-    return least
-
-
-def _maximum(*values: Value) -> Value:
-    largest = values[0]
-    for value in values[1:]:
-        largest = value if compare(value, largest) > 0 else largest
-    return largest
+def _extreme(side: int) -> Callable[..., Value]:
+    """Minimum (side -1) or maximum (side 1), the first of equal values."""
+    return lambda *values: reduce(lambda best, value: value if compare(value, best) == side else best, values)
 
 
 def _sine_or_cosine(name: str) -> Callable[[Value], Value]:
@@ -278,7 +262,8 @@ def _sine_or_cosine(name: str) -> Callable[[Value], Value]:
 
 
 def _square_root(value: Value) -> Value:
-    return _power(value, Fraction(1, 2)) if isinstance(value, int | Fraction) else _real_power(value, _one_half())
+    half = Fraction(1, 2)
+    return _power(value, half) if isinstance(value, int | Fraction) else _real_power(value, _symbolic(half))
 
 
 def _logarithm(value: Value) -> Value:
@@ -322,8 +307,8 @@ _IRRATIONAL: dict[str, Callable[..., Value]] = {
     "%": _remainder,
     "**": lambda base, exponent: _real_power(_symbolic(base), _symbolic(exponent)),
     "not": lambda value: int(not holds(value)),
-    "min": _minimum,
-    "max": _maximum,
+    "min": _extreme(-1),
+    "max": _extreme(1),
     "abs": lambda value: _sympy().Abs(value),
     "floor": _floor,
     "ceil": lambda value: -_floor(-value),
@@ -338,7 +323,7 @@ def _is_zero(value: Value) -> bool:
     """
     if isinstance(value, int | Fraction):
         return value == 0
-    from lengthgen.theory.equality import Answer, zero
+    from lengthgen.theory.zero.equality import Answer, zero
 
     answer = zero(value)
     if answer is Answer.UNDECIDED:
@@ -352,7 +337,7 @@ def _sign(value: Value) -> int:
     Raises:
         FormulaError: the sign depends on a parameter or cannot be decided.
     """
-    from lengthgen.theory.equality import sign
+    from lengthgen.theory.zero.equality import sign
 
     value_sign = sign(value)
     if value_sign is None:
@@ -378,13 +363,9 @@ def _shorten(value: Value) -> str:
 
 def _symbolic(value: Value) -> Value:
     """Value as a sympy expression."""
-    from lengthgen.theory.equality import to_sympy
+    from lengthgen.theory.zero.equality import to_sympy
 
     return to_sympy(value)
-
-
-def _one_half() -> Value:
-    return _sympy().Rational(1, 2)
 
 
 def _sympy() -> Any:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from lengthgen.theory.formula import blocks, exact
 from lengthgen.theory.formula.canonical import element_of
-from lengthgen.theory.formula.domain import defined_everywhere
+from lengthgen.theory.formula.definedness import defined_everywhere
 from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, may_be_irrational, names
-from lengthgen.theory.ring import Key, is_monomial, whole_turn
+from lengthgen.theory.zero.ring import Key, is_monomial, whole_turn
 
 Integers = NDArray[np.int64]
 Value = Any
@@ -75,13 +75,17 @@ def evaluate(node: Node, at: Mapping[str, Integers], parameters: Mapping[str, Va
         case Name(name=name):
             values, codes = np.unique(at[name], return_inverse=True)
             return IndexedValues(values.tolist(), codes)
-        case ComparisonChain(tests=tests, sides=sides):
-            return _comparison_chain(tests, sides, at, parameters)
+        case ComparisonChain() as chain:
+            truth = blocks.truth_of_chain(
+                chain, at, lambda side, where: evaluate(side, where, parameters), _passes, _select
+            )
+            return _deduplicate((0, 1), truth)
         case Operation(name="if", operands=(condition, then, otherwise)):
             holds = _holds(evaluate(condition, at, parameters))
             return _choose(holds, (then, otherwise), at, parameters)
-        case Operation(name="and" | "or" as name, operands=parts):
-            return _and_or(name, parts, at, parameters)
+        case Operation(name="and" | "or") as connected:
+            truth = blocks.truth_of_parts(connected, at, lambda part, where: _holds(evaluate(part, where, parameters)))
+            return _deduplicate((0, 1), truth)
         case Operation(name="sin" | "cos" as name, operands=(angle,)) if (turns := _half_turns(angle)) is not None:
             return _sine_or_cosine(name, turns, at)
         case Operation(name=name, operands=parts):
@@ -150,11 +154,6 @@ def _holds(condition: IndexedValues) -> NDArray[np.bool_]:
     return np.array([exact.holds(value) for value in condition.values])[condition.codes]
 
 
-def _at_pairs(at: Mapping[str, Integers], selection: Any) -> dict[str, Integers]:
-    """Positions of the selected pairs."""
-    return {name: positions[selection] for name, positions in at.items()}
-
-
 def _choose(
     holds: NDArray[np.bool_],
     branches: tuple[Node, Node],
@@ -166,41 +165,18 @@ def _choose(
     codes = np.empty(len(holds), dtype=np.int64)
     for mask, branch in zip((holds, ~holds), branches, strict=True):
         if mask.any():
-            branch_values = evaluate(branch, _at_pairs(at, mask), parameters)
+            branch_values = evaluate(branch, blocks.at_pairs(at, mask), parameters)
             codes[mask] = branch_values.codes + len(values)
             values += branch_values.values
     return _deduplicate(values, codes)
 
 
-def _and_or(
-    name: str, parts: tuple[Node, ...], at: Mapping[str, Integers], parameters: Mapping[str, Value]
-) -> IndexedValues:
-    """`and` or `or`: each part is computed only at pairs that the parts before it leave undecided."""
-    pending = np.arange(len(at["i"]))
-    result = np.full(len(pending), int(name == "and"), dtype=np.int64)
-    for part in parts:
-        if not pending.size:
-            break
-        holds = _holds(evaluate(part, _at_pairs(at, pending), parameters))
-        decided = ~holds if name == "and" else holds
-        result[pending[decided]] = int(name == "or")
-        pending = pending[~decided]
-    return _deduplicate((0, 1), result)
+def _passes(test: str, left: IndexedValues, right: IndexedValues) -> NDArray[np.bool_]:
+    """Mask of the pairs at which a comparison holds."""
+    compared = _apply(lambda a, b: exact.COMPARISONS[test](exact.compare(a, b)), [left, right])
+    return np.array([bool(value) for value in compared.values])[compared.codes]
 
 
-def _comparison_chain(
-    tests: tuple[str, ...], sides: tuple[Node, ...], at: Mapping[str, Integers], parameters: Mapping[str, Value]
-) -> IndexedValues:
-    """1 where all comparisons hold, else 0; a side is computed only at pairs where it is needed."""
-    result = np.ones(len(at["i"]), dtype=np.int64)
-    pending = np.arange(len(result))
-    left = evaluate(sides[0], at, parameters)
-    for test, side in zip(tests, sides[1:], strict=True):
-        if not pending.size:
-            break
-        right = evaluate(side, _at_pairs(at, pending), parameters)
-        compared = _apply(lambda a, b, test=test: exact.COMPARISONS[test](exact.compare(a, b)), [left, right])
-        passed = np.array([bool(value) for value in compared.values])[compared.codes]
-        result[pending[~passed]] = 0
-        pending, left = pending[passed], IndexedValues(right.values, right.codes[passed])
-    return _deduplicate((0, 1), result)
+def _select(indexed: IndexedValues, selection: NDArray[np.bool_]) -> IndexedValues:
+    """Values at the selected pairs."""
+    return IndexedValues(indexed.values, indexed.codes[selection])

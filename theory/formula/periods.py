@@ -18,8 +18,8 @@ from lengthgen.theory.formula.linear import linear
 from lengthgen.theory.formula.progressions import PATHS, follow_path
 from lengthgen.theory.formula.structure import Structure, dependence, simplify_choices
 from lengthgen.theory.formula.syntax import ComparisonChain, Name, Node, Number, Operation, children, names
-from lengthgen.theory.ring import POSITIONS, is_monomial
-from lengthgen.theory.ring import names as names_in
+from lengthgen.theory.zero.ring import POSITIONS, is_monomial
+from lengthgen.theory.zero.ring import names as names_in
 
 _TURN = Operation("*", (Number(2), Name("pi")))
 

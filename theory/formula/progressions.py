@@ -1,29 +1,28 @@
 """Values of a formula along a path of pairs i = a + b t, j = c + d t, t = 0, 1, 2, ..., as expressions without choices.
 
-The path is split until no choice is left.  A comparison whose outcome is eventually constant is decided by starting
-later; `%`, floors and alternating signs are removed by taking every P-th step.  The result is a finite set of single
-steps, and finitely many arithmetic progressions of steps, each with one expression that holds at all its steps.
+The path is split until no choice is left. A comparison whose outcome is eventually constant is decided by starting
+later; `%`, floors and alternating signs are removed by taking every P-th step. The result is a finite set of single
+steps, and finitely many arithmetic progressions of steps, each with one expression in s that holds at its steps
+s = 0, 1, 2, ... From these follows whether infinitely many values occur, and whether any value occurs twice.
+
+`evaluate` gives the expression of one progression, or asks for another split by an exception: `StartLater` if the
+outcome of a choice may change at small s, `SplitByPeriod` if a floor or an alternating sign must be looked at for every
+P-th step separately, `UndecidedChoice` if a choice cannot be decided.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import lcm
+from fractions import Fraction
+from math import comb, lcm
 from typing import Any
 
 import sympy as sp
 
-from lengthgen.theory.equality import Answer, equal
 from lengthgen.theory.formula import exact
-from lengthgen.theory.formula.leading_terms import limit
-from lengthgen.theory.formula.monotone import Expression, S, as_polynomial, constant_sign, direction
-from lengthgen.theory.formula.stepwise import FractionalPart, SplitByPeriod, StartLater, UndecidedChoice, evaluate
+from lengthgen.theory.formula.asymptotics import Expression, S, as_polynomial, constant_sign, direction, limit
 from lengthgen.theory.formula.structure import Structure
-from lengthgen.theory.formula.syntax import FormulaError, Node
-
-MOST_PIECES = 500
-"""Largest number of progressions."""
-MOST_SINGLE = 20_000
-"""Largest number of single steps."""
+from lengthgen.theory.formula.syntax import ComparisonChain, FormulaError, Name, Node, Number, Operation
+from lengthgen.theory.zero.equality import Answer, equal
 
 Path = Mapping[str, tuple[int, int]]
 """Variable -> (start, increment per step)."""
@@ -34,6 +33,41 @@ PATHS: dict[Structure, Path] = {
     Structure.QUERY: {"i": (1, 0), "j": (1, 1)},
 }
 """Paths that show all values of a pattern of one position or of the distance; step t has scale t + 1."""
+
+MOST_PIECES = 500
+"""Largest number of progressions."""
+MOST_SINGLE = 20_000
+"""Largest number of single steps."""
+
+MOST_TERMS = 2_000
+"""Largest number of terms of an expression that is multiplied out."""
+MOST_INSIDE = 40
+"""Largest number of terms inside a function: sympy differentiates it repeatedly to find its sign."""
+_LATEST = 2**14
+"""Largest step up to which the sign of a monotone expression is searched for."""
+_FUNCTIONS = frozenset({"sqrt", "log", "exp", "sin", "cos"})
+
+
+class UndecidedChoice(Exception):
+    """The outcome of a choice in the formula cannot be decided."""
+
+
+@dataclass
+class SplitByPeriod(Exception):
+    """Request to treat each residue of the step modulo `period` separately."""
+
+    period: int
+
+
+@dataclass
+class StartLater(Exception):
+    """Request to start the progression `steps` steps later."""
+
+    steps: int
+
+
+class FractionalPart(sp.Dummy):  # type: ignore[misc]  # sympy has no types
+    """Unknown fractional part that a floor removes at some s: a number u with 0 <= u < 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,3 +224,263 @@ def _is_linear(expression: Expression) -> bool:
     """True if the expression is linear in s, with rational coefficients."""
     polynomial = as_polynomial(expression)
     return polynomial is not None and polynomial.degree() <= 1
+
+
+def evaluate(node: Node, at: Mapping[str, Any]) -> Expression:
+    """Expression in s that equals the value of the tree at every step of the progression.
+
+    Args:
+        node: the tree.
+        at: i, j and, if it occurs, n as expressions in s; and the parameters.
+
+    Raises:
+        SplitByPeriod, StartLater: the progression has to be split first.
+        UndecidedChoice: a choice in the tree cannot be decided.
+    """
+    match node:
+        case Number(value=value):
+            return sp.Rational(Fraction(value).numerator, Fraction(value).denominator)
+        case Name(name="pi"):
+            return sp.pi
+        case Name(name=name):
+            return sp.sympify(at[name])
+        case ComparisonChain(tests=tests, sides=sides):
+            left = evaluate(sides[0], at)
+            for test, side in zip(tests, sides[1:], strict=True):
+                right = evaluate(side, at)
+                if not exact.COMPARISONS[test](_decided_sign(left - right)):
+                    return sp.Integer(0)
+                left = right
+            return sp.Integer(1)
+        case Operation(name="if", operands=(condition, then, otherwise)):
+            return evaluate(then if _decided_sign(evaluate(condition, at)) else otherwise, at)
+        case Operation(name="and", operands=parts):
+            return sp.Integer(all(_decided_sign(evaluate(part, at)) for part in parts))
+        case Operation(name="or", operands=parts):
+            return sp.Integer(any(_decided_sign(evaluate(part, at)) for part in parts))
+        case Operation(name=name, operands=parts):
+            return _apply(name, [evaluate(part, at) for part in parts])
+    raise AssertionError(node)
+
+
+def _apply(name: str, operands: list[Expression]) -> Expression:
+    """Result of an operation on expressions in s."""
+    first, last = operands[0], operands[-1]
+    if name in _FUNCTIONS and len(sp.Add.make_args(first)) > MOST_INSIDE:
+        raise UndecidedChoice
+    match name:
+        case "+":
+            return sp.expand(first + last)
+        case "-":
+            return sp.expand(first - last)
+        case "*":
+            return _product(first, last)
+        case "/":
+            return _product(first, 1 / _nonzero(last))
+        case "neg":
+            return -first
+        case "pos":
+            return first
+        case "not":
+            return sp.Integer(_decided_sign(first) == 0)
+        case "abs":
+            return first * _decided_sign(first)
+        case "min" | "max":
+            best = first
+            for operand in operands[1:]:
+                best = operand if _decided_sign(operand - best) == (1 if name == "max" else -1) else best
+            return best
+        case "floor":
+            return _floor(first)
+        case "ceil":
+            return -_floor(-first)
+        case "//":
+            return _floor(first / _nonzero(last))
+        case "%":
+            return sp.expand(first - _product(last, _floor(first / _nonzero(last))))
+        case "**":
+            return _power(first, last)
+        case "gcd":
+            return _gcd(first, last)
+        case "sqrt":
+            return _root(first, sp.Rational(1, 2)) if _decided_sign(first) >= 0 else _undecided()
+        case "log":
+            return sp.log(first) if _decided_sign(first) > 0 else _undecided()
+        case "exp":
+            return sp.exp(first)
+        case "sin" | "cos":
+            return _sine_or_cosine(getattr(sp, name), first)
+    raise AssertionError(name)
+
+
+def _product(first: Expression, last: Expression) -> Expression:
+    """Product, multiplied out; raises `UndecidedChoice` if it would have too many terms."""
+    if len(sp.Add.make_args(first)) * len(sp.Add.make_args(last)) > MOST_TERMS:
+        raise UndecidedChoice
+    return sp.expand(first * last)
+
+
+def _undecided() -> Expression:
+    """Raise `UndecidedChoice`, in place of an expression."""
+    raise UndecidedChoice
+
+
+def _decided_sign(expression: Expression) -> int:
+    """Sign at every s, for real s >= 0 unless it is 0; raises `StartLater` if it holds only later."""
+    if expression.atoms(FractionalPart):
+        raise UndecidedChoice
+    expression = sp.expand(expression)
+    sign_everywhere = constant_sign(expression)
+    if sign_everywhere is not None:
+        return sign_everywhere
+    polynomial = as_polynomial(expression)
+    if polynomial is not None:
+        raise StartLater(_after_last_root(polynomial))
+    trend = direction(expression)
+    if not trend:
+        raise UndecidedChoice
+    s = 0
+    while s <= _LATEST:
+        if _sign_of(expression.subs(S, s)) == trend:
+            # The expression is monotone, so it keeps this sign from here on.
+            if s == 0:
+                return trend
+            raise StartLater(s)
+        s = 2 * s or 1
+    end_value = limit(expression, S)
+    if end_value is not None and (
+        end_value in (0, -trend * sp.oo) or (end_value.is_finite and _sign_of(end_value) == -trend)
+    ):
+        return -trend
+    raise UndecidedChoice
+
+
+def _sign_of(number: Expression) -> int | None:
+    """Sign of a number; None if it is not decided."""
+    return constant_sign(sp.sympify(exact.plain(number)))
+
+
+def _after_last_root(polynomial: sp.Poly) -> int:
+    """Least integer s >= 1 from which on the polynomial has no real root."""
+    upper = 1
+    while polynomial.count_roots(upper, None):
+        upper *= 2
+    lower = upper // 2
+    while upper - lower > 1:
+        middle = (upper + lower) // 2
+        if polynomial.count_roots(middle, None):
+            lower = middle
+        else:
+            upper = middle
+    return upper
+
+
+def _nonzero(expression: Expression) -> Expression:
+    """Return the expression; raise `UndecidedChoice` if it is zero."""
+    if _decided_sign(expression) == 0:
+        raise UndecidedChoice
+    return expression
+
+
+def _floor(expression: Expression) -> Expression:
+    """Floor of an expression in s.
+
+    For a polynomial with rational coefficients: (p - p mod D) / D, with D their common denominator, if p mod D is
+    constant.
+    """
+    expression = sp.expand(expression)
+    if S not in expression.free_symbols:
+        return sp.Integer(exact.apply("floor", [exact.plain(expression)]))
+    polynomial = as_polynomial(expression)
+    if polynomial is None:
+        return expression - FractionalPart("u")
+    denominator = lcm(*(int(coefficient.q) for coefficient in polynomial.all_coeffs()))
+    scaled = polynomial * denominator
+    residue = int(scaled.eval(0)) % denominator
+    if any(int(coefficient) % denominator for coefficient in scaled.all_coeffs()[:-1]):
+        raise SplitByPeriod(denominator)
+    return sp.expand((scaled.as_expr() - residue) / denominator)
+
+
+def _power(base: Expression, exponent: Expression) -> Expression:
+    """Power base ** exponent of two expressions in s."""
+    exponent = sp.expand(exponent)
+    if S not in exponent.free_symbols:
+        if exponent.is_Integer:
+            _check_terms(base, exponent)
+            return sp.expand((base if exponent >= 0 else _nonzero(base)) ** exponent)
+        decided_sign = _decided_sign(base)
+        if decided_sign == 0 and exponent.is_positive:
+            return sp.Integer(0)
+        return _root(base, exponent) if decided_sign > 0 else _undecided()
+    if S not in base.free_symbols:
+        base_sign = constant_sign(base)
+        if base_sign == 0:
+            return sp.Integer(_decided_sign(exponent) == 0) if _decided_sign(exponent) >= 0 else _undecided()
+        if base_sign == -1:
+            return _parity(exponent) * _power(-base, exponent)
+        return base**exponent if base_sign == 1 else _undecided()
+    _check_terms(base, exponent.as_coeff_Add()[0])  # sympy multiplies out b**(s + 3) to b**s * b**3
+    return base**exponent if _decided_sign(base) > 0 else _undecided()
+
+
+def _check_terms(base: Expression, exponent: Expression) -> None:
+    """Raise `UndecidedChoice` if the power would have too many terms."""
+    power, terms = abs(int(exponent)), len(sp.Add.make_args(base))
+    if comb(min(power, MOST_TERMS) + terms - 1, power if power < terms else terms - 1) > MOST_TERMS:
+        raise UndecidedChoice
+
+
+def _root(base: Expression, exponent: Expression) -> Expression:
+    """Power base ** exponent with a polynomial base in factors, so that sqrt((s + 1)**2) is s + 1."""
+    if len(sp.Add.make_args(base)) > MOST_INSIDE:
+        raise UndecidedChoice
+    polynomial = as_polynomial(base)
+    return (base if polynomial is None else sp.factor(base)) ** exponent
+
+
+def _parity(exponent: Expression) -> int:
+    """(-1) ** exponent, 1 or -1, if it is the same at every s; else raises `SplitByPeriod`."""
+    polynomial = as_polynomial(exponent)
+    if polynomial is None or not _has_integer_coefficients(exponent):
+        raise UndecidedChoice
+    if any(int(coefficient) % 2 for coefficient in polynomial.all_coeffs()[:-1]):
+        raise SplitByPeriod(2)
+    return -1 if int(polynomial.eval(0)) % 2 else 1
+
+
+def _has_integer_coefficients(expression: Expression) -> bool:
+    """True if the expression is a polynomial with integer coefficients."""
+    polynomial = as_polynomial(expression)
+    return polynomial is not None and all(coefficient.is_Integer for coefficient in polynomial.all_coeffs())
+
+
+def _gcd(first: Expression, second: Expression) -> Expression:
+    """Greatest common divisor of two expressions in s, if it is the same at every s or one is the other."""
+    if first == second and _has_integer_coefficients(first):
+        return first * _decided_sign(first)
+    for polynomial_side, number in ((first, second), (second, first)):
+        if number.is_Integer and number != 0:
+            polynomial = as_polynomial(polynomial_side)
+            if polynomial is None or not _has_integer_coefficients(polynomial_side):
+                break
+            if any(int(coefficient) % int(number) for coefficient in polynomial.all_coeffs()[:-1]):
+                raise SplitByPeriod(abs(int(number)))
+            return sp.Integer(sp.igcd(int(polynomial.eval(0)), int(number)))
+    raise UndecidedChoice
+
+
+def _sine_or_cosine(function: Any, argument: Expression) -> Expression:
+    """Sine or cosine of a linear form; it is periodic if the slope is a rational multiple of pi."""
+    argument = sp.expand(argument)
+    if S not in argument.free_symbols:
+        return function(argument)
+    slope = argument.coeff(S, 1)
+    if S in (argument - slope * S).free_symbols or S in slope.free_symbols:
+        raise UndecidedChoice
+    turns = slope / (2 * sp.pi)
+    if turns.is_Rational:
+        if turns.q > 1:
+            raise SplitByPeriod(int(turns.q))
+        return function(argument - slope * S)
+    return function(argument)

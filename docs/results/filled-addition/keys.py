@@ -33,6 +33,8 @@ import torch
 from lengthgen.circuits.formats import FilledTask, filled
 from lengthgen.circuits.roles import IRRELEVANT
 from lengthgen.circuits.task import Task
+from lengthgen.empirical.experiment.judge import Estimand
+from lengthgen.empirical.experiment.outcome import outcome
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.geometry import Geometry
@@ -42,12 +44,10 @@ from lengthgen.empirical.runs.profile import Training
 from lengthgen.empirical.runs.protocol import load_protocol
 from lengthgen.empirical.runs.run import Run
 from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.statistics.e_values import Estimand
 from lengthgen.empirical.training.evaluation import teacher_forced
 from lengthgen.empirical.training.sweep import Group, groups, train_group
 from lengthgen.empirical.training.testing import load_trained
 from lengthgen.empirical.trial.frozen import stored_runs
-from lengthgen.empirical.trial.outcomes import outcome
 from lengthgen.empirical.verdict.tables import read_rows, write_rows
 from lengthgen.infrastructure.processes import pool
 

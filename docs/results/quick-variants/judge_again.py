@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import RULES
 from lengthgen.circuits.tasks import TaskSpec

@@ -9,9 +9,9 @@ from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.facts import is_zero, product, require_equal
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.grape import SOURCE
-from lengthgen.theory import algebraic, exact
 from lengthgen.theory.encodings import grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
+from lengthgen.theory.zero import algebraic, sympy_engine
 
 Group = Callable[[sp.Expr], grape.PlaneOperator]
 Basis = Callable[[int], sp.Matrix]
@@ -90,7 +90,7 @@ def _is_identity(turns: sp.Rational, n: int) -> bool:
     for entry in turned - sp.eye(2):
         zero = algebraic.is_zero(entry)
         if zero is None:
-            raise exact.Undecided(f"exp({n}L) at s = {2 * sp.pi * turns}")
+            raise sympy_engine.Undecided(f"exp({n}L) at s = {2 * sp.pi * turns}")
         if not zero:
             return False
     return True

@@ -21,11 +21,11 @@ from lengthgen.proofs_checks.facts import (
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.proofs_checks.papers.grape.unipotent import inverse_transpose
-from lengthgen.theory.domain import in_domain
-from lengthgen.theory.enclosure import enclose
+from lengthgen.theory.domains import in_domain
 from lengthgen.theory.encodings import biases, grape, paths, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.enclosure import enclose
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 Path = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Sum]
 RowBias = Callable[[sp.Expr, sp.Expr], sp.Expr]

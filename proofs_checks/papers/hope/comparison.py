@@ -20,9 +20,9 @@ from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.facts import product, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims
 from lengthgen.proofs_checks.papers.hope import SOURCE
-from lengthgen.theory import exact
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import biases, hope, rotary
+from lengthgen.theory.zero import sympy_engine
+from lengthgen.theory.zero.enclosure import enclose
 
 Range = tuple[Fraction, Fraction]
 Query = tuple[sp.Expr, ...]
@@ -275,7 +275,7 @@ def no_real_rope(
     rope_polynomial = _characteristic(rotation(w), x)
     slow, fast = hope.decay_factors(**law)
     if not (slow.is_positive and fast.is_positive):
-        raise exact.Undecided(f"the eigenvalues {slow} and {fast} of HoPE's step are not known to be positive")
+        raise sympy_engine.Undecided(f"the eigenvalues {slow} and {fast} of HoPE's step are not known to be positive")
     turn = sp.exp(sp.I * w)
     tests = (
         ("H(0) = I", lambda: one_step.subs(m, 0), sp.eye(2)),
@@ -447,7 +447,7 @@ def _first(score: Callable[[int], float], condition: Callable[[float], bool]) ->
     while not condition(score(after)):
         after *= 2
         if after > _FARTHEST:
-            raise exact.Undecided(f"the factorised score is not lost up to position {_FARTHEST}")
+            raise sympy_engine.Undecided(f"the factorised score is not lost up to position {_FARTHEST}")
     before = after // 2
     while after - before > 1:
         middle = (before + after) // 2

@@ -12,9 +12,9 @@ from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.facts import derivative
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.hope import SOURCE
-from lengthgen.theory import exact
-from lengthgen.theory.enclosure import enclose
 from lengthgen.theory.encodings import hope
+from lengthgen.theory.zero import sympy_engine
+from lengthgen.theory.zero.enclosure import enclose
 
 Action = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Matrix]
 Formula = Callable[[sp.Expr, sp.Expr], sp.Expr]
@@ -243,7 +243,7 @@ def falling(margins: Margins = _FALLING) -> Facts:
     slope = hope.score(query, key, offset=offset, **law).diff(offset)
     stated = margins(query, key, THETA, THETA + GAP)
     if len(stated) != 2:
-        raise exact.Undecided(f"{len(stated)} margins, and no small content that they misjudge")
+        raise sympy_engine.Undecided(f"{len(stated)} margins, and no small content that they misjudge")
     straight, crossed = query[0] * key[0] + query[1] * key[1], query[0] * key[1] + query[1] * key[0]
     yield (
         "d score/dD = -e^(-D slow)/2 (P slow + N fast e^(-2 D theta))",

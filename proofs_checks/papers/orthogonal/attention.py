@@ -10,10 +10,11 @@ from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
-from lengthgen.theory import properties
 from lengthgen.theory.encodings import absolute, biases
 from lengthgen.theory.encodings.encoding import Encoding
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.far import bounded as is_bounded
+from lengthgen.theory.far import far_field
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 Number = Callable[[sp.Expr], sp.Expr]
 
@@ -270,11 +271,11 @@ def tail_mass(
         if ball(stated - reached) > 0:
             raise Refuted(f"C = log 2, W = 1, T = {count}: the mass beyond is {reached}, below {sp.N(stated, 6)}")
     for encoding, stays in [*((each, True) for each in bounded), *((each, False) for each in falling)]:
-        answer = properties.bounded(encoding)
+        answer = is_bounded(encoding)
         if answer is None:
             raise Undecided(f"{encoding.name}: bounded or not is not decided")
         if answer != stays:
-            far_keys = properties.far_field(encoding)
+            far_keys = far_field(encoding)
             raise Refuted(
                 f"{encoding.name}: {'bounded' if answer else 'unbounded'} logits, far keys at D > 0: {far_keys}"
             )

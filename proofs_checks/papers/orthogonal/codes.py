@@ -17,7 +17,7 @@ from lengthgen.proofs_checks.papers.orthogonal import SOURCE
 from lengthgen.theory import laws
 from lengthgen.theory.encodings import absolute, encoding
 from lengthgen.theory.encodings.encoding import LENGTH, Law
-from lengthgen.theory.exact import Undecided
+from lengthgen.theory.zero.sympy_engine import Undecided
 
 Function = Callable[[sp.Expr, sp.Expr], sp.Expr]
 Bound = Callable[[sp.Expr, sp.Expr], sp.Expr]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.theory.dimension import every_pattern, every_relation
+from lengthgen.theory.enumeration import every_pattern, every_relation
 
 SCALE = 3
 TRAINING_SCALES = (1, 2)
@@ -45,7 +45,7 @@ def learned_by_relation(
     """Return which patterns with these entries each relation learns: bool [relations, patterns].
 
     Args:
-        learn: `lengthgen.theory.pola.learned_matrix`; a parameter, so that another learner does not get its cached
+        learn: `theory.learning.pola.learned_matrix`; a parameter, so that another learner does not get its cached
             answers.
         values: the entries of `every_pattern`.
         size: N.

@@ -27,10 +27,10 @@ from lengthgen.proofs_checks.papers.pola.cases import (
     learnable_text,
     learned_by_relation,
 )
-from lengthgen.theory import pola
-from lengthgen.theory.dimension import cell_count, every_pattern, every_relation, kinds
+from lengthgen.theory.enumeration import cell_count, every_pattern, every_relation, kinds
 from lengthgen.theory.growth import GrowthKind
 from lengthgen.theory.growth_within import growth_within
+from lengthgen.theory.learning import pola
 from lengthgen.theory.lrc import lrc, lrc_profile
 from lengthgen.theory.pattern import from_formula
 from lengthgen.theory.rational import rank

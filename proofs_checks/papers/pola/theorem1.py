@@ -37,12 +37,11 @@ from lengthgen.proofs_checks.papers.pola.cases import (
     learned_by_relation,
     small_fractions,
 )
-from lengthgen.theory import learners, pola
-from lengthgen.theory.dimension import cell_count, every_pattern, every_relation, kinds, union_volume
-from lengthgen.theory.label_classes import upper_pairs
+from lengthgen.theory.enumeration import cell_count, every_pattern, every_relation, kinds, union_volume
+from lengthgen.theory.learning import learners, pola
 from lengthgen.theory.lrc import level_sets, lrc
 from lengthgen.theory.rational import rank
-from lengthgen.theory.relation import Labels
+from lengthgen.theory.relation import Labels, upper_pairs
 
 Reachable = Callable[[int], NDArray[np.bool_]]
 Volume = Callable[[int, Fraction, Fraction, int], Fraction]

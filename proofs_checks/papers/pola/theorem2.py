@@ -24,11 +24,10 @@ from lengthgen.proofs_checks.papers.pola.cases import (
     is_learned,
     learnable_text,
 )
-from lengthgen.theory import flow, learners, pola
-from lengthgen.theory.dimension import every_pattern, every_relation
-from lengthgen.theory.label_classes import upper_pairs
+from lengthgen.theory.enumeration import every_pattern, every_relation
+from lengthgen.theory.learning import flow, learners, pola
 from lengthgen.theory.lrc import level_sets, lrc_profile
-from lengthgen.theory.relation import Labels, absolute, clipped_relative, constant, relative
+from lengthgen.theory.relation import Labels, absolute, clipped_relative, constant, relative, upper_pairs
 
 Pattern = NDArray[np.float64]
 Truth = NDArray[np.bool_]

@@ -29,9 +29,9 @@ from lengthgen.empirical.encodings.relations import (
 )
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.mapped import MappedEncoding
-from lengthgen.theory import rpe_square
 from lengthgen.theory.encodings import relations
-from lengthgen.theory.rpe_square import AnchorAttention
+from lengthgen.theory.learning import anchored
+from lengthgen.theory.learning.anchored import AnchorAttention
 from tests.empirical.twins import HOSTILE, exact, normal
 
 RELATIONAL_B, RELATIONAL_H, J, I, RELATIONAL_C = 2, 3, 4, 7, 5  # noqa: E741
@@ -548,7 +548,7 @@ def test_rpe_square_is_its_symbolic_twin():
     w1, w2, w3, w4 = (getattr(encoding, name)[1].detach().numpy() for name in WEIGHTS)
     bias = encoding.bias(positions, positions, Content(layer=1, x_BLD=x), dtype=torch.float64)[0].detach().numpy()
     for head in range(RPE_SQUARE_H):
-        expected = rpe_square.soft_scores(
+        expected = anchored.soft_scores(
             x[0].numpy(),
             encoding.table[1, head].detach().numpy(),
             query=AnchorAttention(query=w1, key=w2),

@@ -5,7 +5,7 @@ import os
 import pytest
 import torch
 
-from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.circuits.encoding_spec import ENCODINGS
 from lengthgen.empirical.model.backend import CPU, Backend
 from lengthgen.empirical.runs.buildable import training_refusal
 from lengthgen.empirical.runs.data import TEST

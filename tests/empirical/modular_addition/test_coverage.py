@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lengthgen.circuits.encodings import EncodingError
+from lengthgen.circuits.encoding_spec import EncodingError
 from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ConditionError, Readout
 from lengthgen.empirical.modular_addition.coverage import predict, shift_invariance
 from lengthgen.empirical.modular_addition.draws import Data, Kind

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from lengthgen.circuits.encodings import ENCODINGS, EncodingError, parse_encoding
+from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingError, parse_encoding
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.geometry import Geometry
 from lengthgen.empirical.model.setup import Setup

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.empirical.runs import profile, protocol
 from lengthgen.empirical.runs.profile import ProfileError, load_profile
 from lengthgen.empirical.runs.protocol import load_protocol, names

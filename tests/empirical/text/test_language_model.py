@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from lengthgen.circuits.encodings import EncodingError, parse_encoding
+from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding
 from lengthgen.empirical.model.backend import CPU
 from lengthgen.empirical.text.corpus import Corpus
 from lengthgen.empirical.text.language_model import LAST, LanguageModels, TextError

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.empirical.model.backend import CPU
 from lengthgen.empirical.runs.profile import ProfileError
 from lengthgen.empirical.text.profile import load_profile

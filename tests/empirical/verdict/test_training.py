@@ -12,9 +12,8 @@ from lengthgen.empirical.model.setup import Setup
 from lengthgen.empirical.runs.run import Run
 from lengthgen.empirical.verdict import rerun as rerun_module
 from lengthgen.empirical.verdict import training
-from lengthgen.empirical.verdict.forgery import of_all
 from lengthgen.empirical.verdict.preregistration import Preregistration
-from lengthgen.empirical.verdict.rerun import judged, rerun
+from lengthgen.empirical.verdict.rerun import judged, of_all, rerun
 from lengthgen.empirical.verdict.runs import run_from, run_of, train_piece
 from lengthgen.empirical.verdict.training import train_together
 from tests.empirical.verdict.made_up import frozen, frozen_cell, preregistration, unreported

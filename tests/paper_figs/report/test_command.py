@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from lengthgen.circuits.encodings import EncodingSpec
+from lengthgen.circuits.encoding_spec import EncodingSpec
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.cli import main
 from lengthgen.empirical.runs.run import plan

@@ -7,14 +7,14 @@ import sympy as sp
 
 from lengthgen.proofs_checks.formal.lemma import Lemma, certified
 from lengthgen.proofs_checks.formal.terms import NotReal, identifiers
-from lengthgen.theory import twice
+from lengthgen.theory.zero import two_engines
 
 s, t, x, y = sp.symbols("s t x y", real=True)
 
 
 def lemma(left: sp.Expr, right: sp.Expr, squares: Any = None) -> Lemma:
-    with twice.recorded() as identities:
-        twice.decide(left, right, squares=squares)
+    with two_engines.recorded() as identities:
+        two_engines.decide(left, right, squares=squares)
     return Lemma(certified(identities)[0])
 
 
