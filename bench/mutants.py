@@ -45,7 +45,7 @@ PLACES = {
         "empirical/verdict/*.py",
     ),
     "ledger": ("proofs_checks/*.py", "proofs_checks/formal/*.py"),
-    "figures": ("paper_figs/*.py", "paper_figs/report/*.py"),
+    "figures": ("paper_figs/*.py", "paper_figs/figures/*.py", "paper_figs/report/*.py"),
     "infrastructure": ("lengthgen/infrastructure/*.py",),
     "commands": ("lengthgen/*.py", "lengthgen/commands/*.py", "lengthgen/tables/*.py"),
 }

@@ -22,12 +22,10 @@ from lengthgen.infrastructure.errors import LengthgenError, in_any_case, in_word
 from lengthgen.infrastructure.files import FullDisk, locked, read_bytes, user_cache, write_bytes
 from lengthgen.infrastructure.processes import interrupts_left, pool
 from lengthgen.infrastructure.shapes import NUMBER, TEXT, mapping_to, record
-from lengthgen.paper_figs.catalogue import UnknownFigure, catalogue, select_entries
-from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.declaration import Entry, UnknownFigure, catalogue, select_entries
 from lengthgen.paper_figs.names import file_name
-from lengthgen.paper_figs.records import RECORDS
 from lengthgen.paper_figs.saving import Drawing, Undrawable, at_width, write
-from lengthgen.paper_figs.sources import Missing, Needs, Sources
+from lengthgen.paper_figs.sources import RECORDS, Missing, Needs, Sources
 from lengthgen.paper_figs.stored_trial import StoredTrial, load_trial
 from lengthgen.paper_figs.style import WIDTHS, StyleError
 from lengthgen.preconditions import TRAINING, missing_training

@@ -39,8 +39,7 @@ from lengthgen.infrastructure.shapes import (
     record,
     row,
 )
-from lengthgen.paper_figs.records import RECORDS
-from lengthgen.paper_figs.sources import Sources
+from lengthgen.paper_figs.sources import RECORDS, Sources
 from lengthgen.paper_figs.stored import CLAIM
 from lengthgen.paper_figs.style import PAGE_WIDTH
 from lengthgen.progress import Progress

@@ -24,7 +24,7 @@ from lengthgen.infrastructure.errors import LengthgenError, in_words
 from lengthgen.infrastructure.files import user_cache, write_bytes
 from lengthgen.infrastructure.processes import interrupts_left, pool
 from lengthgen.infrastructure.shapes import mapping_to
-from lengthgen.paper_figs import instance
+from lengthgen.paper_figs.figures import instance
 from lengthgen.paper_figs.report import claims, court, looks, mathematics, page, relations, runs, trials, verdict
 from lengthgen.paper_figs.report.plain import task_name, text
 from lengthgen.paper_figs.report.trial_circuits import trial_circuits

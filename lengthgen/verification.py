@@ -47,7 +47,7 @@ def lattice_claims() -> list[str]:
 
 def lattice_answer(results: Sequence[Result], folder: Path) -> dict[str, Any]:
     """Return the edges with their verdicts, and write the drawing of the lattice into the folder."""
-    from lengthgen.paper_figs import recovery_lattice
+    from lengthgen.paper_figs.figures import ledger_matrix
 
     by_id = {result.claim.id: result for result in results}
     graph = lattice()
@@ -55,7 +55,7 @@ def lattice_answer(results: Sequence[Result], folder: Path) -> dict[str, Any]:
         {"contains": container, "contained": contained, **edge, "verdict": str(by_id[edge["claim"]].verdict)}
         for container, contained, edge in graph.edges(data=True)
     ]
-    return report.as_json(results) | {"lattice": edges, "figure": recovery_lattice.write(graph, folder)}
+    return report.as_json(results) | {"lattice": edges, "figure": ledger_matrix.write(graph, folder)}
 
 
 def selection(names: Sequence[str], *, paper: str | None, of_lattice: bool, runs: Runs) -> Selection:

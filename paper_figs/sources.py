@@ -1,10 +1,16 @@
 """Sources of figures: stored runs of protocols, their predictions and verdicts, the court, and the ledger of claims.
 
-What a folder of results lacks is read from a record, if there is one (`lengthgen.paper_figs.records`).
+What a folder of results lacks is read from a record of an experiment in docs/results, if there is one:
+
+    RECORDS/RECORD/PROTOCOL/    predictions, conjecture.json with the scores of every run, runs.json with their names
+    RECORDS/verdict/NAME/       frozen answers and runs of a preregistration
+    RECORDS/court/              scores of theories by published results
+
+The package that is installed from a wheel has no records; a checkout has them.
 """
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,15 +29,52 @@ from lengthgen.empirical.trial.outcomes import Checkpoint, outcome
 from lengthgen.empirical.verdict.frozen import CELLS, load_frozen
 from lengthgen.empirical.verdict.judgement import judge
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
-from lengthgen.empirical.verdict.runs import PIECES, RUNS, load_runs
+from lengthgen.empirical.verdict.runs import PIECES, load_runs
+from lengthgen.empirical.verdict.runs import RUNS as VERDICT_RUNS
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import user_cache
-from lengthgen.paper_figs.cells import CellScores
+from lengthgen.infrastructure.shapes import read_stored, record
 from lengthgen.paper_figs.names import distinct_names
-from lengthgen.paper_figs.records import find_record, scores_by_seed
+from lengthgen.paper_figs.seed_scores import CellScores
 from lengthgen.paper_figs.stored import JUDGEMENT, read_claims, read_court, read_record, read_trial
+
+RECORDS = Path(__file__).resolve().parent.parent / "docs" / "results"
+"""Folder of the records of this project; it does not exist where the package is installed from a wheel."""
+RUNS = "runs.json"
+"""File that names the profile and every run of a record, as `tools/record.py` writes it."""
+RELATIONS = "relations.json"
+"""File with the relations that the first run of each cell learned, as `tools/record.py` writes it."""
+
+_RUNS = record(runs=record())
+
+
+def find_record(records: Path, protocol: Protocol) -> Path | None:
+    """Return the folder of the largest record that has every planned run of a protocol; None if there is none.
+
+    The name of a run holds the hash of all that decides its numbers, so that a record of other settings is not taken.
+
+    Raises:
+        DamagedFile: the file with the names of the runs, or with what was frozen, has changed since it was written.
+    """
+    sizes = {}
+    for path in sorted(records.glob(f"*/{protocol.name}/{RUNS}")):
+        recorded = read_stored(path, _RUNS, "names of runs", f"git checkout {path}", sealed=False)["runs"]
+        planned = stored_runs(protocol, path.parent.parent)
+        if all(run.id in recorded for runs in planned.values() for run in runs):
+            sizes[path.parent] = len(recorded)
+    return max(sizes, key=lambda folder: sizes[folder], default=None)
+
+
+def scores_by_seed(cells: Iterable[Mapping[str, Any]]) -> dict[int, dict[int, float]]:
+    """Return seed -> scale -> exact match, of every run of some cells of a stored trial."""
+    return {
+        outcome["seed"]: {int(scale): value for scale, value in outcome["exact_match"].items()}
+        for cell in cells
+        for outcome in cell["outcomes"]
+    }
+
 
 TRIAL = "conjecture.json"
 """File with the predictions, outcomes and verdicts of a protocol, in the folder of the protocol."""
@@ -331,7 +374,7 @@ class Sources:
 
     def _verdict_runs(self, name: str) -> list[Path]:
         """Return the files with runs of a preregistration, in the order in which `load_runs` reads them."""
-        joined = self._verdict(name) / RUNS
+        joined = self._verdict(name) / VERDICT_RUNS
         return [*([joined] if joined.is_file() else []), *sorted((self._verdict(name) / PIECES).glob("*.parquet"))]
 
     def _verdict_digests(self, name: str) -> list[str]:

@@ -74,8 +74,7 @@ def figures(
 
     The exit code is 0 only if every named figure was drawn, and no run that a figure reads is broken.
     """
-    from lengthgen.paper_figs.records import RECORDS
-    from lengthgen.paper_figs.sources import Sources
+    from lengthgen.paper_figs.sources import RECORDS, Sources
     from lengthgen.paper_figs.style import WIDTHS
 
     choice = {"task": task, "encoding": encoding, "format": format}
@@ -107,7 +106,7 @@ def figures(
 
 def _catalogue_listing(sources: Any, own: list[str]) -> dict[str, Any]:
     """Return name, title and sources of every figure and table."""
-    from lengthgen.paper_figs.catalogue import catalogue
+    from lengthgen.paper_figs.declaration import catalogue
 
     return {
         "figures": [

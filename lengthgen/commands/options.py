@@ -89,7 +89,7 @@ def _claims() -> Iterable[str]:
 
 def _figures() -> Iterable[str]:
     def names() -> Iterable[str]:
-        from lengthgen.paper_figs.catalogue import catalogue
+        from lengthgen.paper_figs.declaration import catalogue
         from lengthgen.paper_figs.sources import Sources
         from lengthgen.paper_figs.style import PAGE_WIDTH
 

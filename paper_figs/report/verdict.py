@@ -6,9 +6,9 @@ from typing import Any
 
 from lengthgen.empirical.verdict.preregistration import Preregistration
 from lengthgen.infrastructure.errors import LengthgenError, in_words
+from lengthgen.paper_figs.figures.verdict_rules import RANDOM_TASKS
 from lengthgen.paper_figs.report.plain import rounded, text, texts
 from lengthgen.paper_figs.sources import Missing, Needs, Sources
-from lengthgen.paper_figs.verdict_evidence import RANDOM_TASKS
 
 _COUNTS = ("right_yes", "right_no", "wrong_yes", "wrong_no", "abstains")
 
