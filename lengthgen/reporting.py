@@ -25,7 +25,7 @@ from lengthgen.infrastructure.files import user_cache, write_bytes
 from lengthgen.infrastructure.processes import interrupts_left, pool
 from lengthgen.infrastructure.shapes import mapping_to
 from lengthgen.paper_figs.figures import instance
-from lengthgen.paper_figs.report import claims, court, looks, mathematics, page, relations, runs, trials, verdict
+from lengthgen.paper_figs.report import claim_rows, judged, looks, mathematics, page, relations, runs, trials
 from lengthgen.paper_figs.report.plain import task_name, text
 from lengthgen.paper_figs.report.trial_circuits import trial_circuits
 from lengthgen.paper_figs.sources import Sources
@@ -65,12 +65,12 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
     explorations, incomplete = _explorations(specs, BOUNDS.get(profile, relations.Bounds()), complete=complete)
     relation_data, label_pool = relations.pool_labels(relations.merged([*of_circuits.explorations, *explorations]))
     stored, broken = _stored_claims(out, profile)
-    ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
-    of_court = court.court_data(out)
-    of_verdict = verdict.verdict_data(Sources(out=out, profile=profile, width=PAGE_WIDTH))
+    ledger = claim_rows.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
+    of_court = judged.court_data(out)
+    of_verdict = judged.verdict_data(Sources(out=out, profile=profile, width=PAGE_WIDTH))
     verdicts = Counter(claim["verdict"] for claim in ledger)
     missing = [
-        *_missing_claims(verdicts, claims.NOT_RUN, out),
+        *_missing_claims(verdicts, claim_rows.NOT_RUN, out),
         *_missing_formulas(),
         *_missing_explorations(incomplete, len(explorations), out, profile),
         *of_trials.missing,
@@ -147,7 +147,7 @@ def _stored_claims(out: Path, profile: str) -> tuple[dict[str, Any], dict[str, s
     """Return the claims of claims.json, or the error in it by file name."""
     command = shlex.join(["lengthgen", "reproduce", "--profile", profile, "--out", str(out)])
     try:
-        return claims.stored_claims(out / "claims.json", command), {}
+        return claim_rows.stored_claims(out / "claims.json", command), {}
     except (LengthgenError, OSError) as error:
         return {}, {"claims.json": in_words(error)}
 

@@ -55,7 +55,7 @@ def lattice_answer(results: Sequence[Result], folder: Path) -> dict[str, Any]:
         {"contains": container, "contained": contained, **edge, "verdict": str(by_id[edge["claim"]].verdict)}
         for container, contained, edge in graph.edges(data=True)
     ]
-    return report.as_json(results) | {"lattice": edges, "figure": ledger_matrix.write(graph, folder)}
+    return report.as_json(results) | {"lattice": edges, "figure": ledger_matrix.write_recoveries(graph, folder)}
 
 
 def selection(names: Sequence[str], *, paper: str | None, of_lattice: bool, runs: Runs) -> Selection:

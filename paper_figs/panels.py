@@ -9,7 +9,10 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
+
+from lengthgen.paper_figs.style import SMALLEST_TEXT, TRAINED
 
 MaskedArray = np.ma.MaskedArray[Any, Any]
 
@@ -56,6 +59,36 @@ def page(width: float, height: float, *, left: float = 0.0, top: float) -> tuple
     axes.set(xlim=(-left, width - left), ylim=(top - height, top))
     axes.set_axis_off()
     return figure, axes
+
+
+def axes_at(figure: Figure, left: float, bottom: float, width: float, height: float, **options: Any) -> Axes:
+    """Add axes to a figure, their place in inches from its lower left corner; `options` as of `Figure.add_axes`."""
+    across, down = figure.get_size_inches()
+    return figure.add_axes((left / across, bottom / down, width / across, height / down), **options)
+
+
+def shade(axes: Axes, first: float, last: float, *, gid: str = "training") -> None:
+    """Shade what training showed: scales or tokens from `first` to `last`."""
+    axes.axvspan(first - 0.5, last + 0.5, color=TRAINED, linewidth=0, zorder=0, gid=gid)
+
+
+def trained_patch(label: str = "training scales") -> Patch:
+    """Handle of a legend for what `shade` draws."""
+    return Patch(facecolor=TRAINED, label=label)
+
+
+def draw_cell(axes: Axes, line: int, column: int, text: str, *, size: tuple[float, float], fill: Any, gid: str) -> None:
+    """Draw a cell of a table on a `page`, `size` (width, height) in inches, with a fill colour and a small text."""
+    width, height = size
+    corner = (column * width, -(line + 1) * height)
+    axes.add_patch(Rectangle(corner, width, height, facecolor=fill, edgecolor="0.85", linewidth=0.4))
+    middle = ((column + 0.5) * width, -(line + 0.5) * height)
+    axes.text(*middle, text, ha="center", va="center_baseline", fontsize=SMALLEST_TEXT, gid=gid)
+
+
+def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
+    """Put the legend at the lower edge of a `page`, on one line."""
+    figure.legend(handles=handles, loc="lower center", ncols=len(handles), frameon=False, fontsize=7, borderpad=0.1)
 
 
 def matrix(

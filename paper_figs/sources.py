@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lengthgen.empirical.runs.measurement import Measurement
 from lengthgen.empirical.runs.profile import Model
@@ -86,6 +86,9 @@ COURT = Path("court", "published.json")
 
 CELL_PARTS = ("task", "format", "encoding", "size")
 """Values by which a trial names a cell."""
+
+
+T = TypeVar("T")
 
 
 class Missing(LengthgenError):
@@ -162,8 +165,7 @@ class Sources:
 
     def protocol(self, name: str) -> Protocol:
         """Load a protocol under the profile. Raises the errors of `load_protocol`."""
-        loaded: Protocol = self._cached("protocol", name, partial(load_protocol, name, self.profile))
-        return loaded
+        return self._cached("protocol", name, partial(load_protocol, name, self.profile))
 
     def runs(self, name: str) -> dict[tuple[Condition, Model], list[Run]]:
         """List the runs of a protocol, or those of its record, by cell and model size. Raises as `stored_runs`."""
@@ -178,8 +180,7 @@ class Sources:
         """
         if self.records is None or len(self._unfinished(name)) < sum(map(len, self._planned(name).values())):
             return None
-        folder: Path | None = self._cached("record", name, partial(find_record, self.records, self.protocol(name)))
-        return folder
+        return self._cached("record", name, partial(find_record, self.records, self.protocol(name)))
 
     def origin(self, needs: Needs) -> str:
         """Return the records that a figure is drawn from, joined by commas; empty if it is drawn from `out`."""
@@ -297,8 +298,7 @@ class Sources:
         """
         if self.record(name):
             path = self._trial(name)
-            recorded: dict[str, Any] = self._cached("trial", name, partial(read_record, path, f"git checkout {path}"))
-            return recorded
+            return self._cached("trial", name, partial(read_record, path, f"git checkout {path}"))
         stored = read_trial(self._trial(name), self._command("conjecture", name))
         for (condition, model), runs in self.runs(name).items():
             scores = {run.seed: self.store.final_exact_match(run) for run in runs}
@@ -316,8 +316,7 @@ class Sources:
 
     def text_results(self) -> list[dict[str, Any]]:
         """Read the results of `lengthgen text` under the profile. Raises the errors of `stored_results`."""
-        results: list[dict[str, Any]] = self._cached("text", "", partial(stored_results, self.out, self.profile))
-        return results
+        return self._cached("text", "", partial(stored_results, self.out, self.profile))
 
     def court(self) -> dict[str, Any]:
         """Read the scores of theories by published results.
@@ -326,8 +325,7 @@ class Sources:
             LengthgenError: the file was changed after it was written, or holds no scores.
         """
         command = shlex.join(["lengthgen", "court", "--out", str(self.out)])
-        scores: dict[str, Any] = self._cached("court", "", partial(read_court, self._court, command))
-        return scores
+        return self._cached("court", "", partial(read_court, self._court, command))
 
     def verdict(self, name: str) -> tuple[Preregistration, dict[str, Any]]:
         """Return a preregistration and the judgement of its runs in OUT/verdict/NAME (`judgement.judge`).
@@ -385,8 +383,7 @@ class Sources:
         """List the runs of a protocol as they are stored in `folder`, or else in `out`."""
         stored_in = folder or self.out
         look = partial(stored_runs, self.protocol(name), stored_in)
-        planned: dict[tuple[Condition, Model], list[Run]] = self._cached(f"runs in {stored_in}", name, look)
-        return planned
+        return self._cached(f"runs in {stored_in}", name, look)
 
     def _unfinished(self, name: str) -> list[str]:
         """List the names of the runs of a protocol that `out` lacks."""
@@ -394,8 +391,7 @@ class Sources:
         def look() -> list[str]:
             return [run.id for runs in self._planned(name).values() for run in runs if not self.store.finished(run)]
 
-        unfinished: list[str] = self._cached("lacking", name, look)
-        return unfinished
+        return self._cached("lacking", name, look)
 
     def _in_record(self, name: str, needs: Needs) -> bool:
         """True if a record stands in for a protocol, with all that the figure reads of it."""
@@ -410,10 +406,11 @@ class Sources:
             for (cell, model), runs in self.runs(name).items()
         ]
 
-    def _cached(self, what: str, name: str, look: Callable[[], Any]) -> Any:
+    def _cached(self, what: str, name: str, look: Callable[[], T]) -> T:
         if (what, name) not in self.cache:
             self.cache[what, name] = look()
-        return self.cache[what, name]
+        found: T = self.cache[what, name]
+        return found
 
     def _trial(self, name: str) -> Path:
         return (self.record(name) or self.out / self.protocol(name).name) / TRIAL

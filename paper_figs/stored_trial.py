@@ -91,7 +91,7 @@ class StoredTrial:
             }
             scores = CellScores(format=cell["format"], encoding=cell["encoding"], exact_match=exact_match)
             tasks.setdefault(names[cell["task"]], []).append(scores)
-        return accuracy.grid_drawing(
+        return accuracy.accuracy_drawing(
             tasks,
             train=self.train,
             threshold=main["threshold"],

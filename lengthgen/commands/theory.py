@@ -328,7 +328,7 @@ def audit(
     if draw:
         from lengthgen.paper_figs.figures import score_laws
 
-        answer["figure"] = score_laws.write(answer, draw)
+        answer["figure"] = score_laws.write_audit(answer, draw)
     show(answer, audit_table(answer), as_json)
     if not answer["holds"]:
         raise typer.Exit(1)

@@ -22,14 +22,13 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from lengthgen.empirical.runs.protocol import Protocol
 from lengthgen.empirical.trial.outcomes import Checkpoint
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.names import count_text
-from lengthgen.paper_figs.panels import finish, shape
+from lengthgen.paper_figs.panels import finish, shade, shape, trained_patch
 from lengthgen.paper_figs.saving import Drawing, Undrawable
 from lengthgen.paper_figs.seed_scores import LEVEL, CellScores, common_scales, interval, seed_columns
 from lengthgen.paper_figs.sources import Needs, Sources, model_sizes
@@ -42,7 +41,6 @@ CHECKPOINTS = {
     Checkpoint.BEST_ON_TEST: "at the checkpoint with the best average over all scales, which selects on the test "
     "scales [P]",
 }
-_TRAINED = "0.92"
 # Inches: least width of a panel, its height, a line of the legend, space below and above all panels.
 _NARROWEST, _HEIGHT, _LEGEND, _BELOW = 1.5, 1.45, 0.18, 0.15
 _CHARACTER, _SCALE = 0.054, 0.35
@@ -105,7 +103,7 @@ def median_text(shown: str, counts: Sequence[int]) -> str:
     )
 
 
-def grid_drawing(
+def accuracy_drawing(
     tasks: Mapping[str, Sequence[CellScores]],
     *,
     train: Sequence[int],
@@ -136,13 +134,13 @@ def grid_drawing(
     for cells in panels.values():
         common_scales(cells, train=train, threshold=threshold, equal_seeds=False)
     return Drawing(
-        shown=_draw_grid(panels, train=train, threshold=threshold, width=width),
+        shown=_draw_panels(panels, train=train, threshold=threshold, width=width),
         rows=_rows(panels, train=train, threshold=threshold),
-        caption=_grid_caption(panels, train=train, threshold=threshold, checkpoint=checkpoint, model=model),
+        caption=_panels_caption(panels, train=train, threshold=threshold, checkpoint=checkpoint, model=model),
     )
 
 
-def _draw_grid(panels: Panels, *, train: Sequence[int], threshold: float, width: float) -> Figure:
+def _draw_panels(panels: Panels, *, train: Sequence[int], threshold: float, width: float) -> Figure:
     look_of = looks(dict.fromkeys(cell.encoding for cells in panels.values() for cell in cells))
     lines, columns = shape(len(panels), width=width, narrowest=_NARROWEST)
     if lines * _HEIGHT + _BELOW > TALLEST:
@@ -158,7 +156,9 @@ def _draw_grid(panels: Panels, *, train: Sequence[int], threshold: float, width:
             axes.set_gid(f"accuracy:{task}:{format_name}")
             title = task if single_format else f"{task}, {format_name}"
             axes.set_title("\n".join(wrap(title, characters)), fontweight="bold", pad=3, linespacing=0.95)
-            _prepare_axes(axes, cells[0].scales, train, threshold)
+            shade(axes, min(train), max(train))
+            axes.axhline(threshold, color="0.3", linewidth=0.6, linestyle=(0, (1, 2)), gid="threshold", zorder=1)
+            _set_axes(axes, cells[0].scales, yticks=[0, 0.5, 1], most_ticks=6)
             for place, cell in enumerate(cells):
                 look = look_of[cell.encoding]
                 shared_colour = sum(look_of[other.encoding].colour == look.colour for other in cells) > 1
@@ -174,7 +174,7 @@ def _draw_grid(panels: Panels, *, train: Sequence[int], threshold: float, width:
             axes.set_ylabel("exact match", labelpad=2)
         handles: list[Artist] = [
             *(Line2D([], [], **line_style(look), label=look.label) for look in look_of.values()),
-            Patch(facecolor=_TRAINED, label="training scales"),
+            trained_patch(),
         ]
         finish(figure, handles, line=_LEGEND, fontsize=8, handlelength=2.8)
     return figure
@@ -201,7 +201,7 @@ def _rows(panels: Panels, *, train: Sequence[int], threshold: float) -> list[dic
     ]
 
 
-def _grid_caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoint: str, model: str) -> str:
+def _panels_caption(panels: Panels, *, train: Sequence[int], threshold: float, checkpoint: str, model: str) -> str:
     cells_shown = [cell for cells in panels.values() for cell in cells]
     scales, counts = cells_shown[0].scales, sorted({cell.seeds for cell in cells_shown})
     crowded = any(len(cells) > _MOST_BARRED for cells in panels.values())
@@ -226,12 +226,11 @@ def _grid_caption(panels: Panels, *, train: Sequence[int], threshold: float, che
     )
 
 
-def _prepare_axes(axes: Axes, scales: Sequence[int], train: Sequence[int], threshold: float) -> None:
-    axes.axvspan(min(train) - 0.5, max(train) + 0.5, color=_TRAINED, linewidth=0, zorder=0, gid="training")
-    axes.axhline(threshold, color="0.3", linewidth=0.6, linestyle=(0, (1, 2)), gid="threshold", zorder=1)
-    axes.set(xlim=(scales[0] - 0.6, scales[-1] + 0.6), ylim=(-0.04, 1.04), yticks=[0, 0.5, 1])
+def _set_axes(axes: Axes, scales: Sequence[int], *, yticks: Sequence[float], most_ticks: int) -> None:
+    """Set the limits of exact match by scale, with a tick for each scale if there are at most `most_ticks`."""
+    axes.set(xlim=(scales[0] - 0.6, scales[-1] + 0.6), ylim=(-0.04, 1.04), yticks=yticks)
     axes.xaxis.set_major_locator(
-        FixedLocator(scales) if len(scales) <= 6 else MaxNLocator(integer=True, steps=[1, 2, 5, 10])
+        FixedLocator(scales) if len(scales) <= most_ticks else MaxNLocator(integer=True, steps=[1, 2, 5, 10])
     )
 
 
@@ -267,7 +266,7 @@ def _draw_curve(axes: Axes, cell: CellScores, look: Look, place: int, curves: in
 def accuracy(sources: Sources, *, protocol: str, checkpoint: Checkpoint = Checkpoint.LAST, size: int = 0) -> Drawing:
     """Figure of all tasks and encodings of a protocol by scale; `size` is the index of the model size."""
     loaded, model = sources.protocol(protocol), sources.models(protocol)[size]
-    return grid_drawing(
+    return accuracy_drawing(
         sources.cells(protocol, checkpoint, model),
         train=loaded.train,
         threshold=loaded.profile.evaluation.threshold,
@@ -350,7 +349,9 @@ def _draw_seeds(cells: Sequence[CellScores], train: Sequence[int], threshold: fl
                 above.set_title(f"{task}, {panel}{part}", fontweight="bold")
                 for axes, kind in ((above, "exact match"), (below, "solved")):
                     axes.set_gid(f"{kind}:{panel}:{index}")
-                    _seeds_prepare_axes(axes, scales, train)
+                    for first, last in _consecutive_ranges(train):
+                        shade(axes, first, last)
+                    _set_axes(axes, scales, yticks=[0, 0.25, 0.5, 0.75, 1], most_ticks=10)
                 above.axhline(threshold, **_THRESHOLD, gid="threshold")
                 for place, cell in enumerate(group):
                     shift = _mark_spacing(scales, len(group), len(columns)) * (place - (len(group) - 1) / 2)
@@ -366,7 +367,7 @@ def _draw_seeds(cells: Sequence[CellScores], train: Sequence[int], threshold: fl
         handles: list[Artist] = [
             *(Line2D([], [], **line_style(look), label=look.label) for look in look_of.values()),
             Line2D([], [], **_THRESHOLD, label=f"threshold {threshold:g}"),
-            Patch(facecolor=_TRAINED, label="training scales"),
+            trained_patch(),
         ]
         finish(figure, handles, line=_SEEDS_LEGEND, fontsize=8, handlelength=2)
     return figure
@@ -435,15 +436,6 @@ def _mark_spacing(scales: Sequence[int], curves: int, columns: int) -> float:
     """
     spacing = min((later - earlier for earlier, later in pairwise(scales)), default=1)
     return min(0.8 * spacing / curves, 0.009 * columns * max(scales[-1] - scales[0], 1))
-
-
-def _seeds_prepare_axes(axes: Axes, scales: Sequence[int], train: Sequence[int]) -> None:
-    for first, last in _consecutive_ranges(train):
-        axes.axvspan(first - 0.5, last + 0.5, color=_TRAINED, linewidth=0, zorder=0, gid="training")
-    axes.set(xlim=(scales[0] - 0.6, scales[-1] + 0.6), ylim=(-0.04, 1.04), yticks=[0, 0.25, 0.5, 0.75, 1])
-    axes.xaxis.set_major_locator(
-        FixedLocator(scales) if len(scales) <= 10 else MaxNLocator(integer=True, steps=[1, 2, 5, 10])
-    )
 
 
 def _draw_runs(axes: Axes, cell: CellScores, look: Look, shift: float) -> None:

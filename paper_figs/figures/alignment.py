@@ -17,7 +17,7 @@ from lengthgen.paper_figs.panels import finish
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.seed_scores import CellScores, common_scales, seed_columns
 from lengthgen.paper_figs.sources import Needs, Sources, model_sizes
-from lengthgen.paper_figs.style import Look, context, line_style, looks
+from lengthgen.paper_figs.style import TRAINED, Look, context, line_style, looks
 
 SCALES = (5, 10, 15, 20)
 """Scales of Figure 3, one panel each."""
@@ -82,7 +82,7 @@ def _draw(
             axes.set_gid(f"scale:{scale}")
             axes.set_title(f"scale {scale}" + (" (training)" if scale in train else ""), fontweight="bold", pad=3)
             if scale in train:
-                axes.set_facecolor("0.92")
+                axes.set_facecolor(TRAINED)
             for place, cells in enumerate(tasks.values()):
                 for side, cell in enumerate(cells):
                     middle = place + _APART * (side - (len(cells) - 1) / 2)

@@ -384,16 +384,12 @@ def _caption(
     return " ".join(parts)
 
 
-def _make(_: Sources) -> Drawing:
+def _parity_forecast(_: Sources) -> Drawing:
     train, test = range(1, 6), range(1, 21)
     task = TaskSpec(name="parity", format="aligned")
     analysis = analyse(task.plain(), task.format, test[-1])
     predictions = forecasts(analysis, parse_encodings("ipe,rpe,ape,nope"), train, test, task=task)
     return panels_drawing(analysis, predictions, train=train, test=test)
-
-
-HEIGHT = 2.6
-"""Height in inches."""
 
 
 def reliability_drawing(answer: Mapping[str, Any], *, width: float) -> Drawing:
@@ -417,7 +413,7 @@ def reliability_drawing(answer: Mapping[str, Any], *, width: float) -> Drawing:
 
 def _draw_reliability(tenths: list[Mapping[str, Any]], width: float) -> Figure:
     with context():
-        figure = Figure(figsize=(width, HEIGHT), layout="constrained")
+        figure = Figure(figsize=(width, 2.6), layout="constrained")
         axes = figure.subplots()
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.8, zorder=1)
         forecast, observed = ([tenth[key] for tenth in tenths] for key in ("forecast", "observed"))
@@ -436,22 +432,18 @@ def _draw_reliability(tenths: list[Mapping[str, Any]], width: float) -> Figure:
     return figure
 
 
-def _reliability_make(sources: Sources) -> Drawing:
-    return reliability_drawing(scores(), width=sources.width)
-
-
 FIGURES = (
     Entry(
         place=330,
         name="forecast-parity",
         title="Parity: labels that its steps read, and the forecast for each encoding",
-        make=_make,
+        make=_parity_forecast,
         least_width=PAGE_WIDTH,
     ),
     Entry(
         place=330,
         name="forecast-reliability",
         title="Reliability of the forecast on random tasks",
-        make=_reliability_make,
+        make=lambda sources: reliability_drawing(scores(), width=sources.width),
     ),
 )

@@ -31,7 +31,7 @@ from lengthgen.infrastructure.neighbours import own_files
 from lengthgen.infrastructure.userfile import split_file
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.figures.instance import Instance, draw_circuit
-from lengthgen.paper_figs.panels import matrix
+from lengthgen.paper_figs.panels import axes_at, matrix
 from lengthgen.paper_figs.saving import Drawing, Undrawable
 from lengthgen.paper_figs.sources import Needs, Sources
 from lengthgen.paper_figs.style import MOST_SLOTS, PAGE_WIDTH, SMALLEST_TEXT, context, glossary, looks, slot_look
@@ -137,14 +137,10 @@ def _draw(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[st
     height = sum(heights) + _LEGEND
     with context():
         figure = Figure(figsize=(PAGE_WIDTH, height))
-
-        def place(left: float, bottom: float, width: float) -> Axes:
-            return figure.add_axes((left / PAGE_WIDTH, bottom / height, width / PAGE_WIDTH, _SIDE / height))
-
         for index, (panel, first, line_encodings) in enumerate(lines):
             instance, bottom = instances[panel], height - sum(heights[: index + 1]) + _BELOW
             if first:
-                circuit_axes = place(0.06, bottom, _CIRCUIT)
+                circuit_axes = axes_at(figure, 0.06, bottom, _CIRCUIT, _SIDE)
                 circuit_axes.set_title(f"{panel}, scale {instance.scale}", fontweight="bold", loc="left", pad=3)
                 draw_circuit(
                     circuit_axes,
@@ -154,8 +150,8 @@ def _draw(instances: Mapping[str, Instance], encodings: Mapping[str, Sequence[st
                     arguments=instance.arguments(),
                 )
             for column, encoding in enumerate(line_encodings):
-                axes = place(_CIRCUIT + _KEYS + column * (_SIDE + _GAP), bottom, _SIDE)
-                axes.set_gid(f"{panel}:{encoding}")
+                left = _CIRCUIT + _KEYS + column * (_SIDE + _GAP)
+                axes = axes_at(figure, left, bottom, _SIDE, _SIDE, gid=f"{panel}:{encoding}")
                 axes.set_title("\n".join(headings[panel, encoding]), pad=3, linespacing=1.0)
                 _draw_matrix(axes, instance, encoding, key_names=column == 0)
         _legend(figure, instances)

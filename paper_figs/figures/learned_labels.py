@@ -32,7 +32,7 @@ from lengthgen.infrastructure.shapes import (
     row,
 )
 from lengthgen.paper_figs.declaration import Entry
-from lengthgen.paper_figs.panels import matrix
+from lengthgen.paper_figs.panels import axes_at, matrix
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.sources import RELATIONS, Needs, Sources
 from lengthgen.paper_figs.style import SMALLEST_TEXT, context, look, shades
@@ -265,8 +265,7 @@ def _draw(relations: Sequence[LearnedRelation], width: float) -> Figure:
             for part, name in enumerate(("ideal", "learned")):
                 column, row = (place, part) if wide else (part, place)
                 left, bottom = _KEYS + column * (side + _GAP), height - line * (row + 1) + _BELOW
-                axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
-                axes.set_gid(f"{relation.task}:{name}")
+                axes = axes_at(figure, left, bottom, side, side, gid=f"{relation.task}:{name}")
                 axes.set_title(f"{relation.task}, {name}", pad=3)
                 _draw_matrix(axes, relation, relation.labels[..., 0] if part else relation.ideal, learned=bool(part))
                 axes.set_xlabel("query j", labelpad=0)

@@ -20,7 +20,7 @@ from matplotlib.patches import Patch, Rectangle
 from lengthgen.paper_figs import saving
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.names import count_text
-from lengthgen.paper_figs.panels import page
+from lengthgen.paper_figs.panels import legend_below, page
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.sources import Needs, Sources
 from lengthgen.paper_figs.style import SMALLEST_TEXT, WIDTHS, context
@@ -113,7 +113,7 @@ def _draw_ledger(
             Patch(facecolor=ground, edgecolor="0.4", hatch=hatch, linewidth=0.4, label=verdict)
             for verdict, (ground, _, hatch) in VERDICTS.items()
         ]
-        figure.legend(handles=handles, loc="lower center", ncols=len(handles), frameon=False, fontsize=7, borderpad=0.1)
+        legend_below(figure, handles)
     return figure
 
 
@@ -161,7 +161,7 @@ def recovery_drawing(graph: nx.MultiDiGraph, *, width: float) -> Drawing:
         graph: the graph.
         width: largest width of the figure, in inches.
     """
-    return Drawing(shown=_draw_recovery(graph, width), rows=_rows(graph), caption=_caption(graph))
+    return Drawing(shown=_draw_recovery(graph, width), rows=_recovery_rows(graph), caption=_recovery_caption(graph))
 
 
 def _draw_recovery(graph: nx.MultiDiGraph, width: float) -> Figure:
@@ -215,14 +215,14 @@ def _mark(kind: str, x: list[float], y: list[float], gid: str | None = None) -> 
     )  # fmt: skip
 
 
-def _rows(graph: nx.MultiDiGraph) -> list[dict[str, object]]:
+def _recovery_rows(graph: nx.MultiDiGraph) -> list[dict[str, object]]:
     return [
         {"contains": container, "contained": special, **data}
         for container, special, data in sorted(graph.edges(data=True), key=str)
     ]
 
 
-def _caption(graph: nx.MultiDiGraph) -> str:
+def _recovery_caption(graph: nx.MultiDiGraph) -> str:
     kinds = [kind for *_, kind in graph.edges(data="kind")]
     impossible = kinds.count("impossible")
     return (
@@ -232,14 +232,14 @@ def _caption(graph: nx.MultiDiGraph) -> str:
     )
 
 
-def write(graph: nx.MultiDiGraph, folder: pathlib.Path) -> list[str]:
+def write_recoveries(graph: nx.MultiDiGraph, folder: pathlib.Path) -> list[str]:
     """Draw the matrix, write its files into the folder, and return their paths."""
     return [
         str(path) for path in saving.write(recovery_drawing(graph, width=WIDTHS["column"]), folder, "recovery-lattice")
     ]
 
 
-def _catalogue_figure(sources: Sources) -> Drawing:
+def _recoveries_figure(sources: Sources) -> Drawing:
     # Imported here because it imports every claim, which a list of figures does not need.
     from lengthgen.proofs_checks.lattice import lattice
 
@@ -259,6 +259,6 @@ FIGURES = (
         place=380,
         name="recovery-lattice",
         title="Recoveries: which encoding contains which",
-        make=_catalogue_figure,
+        make=_recoveries_figure,
     ),
 )

@@ -4,13 +4,11 @@ Each panel is a matrix of numbers or labels. Colour is never the only mark: a ce
 number below zero has its sign, and training has an outline.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import sympy as sp
@@ -28,7 +26,8 @@ from lengthgen.infrastructure.errors import writable
 from lengthgen.paper_figs import saving
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.figures.pattern_study import Study, study
-from lengthgen.paper_figs.panels import matrix
+from lengthgen.paper_figs.names import hashed_name
+from lengthgen.paper_figs.panels import axes_at, matrix
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.sources import Sources
 from lengthgen.paper_figs.style import DIVERGING, PAGE_WIDTH, SMALLEST_TEXT, context, shades
@@ -248,8 +247,7 @@ def _draw(studied: Study, panels: Sequence[Panel]) -> Figure:
         for place, panel in enumerate(panels):
             row, column = divmod(place, _COLUMNS)
             left, bottom = _KEYS + column * (SIDE + _GAP), height - row_height * (row + 1) + _BELOW
-            axes = figure.add_axes((left / PAGE_WIDTH, bottom / height, SIDE / PAGE_WIDTH, SIDE / height))
-            axes.set_gid(panel.name)
+            axes = axes_at(figure, left, bottom, SIDE, SIDE, gid=panel.name)
             draw_panel(axes, panel, studied, bound=max(-low, high) or 1.0)
             axes.set_xlabel("query j", labelpad=0)
             if column:
@@ -335,8 +333,7 @@ def write(pattern: Pattern, folder: Path, *, train: int, test: int) -> list[str]
     The file names contain the pattern and the scales, and a hash that tells patterns apart.
     """
     drawn = replace(pattern, name=writable(pattern.name))  # of a file, the name has its path
-    readable = re.sub(r"[^0-9A-Za-z]+", "-", drawn.name)[:40].strip("-")
-    name = f"pattern-{readable}-{crc32(drawn.name.encode()):08x}-{train}-{test}"
+    name = f"{hashed_name('pattern', drawn.name, drawn.name)}-{train}-{test}"
     return [str(path) for path in saving.write(drawing(drawn, train=train, test=test), folder, name)]
 
 
@@ -415,7 +412,7 @@ def _legend(figure: Figure, studied: Study, panels: Sequence[Panel]) -> None:
         figure.text(_KEYS / across, 0.12 / down, f"Labels are shown: {studied.without_numbers}.", va="center")
     if low == high:
         return
-    bar = figure.add_axes((_KEYS / across, 0.19 / down, SIDE / across, 0.09 / down), gid="scale")
+    bar = axes_at(figure, _KEYS, 0.19, SIDE, 0.09, gid="scale")
     bound = max(-low, high)
     figure.colorbar(ScalarMappable(Normalize(-bound, bound), DIVERGING), cax=bar, orientation="horizontal")
     bar.set_xlim(low, high)

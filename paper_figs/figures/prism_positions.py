@@ -14,7 +14,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from lengthgen.circuits.encodings import parse_encoding
@@ -23,7 +23,7 @@ from lengthgen.empirical.runs.run import Run
 from lengthgen.empirical.runs.store import RunStore
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.names import count_text
-from lengthgen.paper_figs.panels import finish, fix_layout, set_ticks
+from lengthgen.paper_figs.panels import finish, fix_layout, set_ticks, shade, trained_patch
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.sources import Needs, Sources
 from lengthgen.paper_figs.style import PAGE_WIDTH, context, slot_look
@@ -36,6 +36,15 @@ KINDS = ("operand", "fixed", "output")
 """Kinds of tokens: those of an operand, those that every prompt of the scale has, and outputs."""
 SAMPLES = 50
 """Number of test samples over which entropies are averaged."""
+_KIND_LOOKS = {kind: slot_look(number) for number, kind in enumerate(KINDS, start=1)}
+_ARM_LOOKS = {arm: slot_look(number) for number, arm in enumerate(EXPONENTS, start=1)}
+"""Looks of the kinds of tokens, and of the ways of sharpening."""
+_LEAST = 1e-3
+"""Least mass that is drawn."""
+_APART = 0.16
+"""Distance between marks of one place, so that equal values do not hide each other."""
+# Inches: height of a panel of histograms and of another one, space above histograms, a line of a legend.
+_PANEL, _LOW_PANEL, _ABOVE, _LEGEND = 2.3, 1.75, 0.25, 0.17
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -145,12 +154,6 @@ def over_runs(read: Sequence[TokenPositions], measure: str) -> Numbers:
     return result
 
 
-_LEAST = 1e-3
-"""Least mass that is drawn."""
-_PANEL = 2.3
-_ABOVE = 0.25
-
-
 def histograms_drawing(
     read: Mapping[str, Sequence[TokenPositions]], trained: Mapping[str, int], train: Sequence[int]
 ) -> Drawing:
@@ -246,12 +249,6 @@ def _first_runs(sources: Sources, *, protocol: str) -> Drawing:
     return histograms_drawing(read, trained_tokens(sources, protocol), loaded.train)
 
 
-_LOOKS = {kind: slot_look(number) for number, kind in enumerate(KINDS, start=1)}
-_TRAINED = "0.92"
-_GATES_PANEL = 1.75
-_LEGEND = 0.17
-_APART = 0.16
-
 ByTask = Mapping[str, Sequence[TokenPositions]]
 
 
@@ -292,7 +289,7 @@ def gates_drawing(within: ByTask, beyond: ByTask, trained: Mapping[str, int], tr
 
 def _draw_gates(within: ByTask, beyond: ByTask, trained: Mapping[str, int]) -> Figure:
     with context():
-        figure = Figure(figsize=(PAGE_WIDTH, len(beyond) * _GATES_PANEL + 0.3), layout="constrained")
+        figure = Figure(figsize=(PAGE_WIDTH, len(beyond) * _LOW_PANEL + 0.3), layout="constrained")
         grid = figure.subplots(len(beyond), 2, squeeze=False, sharey="row", width_ratios=(3, 1))
         for line, (task, read) in zip(grid, beyond.items(), strict=True):
             _draw_by_token(line[0], read, trained[task])
@@ -304,9 +301,9 @@ def _draw_gates(within: ByTask, beyond: ByTask, trained: Mapping[str, int]) -> F
         handles: list[Artist] = [
             *(
                 Line2D([], [], color=its.colour, marker=its.marker, linestyle="none", markersize=3.4, label=kind)
-                for kind, its in _LOOKS.items()
+                for kind, its in _KIND_LOOKS.items()
             ),
-            Patch(facecolor=_TRAINED, label="tokens that training showed"),
+            trained_patch("tokens that training showed"),
         ]
         finish(figure, handles, line=_LEGEND, fontsize=8, handlelength=2)
     return figure
@@ -314,12 +311,12 @@ def _draw_gates(within: ByTask, beyond: ByTask, trained: Mapping[str, int]) -> F
 
 def _draw_by_token(axes: Axes, read: Sequence[TokenPositions], trained: int) -> None:
     axes.set_gid(f"tokens:{read[0].run.task.title}")
-    axes.axvspan(-0.5, trained - 0.5, color=_TRAINED, linewidth=0, zorder=0, gid="trained")
+    shade(axes, 0, trained - 1, gid="trained")
     for positions in read:
         axes.plot(positions.gate_entropy, color="0.6", linewidth=0.5, zorder=2, gid="run")
     mean, kinds = over_runs(read, "gate_entropy"), read[0].kinds
     for kind, group in groupby(range(len(kinds)), key=lambda token: kinds[token]):
-        tokens, its = [*group], _LOOKS[kind]
+        tokens, its = [*group], _KIND_LOOKS[kind]
         axes.plot(
             tokens, mean[tokens], color=its.colour, marker=its.marker, markersize=2.6, linewidth=0.8, zorder=3, gid=kind
         )
@@ -329,7 +326,7 @@ def _draw_by_token(axes: Axes, read: Sequence[TokenPositions], trained: int) -> 
 def _draw_by_kind(axes: Axes, within: Sequence[TokenPositions], beyond: Sequence[TokenPositions]) -> None:
     axes.set_gid(f"kinds:{beyond[0].run.task.title}")
     for place, read in enumerate((within, beyond)):
-        for number, (kind, its) in enumerate(_LOOKS.items()):
+        for number, (kind, its) in enumerate(_KIND_LOOKS.items()):
             values = [positions.entropy_of(kind) for positions in read]
             axes.plot(
                 [place + (number - 1) * _APART] * len(values), values, color=its.colour, marker=its.marker,
@@ -348,9 +345,6 @@ def _sharpened_runs(sources: Sources, *, protocol: str) -> Drawing:
     )
     return gates_drawing(within, beyond, trained_tokens(sources, protocol), loaded.train)
 
-
-_SHARPENING_LOOKS = {arm: slot_look(number) for number, arm in enumerate(EXPONENTS, start=1)}
-_SHARPENING_PANEL = 1.75
 
 Arms = Mapping[str, Sequence[TokenPositions]]
 Scores = Mapping[str, Mapping[int, Sequence[float]]]
@@ -401,14 +395,14 @@ def _draw_sharpening(
     read: Mapping[str, Arms], scores: Mapping[str, Scores], trained: Mapping[str, int], train: Sequence[int]
 ) -> Figure:
     with context():
-        figure = Figure(figsize=(PAGE_WIDTH, 2 * _SHARPENING_PANEL + 0.3), layout="constrained")
+        figure = Figure(figsize=(PAGE_WIDTH, 2 * _LOW_PANEL + 0.3), layout="constrained")
         grid = figure.subplots(2, len(read), squeeze=False, sharey="row")
         for (above, below), (task, by_arm) in zip(grid.T, read.items(), strict=True):
             above.set_title(task, fontweight="bold")
             above.set_gid(f"exact match:{task}")
             below.set_gid(f"entropy:{task}")
-            above.axvspan(train[0] - 0.5, train[-1] + 0.5, color=_TRAINED, linewidth=0, zorder=0, gid="training")
-            below.axvspan(-0.5, trained[task] - 0.5, color=_TRAINED, linewidth=0, zorder=0, gid="training")
+            shade(above, train[0], train[-1])
+            shade(below, 0, trained[task] - 1)
             for arm, runs in by_arm.items():
                 scales = [*scores[task][arm]]
                 by_run = [*zip(*scores[task][arm].values(), strict=True)]
@@ -424,8 +418,8 @@ def _draw_sharpening(
         grid[0, 0].set_ylabel("exact match")
         grid[1, 0].set_ylabel("entropy, bits")
         handles: list[Artist] = [
-            *(Line2D([], [], **_style(arm), label=f"sharpening {arm}") for arm in _SHARPENING_LOOKS),
-            Patch(facecolor=_TRAINED, label="in training"),
+            *(Line2D([], [], **_style(arm), label=f"sharpening {arm}") for arm in _ARM_LOOKS),
+            trained_patch("in training"),
         ]
         finish(figure, handles, line=_LEGEND, fontsize=8, handlelength=2)
     return figure
@@ -443,7 +437,7 @@ def _draw_runs(
 
 def _style(arm: str) -> dict[str, Any]:
     """Keyword arguments of `Axes.plot` for the marked line of one way of sharpening."""
-    its = _SHARPENING_LOOKS[arm]
+    its = _ARM_LOOKS[arm]
     return {
         "color": its.colour, "linestyle": its.line, "linewidth": 0.9, "marker": its.marker, "markersize": 2.8,
         "fillstyle": "none" if arm == "none" else "full",
@@ -467,29 +461,18 @@ def _both_arms(sources: Sources, *, protocol: str) -> Drawing:
     return sharpening_drawing(read, scores, trained_tokens(sources, protocol), loaded.train)
 
 
-FIGURES = (
+FIGURES = tuple(
     Entry(
-        place=160,
-        name="prism-histograms",
-        title="Histograms of positions of PRISM beyond training",
-        make=partial(_first_runs, protocol=PROTOCOL),
+        place=place,
+        name=f"prism-{name}",
+        title=title,
+        make=partial(make, protocol=PROTOCOL),
         needs=Needs(protocols=(PROTOCOL,), record=()),
         least_width=PAGE_WIDTH,
-    ),
-    Entry(
-        place=161,
-        name="prism-gates",
-        title="Entropy of the gates of PRISM by token and kind",
-        make=partial(_sharpened_runs, protocol=PROTOCOL),
-        needs=Needs(protocols=(PROTOCOL,), record=()),
-        least_width=PAGE_WIDTH,
-    ),
-    Entry(
-        place=162,
-        name="prism-sharpening",
-        title="PRISM with and without sharpening",
-        make=partial(_both_arms, protocol=PROTOCOL),
-        needs=Needs(protocols=(PROTOCOL,), record=()),
-        least_width=PAGE_WIDTH,
-    ),
+    )
+    for place, name, title, make in (
+        (160, "histograms", "Histograms of positions of PRISM beyond training", _first_runs),
+        (161, "gates", "Entropy of the gates of PRISM by token and kind", _sharpened_runs),
+        (162, "sharpening", "PRISM with and without sharpening", _both_arms),
+    )
 )

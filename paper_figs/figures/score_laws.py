@@ -5,14 +5,12 @@ because the biases differ by a factor of 40 and their shape is what the panels c
 is never the only mark: each dtype has a marker, each way of use a line.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import sympy as sp
@@ -24,6 +22,7 @@ from numpy.typing import NDArray
 from lengthgen.infrastructure.errors import writable
 from lengthgen.paper_figs import saving
 from lengthgen.paper_figs.declaration import Entry
+from lengthgen.paper_figs.names import hashed_name
 from lengthgen.paper_figs.panels import finish, grid
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT, context, slot_look
@@ -205,7 +204,7 @@ def _draw_laws(curves: Sequence[ScoreCurve], width: float) -> Figure:
 
 
 BASE = 10_000
-WIDTHS = (128, 2)
+HEAD_WIDTHS = (128, 2)
 """Head dimensions: that of the paper, and the one where its bound fails by most."""
 POINTS = 41
 _STYLES: dict[str, dict[str, Any]] = {
@@ -254,7 +253,7 @@ def bound_curve(head_dim: int) -> BoundCurve:
 
 def bound_drawing(*, width: float) -> Drawing:
     """Draw a panel for each head dimension, `width` inches wide in all."""
-    curves = [bound_curve(head_dim) for head_dim in WIDTHS]
+    curves = [bound_curve(head_dim) for head_dim in HEAD_WIDTHS]
     rows: list[dict[str, object]] = [
         dict(zip(("head_dim", "distance", "error", "printed_bound", "corrected_bound"), values, strict=True))
         for curve in curves
@@ -291,7 +290,7 @@ def _draw_bound(curves: list[BoundCurve], width: float) -> Figure:
 
 LINES: Mapping[str, Any] = {"": "-", "module moved": (0, (4, 1.5)), "autocast": (0, (1, 1.2))}
 """Line of inputs of a dtype, of a module that was moved to it, and of autocast to it."""
-LEAST = 1e-18
+LEAST_ERROR = 1e-18
 """Smallest error that is drawn: an error of 0 has no logarithm."""
 BUDGET: dict[str, Any] = {"linewidth": 0.6, "linestyle": (0, (8, 2.8))}
 """Line of a budget."""
@@ -303,7 +302,7 @@ def audit_drawing(audit: Mapping[str, Any]) -> Drawing:
     The table has one row for each point: the setting, the query position, the largest error of the law there over all
     tested offsets in relation to its budget, and this budget; the error is empty if it is not finite.
     """
-    curves = {name: _curve(result["law"]) for name, result in audit["settings"].items() if result["law"]}
+    curves = {name: _audit_curve(result["law"]) for name, result in audit["settings"].items() if result["law"]}
     dtypes = list(dict.fromkeys(name.partition(", ")[0] for name in curves))
     unit = "a logit, over |q| |k|" if audit["kind"] in ("rotate", "scores") else "the bias"
     subject = writable(audit["subject"]).replace("$", r"\$")
@@ -314,7 +313,7 @@ def audit_drawing(audit: Mapping[str, Any]) -> Drawing:
             dtype, _, use = name.partition(", ")
             its = slot_look(1 + dtypes.index(dtype))
             positions, errors, budgets = zip(*curve, strict=True)
-            drawn = [float("nan") if error is None else max(error, LEAST) for error in errors]
+            drawn = [float("nan") if error is None else max(error, LEAST_ERROR) for error in errors]
             width = 2.6 - 0.5 * dtypes.index(dtype)  # the wider line shows below one that hides it
             axes.plot(positions, drawn, color=its.colour, marker=its.marker, markersize=3, markevery=8,
                       linewidth=width, linestyle=LINES[use], label=name, gid=name)  # fmt: skip
@@ -335,26 +334,25 @@ def audit_drawing(audit: Mapping[str, Any]) -> Drawing:
     caption = (
         f"Error of the relative law of {subject} ({unit}) by query position, up to {audit['last_position']}: of each "
         "eighth of an octave the error that is the most times its budget, over the tested offsets. Dashed thin: the "
-        f"budget of the dtype. An error below {LEAST:g} is drawn there; a line has a gap where it is not finite."
+        f"budget of the dtype. An error below {LEAST_ERROR:g} is drawn there; a line has a gap where it is not finite."
     )
     return Drawing(shown=figure, rows=rows, caption=caption)
 
 
-def _curve(law: Mapping[str, Any]) -> list[tuple[int, float | None, float]]:
+def _audit_curve(law: Mapping[str, Any]) -> list[tuple[int, float | None, float]]:
     """Position, error and budget of each point but that of position 0, whose error is 0 by definition."""
     parts = (law["by_position"][name] for name in ("position", "error", "budget"))
     return [point for point in zip(*parts, strict=True) if point[0]]
 
 
-def write(answer: Mapping[str, Any], folder: Path) -> list[str]:
+def write_audit(answer: Mapping[str, Any], folder: Path) -> list[str]:
     """Draw each audit of an answer that has measured the relative law, and write the files; return their paths."""
     paths: list[str] = []
     for number, audit in enumerate(answer["audits"]):
         if not any(result["law"] for result in audit.get("settings", {}).values()):
             continue
         subject = f"{answer['encoding']} {audit['subject']} {number}"
-        readable = re.sub(r"[^0-9A-Za-z]+", "-", audit["subject"])[:40].strip("-")
-        name = f"audit-{readable}-{crc32(writable(subject).encode()):08x}"
+        name = hashed_name("audit", audit["subject"], subject)
         paths += map(str, saving.write(audit_drawing(audit), folder, name))
     return paths
 

@@ -87,7 +87,7 @@ def _complexity(task: str) -> Complexity:
     return Complexity(name=name, arity=arity, bounds=dict(result.bounds), status=result.status)
 
 
-def table(results: Sequence[Complexity]) -> Drawing:
+def src_table(results: Sequence[Complexity]) -> Drawing:
     """Make a table with a line for each course of SRC, and the tasks that have it."""
     tasks_of: dict[str, list[str]] = {}
     for result in results:
@@ -98,8 +98,8 @@ def table(results: Sequence[Complexity]) -> Drawing:
     headings = (f"n = 1 to {LARGEST}", "tasks (arity)")
     return Drawing(
         shown=Printed(headings=headings, lines=lines, columns="lp{5.6cm}"),
-        rows=_rows(results),
-        caption=_caption(results),
+        rows=_src_rows(results),
+        caption=_src_caption(results),
     )
 
 
@@ -122,7 +122,7 @@ def _bounds_text(bounds: tuple[float, float]) -> str:
     return "..".join("∞" if bound == inf else f"{bound:g}" for bound in dict.fromkeys(bounds))
 
 
-def _rows(results: Sequence[Complexity]) -> list[dict[str, object]]:
+def _src_rows(results: Sequence[Complexity]) -> list[dict[str, object]]:
     return [
         {
             "task": result.name,
@@ -138,7 +138,7 @@ def _rows(results: Sequence[Complexity]) -> list[dict[str, object]]:
     ]
 
 
-def _caption(results: Sequence[Complexity]) -> str:
+def _src_caption(results: Sequence[Complexity]) -> str:
     constant = sum(result.course == "constant" for result in results)
     sampled = any(result.status == "sampled" for result in results)
     return (
@@ -175,7 +175,7 @@ def _induced_curve(analysis: Analysis, encoding: str) -> tuple[str, Curve]:
     return encoding, induced_complexity(analysis.circuit, relation, analysis.traces).complexity
 
 
-def drawing(curves_of: Mapping[str, Mapping[str, Curve]], *, width: float) -> Drawing:
+def induced_drawing(curves_of: Mapping[str, Mapping[str, Curve]], *, width: float) -> Drawing:
     """Draw the figure from the result of `induced_curves`, `width` inches wide."""
     rows: list[dict[str, object]] = [
         {"task": task, "format": "aligned", "encoding": encoding, "scale": scale, "operators": value}
@@ -195,14 +195,14 @@ def drawing(curves_of: Mapping[str, Mapping[str, Curve]], *, width: float) -> Dr
         f"other keys. The conjecture asks for a constant. {glossary(encodings)} At scale {INDUCED_LARGEST}: "
         f"{'; '.join(last_values)}."
     )
-    return Drawing(shown=_draw(curves_of, encodings, width), rows=rows, caption=caption)
+    return Drawing(shown=_draw_induced(curves_of, encodings, width), rows=rows, caption=caption)
 
 
 def _number(value: float) -> str:
     return "∞" if value == inf else f"{value:g}"
 
 
-def _draw(curves_of: Mapping[str, Mapping[str, Curve]], encodings: Sequence[str], width: float) -> Figure:
+def _draw_induced(curves_of: Mapping[str, Mapping[str, Curve]], encodings: Sequence[str], width: float) -> Figure:
     highest = max(
         operators
         for curves in curves_of.values()
@@ -235,11 +235,13 @@ def _draw(curves_of: Mapping[str, Mapping[str, Curve]], encodings: Sequence[str]
 
 
 FIGURES = (
-    Entry(place=230, name="table-src", title="SRC of all tasks by scale (table)", make=lambda _: table(complexities())),
+    Entry(
+        place=230, name="table-src", title="SRC of all tasks by scale (table)", make=lambda _: src_table(complexities())
+    ),
     Entry(
         place=350,
         name="induced-complexity",
         title="Operators induced by each encoding, six tasks",
-        make=lambda sources: drawing(induced_curves(), width=sources.width),
+        make=lambda sources: induced_drawing(induced_curves(), width=sources.width),
     ),
 )

@@ -6,12 +6,11 @@ from typing import Any
 
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from lengthgen.empirical.text.run import tests_by_name
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.names import count_text
-from lengthgen.paper_figs.panels import page
+from lengthgen.paper_figs.panels import draw_cell, page
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.sources import Needs
 from lengthgen.paper_figs.style import DIVERGING, SMALLEST_TEXT, context, look
@@ -81,16 +80,9 @@ def _draw(
             axes.text(-0.06, middle, _label(name), ha="right", va="center_baseline", fontsize=SMALLEST_TEXT)
             for column, length in enumerate(lengths):
                 fill = "white" if column == 0 else DIVERGING(colour(rise[name][length]))
-                axes.add_patch(
-                    Rectangle((column * step, -(line + 1) * _LINE), step, _LINE, facecolor=fill, edgecolor="0.85",
-                              linewidth=0.4)
-                )  # fmt: skip
                 change = round(rise[name][length], 2)
                 number = f"{fmean(last[name][length]):.2f}" if column == 0 else f"{change:+.2f}" if change else "0.00"
-                axes.text(
-                    (column + 0.5) * step, middle, number, ha="center", va="center_baseline", fontsize=SMALLEST_TEXT,
-                    gid=f"{name}:{length}",
-                )  # fmt: skip
+                draw_cell(axes, line, column, number, size=(step, _LINE), fill=fill, gid=f"{name}:{length}")
     return figure
 
 

@@ -9,7 +9,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.names import count_text
-from lengthgen.paper_figs.panels import page
+from lengthgen.paper_figs.panels import legend_below, page
 from lengthgen.paper_figs.saving import Drawing, Printed
 from lengthgen.paper_figs.sources import Needs, Sources
 from lengthgen.paper_figs.style import SMALLEST_TEXT, context
@@ -96,7 +96,7 @@ def _draw(answer: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], width: 
             Patch(facecolor=colour, edgecolor="0.5", hatch=hatch, linewidth=0.4, label=kind)
             for kind, (colour, hatch) in LOOKS.items()
         ]
-        figure.legend(handles=handles, loc="lower center", ncols=len(handles), frameon=False, fontsize=7, borderpad=0.1)
+        legend_below(figure, handles)
     return figure
 
 

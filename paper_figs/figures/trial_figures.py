@@ -14,9 +14,9 @@ from matplotlib.patches import Patch, Rectangle
 
 from lengthgen.empirical.trial.conjecture import FEWEST
 from lengthgen.paper_figs.names import count_text, short_task_names
-from lengthgen.paper_figs.panels import page
+from lengthgen.paper_figs.panels import axes_at, page, shade, trained_patch
 from lengthgen.paper_figs.saving import Drawing, Printed
-from lengthgen.paper_figs.style import SMALLEST_TEXT, context, glossary, line_style, looks
+from lengthgen.paper_figs.style import SMALLEST_TEXT, TRAINED, context, glossary, looks, mark_style
 from lengthgen.paper_figs.trial_cells import (
     CellRows,
     Setting,
@@ -45,13 +45,17 @@ _TURN = 35
 _COUNTS = 0.42
 """Inches: width of the margin with the count of each row."""
 
+# Inches, where each cell has a row: space below the rows; space above shares, and width of the counts beside them;
+# space above breaking scales, and a line of their legend.
+_BELOW, _ABOVE_SHARES, _SHARE_COUNTS, _ABOVE_SCALES, _SCALES_LEGEND = 0.34, 0.22, 0.3, 0.06, 0.2
+
 
 def predicted_drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
     """Draw the matrix; the counts at its margins are over cells with both a prediction and an observation."""
     cells = main_cells(trial)
     return Drawing(
         shown=_draw_predicted(cells, width, main_rule(trial)),
-        rows=_rows(cells),
+        rows=_predicted_rows(cells),
         caption=_predicted_caption(trial, cells, protocol.name),
     )
 
@@ -62,7 +66,7 @@ def agreement(cells: Sequence[StoredCell]) -> tuple[int, int]:
     return sum(cell["predicted"] == cell["observed"] for cell in decided), len(decided)
 
 
-def _rows(cells: Sequence[StoredCell]) -> list[dict[str, object]]:
+def _predicted_rows(cells: Sequence[StoredCell]) -> list[dict[str, object]]:
     return [
         {
             **key_of(cell),
@@ -187,8 +191,6 @@ def _predicted_caption(trial: Trial, cells: Sequence[StoredCell], protocol: str)
 
 SHARES = {"fit": "fit", "generalizes_given_fit": "generalize | fit", "generalizes": "generalize"}
 PARTS = ("successes", "trials", "low", "high")
-# Inches: space above and below the rows, and the width of the counts beside a panel.
-_SUCCESS_ABOVE, _BELOW, _SUCCESS_COUNTS = 0.22, 0.34, 0.3
 
 
 def success_drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
@@ -206,16 +208,14 @@ def success_drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
 
 def _draw_success(cells: Sequence[StoredCell], width: float) -> Figure:
     look_of = looks(dict.fromkeys(cell["encoding"] for cell in cells))
-    rows = CellRows.of(cells, width, around=_SUCCESS_ABOVE + _BELOW)
-    height = _SUCCESS_ABOVE + rows.height + _BELOW
+    rows = CellRows.of(cells, width, around=_ABOVE_SHARES + _BELOW)
+    height = _ABOVE_SHARES + rows.height + _BELOW
     panel = (width - rows.names) / len(SHARES)
     with context():
         figure = Figure(figsize=(width, height))
         for column, (name, title) in enumerate(SHARES.items()):
-            axes = figure.add_axes(
-                ((rows.names + column * panel) / width, _BELOW / height, (panel - _SUCCESS_COUNTS) / width,
-                 rows.height / height), gid=name,
-            )  # fmt: skip
+            left = rows.names + column * panel
+            axes = axes_at(figure, left, _BELOW, panel - _SHARE_COUNTS, rows.height, gid=name)
             axes.set_title(title, pad=3)
             rows.prepare(axes)
             axes.set(xlim=(-0.04, 1.04), xticks=[0, 0.5, 1])
@@ -227,14 +227,13 @@ def _draw_success(cells: Sequence[StoredCell], width: float) -> Figure:
                     axes.hlines(
                         [place], share["low"], share["high"], color=look.colour, linewidth=0.9, gid=f"bar:{gid}"
                     )
-                    mark = line_style(look) | {"linestyle": "none", "markersize": 3.4, "markeredgewidth": 0.7}
-                    axes.plot([share["successes"] / share["trials"]], [place], **mark, zorder=3, gid=f"mark:{gid}",
-                              clip_on=False)  # fmt: skip
+                    at = share["successes"] / share["trials"]
+                    axes.plot([at], [place], **mark_style(look), zorder=3, gid=f"mark:{gid}", clip_on=False)
                 axes.annotate(
                     run_counts(share), (1.04, place), xycoords="data", xytext=(3, 0), textcoords="offset points",
                     va="center", fontsize=SMALLEST_TEXT, annotation_clip=False,
                 )  # fmt: skip
-        rows.write_names(figure, look_of, top=_SUCCESS_ABOVE)
+        rows.write_names(figure, look_of, top=_ABOVE_SHARES)
     return figure
 
 
@@ -250,10 +249,6 @@ def _success_caption(trial: Trial, cells: Sequence[StoredCell], protocol: str) -
         f"undefined. Runs in all: {run_count}; that fit: {totals['fit']}; that generalize: {totals['generalizes']}. "
         f"{glossary(dict.fromkeys(cell['encoding'] for cell in cells))}"
     )
-
-
-# Inches: space above the rows with a line of the legend, and below them.
-_BREAKING_ABOVE, _BREAKING_LEGEND, _BREAKING_BELOW = 0.06, 0.2, 0.34
 
 
 def breaking_drawing(trial: Trial, protocol: Setting, width: float) -> Drawing:
@@ -307,19 +302,16 @@ def _draw_breaking(cells: Sequence[StoredCell], *, train: Sequence[int], last: i
     wide = width > 5
     never = last + max(2, round((0.12 if wide else 0.2) * last))
     look_of = looks(dict.fromkeys(cell["encoding"] for cell in cells))
-    above = _BREAKING_ABOVE + _BREAKING_LEGEND * (1 if wide else 2)
-    rows = CellRows.of(cells, width, around=above + _BREAKING_BELOW)
+    above = _ABOVE_SCALES + _SCALES_LEGEND * (1 if wide else 2)
+    rows = CellRows.of(cells, width, around=above + _BELOW)
     body = max(rows.height, 0.3)
-    height = above + body + _BREAKING_BELOW
+    height = above + body + _BELOW
     with context():
         figure = Figure(figsize=(width, height))
-        axes = figure.add_axes(
-            (rows.names / width, _BREAKING_BELOW / height, (width - rows.names - 0.12) / width, body / height),
-            gid="breaking",
-        )
+        axes = axes_at(figure, rows.names, _BELOW, width - rows.names - 0.12, body, gid="breaking")
         rows.prepare(axes)
-        axes.axvspan(never - 1, never + 1, color="0.92", linewidth=0, zorder=0)
-        axes.axvspan(min(train) - 0.5, max(train) + 0.5, color="0.92", linewidth=0, zorder=0, gid="training")
+        axes.axvspan(never - 1, never + 1, color=TRAINED, linewidth=0, zorder=0)
+        shade(axes, min(train), max(train))
         for place, cell in zip(rows.places, rows.cells, strict=True):
             look, breaking = look_of[cell["encoding"]], cell["breaking"]
             gid = gid_of(cell)
@@ -329,8 +321,8 @@ def _draw_breaking(cells: Sequence[StoredCell], *, train: Sequence[int], last: i
                       linestyle="none", gid=f"predicted:{gid}")  # fmt: skip
             axes.hlines([place], min(failures), max(failures), color=look.colour, linewidth=0.9, zorder=1,
                         gid=f"range:{gid}")  # fmt: skip
-            mark = line_style(look) | {"linestyle": "none", "markersize": 3.4, "markeredgewidth": 0.7}
-            axes.plot([breaking["observed"] or never], [place], **mark, zorder=3, gid=f"observed:{gid}")
+            observed = breaking["observed"] or never
+            axes.plot([observed], [place], **mark_style(look), zorder=3, gid=f"observed:{gid}")
         marked = _marked(last)
         axes.set_xticks([*marked, never], [*map(str, marked), "never"])
         axes.set(xlim=(0, never + 1))
@@ -340,7 +332,7 @@ def _draw_breaking(cells: Sequence[StoredCell], *, train: Sequence[int], last: i
             Line2D([], [], color="black", marker="|", markersize=8, markeredgewidth=1.6, linestyle="none",
                    label="predicted"),
             Line2D([], [], color="0.3", marker="o", markersize=3.4, linewidth=0.9, label="median and range of runs"),
-            Patch(facecolor="0.92", label="training scales; never"),
+            trained_patch("training scales; never"),
         ]  # fmt: skip
         figure.legend(
             handles=handles, loc="upper center", ncols=3 if wide else 2, frameon=False, fontsize=7,

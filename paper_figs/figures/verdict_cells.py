@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from lengthgen.empirical.verdict.preregistration import Preregistration
@@ -22,11 +21,11 @@ from lengthgen.paper_figs.figures.verdict_rules import (
     verdict_entry,
 )
 from lengthgen.paper_figs.names import count_text
-from lengthgen.paper_figs.panels import columns_of, finish, fix_layout, grid
+from lengthgen.paper_figs.panels import axes_at, columns_of, finish, fix_layout, grid, shade, trained_patch
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.style import SMALLEST_TEXT, context, looks
 
-RULES, SWAPPED_RULES = ("coverage", "distractors"), ("distractors", "distractors-with-token")
+BREAKING_RULES, SWAPPED_RULES = ("coverage", "distractors"), ("distractors", "distractors-with-token")
 """Two rules that predict a breaking scale, side by side: on random tasks, and where arguments are swapped."""
 _LEFT, _BETWEEN, _RIGHT, _BELOW, _ABOVE = 0.45, 0.4, 0.08, 0.42, 0.55
 """Inches: space around and between the two square panels."""
@@ -36,7 +35,7 @@ _LEAST = 1.2
 
 
 def breaking_drawing(
-    judgement: Judgement, preregistration: Preregistration, width: float, *, rules: Sequence[str] = RULES
+    judgement: Judgement, preregistration: Preregistration, width: float, *, rules: Sequence[str] = BREAKING_RULES
 ) -> Drawing:
     """Draw predicted against observed breaking scales of the cells where the rule and most fitting runs break.
 
@@ -89,17 +88,16 @@ def _draw_breaking(breaking: Mapping[str, Mapping[str, Any]], preregistration: P
     diameter = 1.3 * 72 * side / (len(scales) + 1) / sqrt(most)
     with context():
         figure = Figure(figsize=(width, height))
-        for place, (rule, of_rule) in enumerate(breaking.items()):
-            left = _LEFT + place * (side + _BETWEEN)
-            axes = figure.add_axes((left / width, _BELOW / height, side / width, side / height))
-            axes.set_gid(f"breaking:{rule}")
+        for number, (rule, of_rule) in enumerate(breaking.items()):
+            left = _LEFT + number * (side + _BETWEEN)
+            axes = axes_at(figure, left, _BELOW, side, side, gid=f"breaking:{rule}")
             _draw_rule(axes, of_rule["counts"], scales, diameter)
             if scales[0] <= trained:
-                axes.axvspan(scales[0] - 1, trained + 0.5, color="0.92", linewidth=0, zorder=0, gid="training")
+                shade(axes, scales[0] - 0.5, trained)
             exact = of_rule["exact"]
             axes.set_title(f"{rule}: {exact['successes']:,} of {exact['trials']:,} cells exact", pad=3)
             axes.set_xlabel("predicted to break at scale", labelpad=2)
-            if place == 0:
+            if not number:
                 axes.set_ylabel("breaks at scale (median)", labelpad=2)
         handles = [
             Line2D([], [], linestyle="none", marker="o", color=_COLOUR, alpha=0.7, markeredgewidth=0,
@@ -136,7 +134,6 @@ _LINES: Mapping[str, Mapping[str, Any]] = {
     "filled": {"color": "#004488", "linestyle": "-", "linewidth": 1.3},
 }
 """Line of each format; filled is darker and solid, so that both differ without colour."""
-_TRAINED = "0.92"
 
 
 def formats_drawing(judgement: Judgement, preregistration: Preregistration, width: float) -> Drawing:
@@ -186,7 +183,7 @@ def _draw_formats(
                 axes.set_xlabel("scale", labelpad=1)
         handles = [
             *(Line2D([], [], **style, label=form) for form, style in _LINES.items()),
-            Patch(facecolor=_TRAINED, label="training scales"),
+            trained_patch(),
         ]
         finish(figure, handles)
     return figure
@@ -195,7 +192,7 @@ def _draw_formats(
 def _draw_encoding(axes: Axes, of_encoding: Mapping[str, Mapping[str, Any]], preregistration: Preregistration) -> None:
     """Draw the lines of one encoding; a format without a fitting run has none."""
     first, last = preregistration.train
-    axes.axvspan(first - 0.5, last + 0.5, color=_TRAINED, linewidth=0, zorder=0, gid="training")
+    shade(axes, first, last)
     for form, of_format in of_encoding.items():
         if of_format["runs"]:
             axes.plot(preregistration.test_scales, of_format["exact_match"], **_LINES[form], gid=form, clip_on=False)

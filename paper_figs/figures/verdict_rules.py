@@ -14,7 +14,7 @@ from lengthgen.empirical.verdict.population import HALVES
 from lengthgen.empirical.verdict.preregistration import Preregistration
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.names import count_text
-from lengthgen.paper_figs.panels import columns_of, fix_layout, grid, page
+from lengthgen.paper_figs.panels import columns_of, draw_cell, fix_layout, grid, page
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.sources import Needs, Sources
 from lengthgen.paper_figs.style import DIVERGING, SMALLEST_TEXT, context
@@ -218,12 +218,8 @@ def _draw_multiverse(
             for line, rule in enumerate(rules):
                 right = universe["right"][rule]
                 fill = "white" if right is None else DIVERGING(colour(right))
-                axes.add_patch(
-                    Rectangle((column * step, -(line + 1) * _LINE), step, _LINE, facecolor=fill, edgecolor="0.85",
-                              linewidth=0.4)
-                )  # fmt: skip
                 number = "-" if right is None else f"{100 * right:.0f}"
-                write(middle, -(line + 0.5) * _LINE, number, gid=f"{rule}:{column}")
+                draw_cell(axes, line, column, number, size=(step, _LINE), fill=fill, gid=f"{rule}:{column}")
             if _is_registered(universe, preregistration):
                 axes.add_patch(
                     Rectangle((column * step, bottom), step, -bottom, fill=False, edgecolor="black", zorder=3,

@@ -60,7 +60,7 @@ def test_names_and_legend_lie_on_the_page_and_apart(figure):
 
 def test_the_data_behind_it_are_the_edges(tmp_path):
     graph = lattice()
-    ledger_matrix.write(graph, tmp_path)
+    ledger_matrix.write_recoveries(graph, tmp_path)
     with (tmp_path / "recovery-lattice.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == graph.number_of_edges()

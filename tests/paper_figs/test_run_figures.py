@@ -519,7 +519,9 @@ def _long_names(count: int) -> dict[str, list[CellScores]]:
 
 @pytest.mark.parametrize("width", sorted({*style.WIDTHS.values()}))
 def test_titles_of_panels_neither_touch_nor_leave_the_page(width: float) -> None:
-    drawing = accuracy.grid_drawing(_long_names(6), train=(1,), threshold=0.95, width=width, checkpoint="", model="")
+    drawing = accuracy.accuracy_drawing(
+        _long_names(6), train=(1,), threshold=0.95, width=width, checkpoint="", model=""
+    )
     assert isinstance(drawing.shown, Figure)
     figure = drawing.shown
     on_the_page(figure)
@@ -529,16 +531,16 @@ def test_titles_of_panels_neither_touch_nor_leave_the_page(width: float) -> None
 
 def test_more_panels_than_a_page_holds_are_refused() -> None:
     settings = {"train": (1,), "threshold": 0.95, "width": 7.0, "checkpoint": "", "model": ""}
-    assert accuracy.grid_drawing(_long_names(24), **settings).rows
+    assert accuracy.accuracy_drawing(_long_names(24), **settings).rows
     with pytest.raises(Undrawable, match="25 panels do not fit a page: choose some of them with --trial, and --task"):
-        accuracy.grid_drawing(_long_names(25), **settings)
+        accuracy.accuracy_drawing(_long_names(25), **settings)
 
 
 @pytest.mark.parametrize(("count", "says"), [(5, False), (6, True)])
 def test_the_caption_says_where_bars_are_left_out(count: int, says: bool) -> None:
     names = ("ipe", "rpe", "ape", "nope", "rope", "t5")[:count]
     cells = [CellScores(format="aligned", encoding=name, exact_match={1: (1.0,), 2: (0.5,)}) for name in names]
-    caption = accuracy.grid_drawing(
+    caption = accuracy.accuracy_drawing(
         {"copy": cells}, train=(1,), threshold=0.95, width=7.0, checkpoint="", model=""
     ).caption
     assert ("; in panels of more than 5 curves only marks have bars. Training" in caption) == says
