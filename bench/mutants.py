@@ -44,7 +44,7 @@ PLACES = {
         "empirical/verdict/*.py",
     ),
     "ledger": ("proofs_checks/*.py", "proofs_checks/formal/*.py"),
-    "figures": ("paper_figs/*.py", "paper_figs/report/*.py"),
+    "figures": ("paper_figs/*.py", "paper_figs/figures/*.py", "paper_figs/report/*.py"),
     "infrastructure": ("lengthgen/infrastructure/*.py",),
     "commands": ("lengthgen/*.py", "lengthgen/questions/*.py", "lengthgen/terminal/*.py"),
 }

@@ -40,6 +40,7 @@ from lengthgen.infrastructure.shapes import (
     record,
     row,
 )
+from lengthgen.paper_figs.sources import RECORDS
 from lengthgen.paper_figs.stored import CLAIM
 from lengthgen.proofs_checks.claim import TIME_LIMIT
 from lengthgen.questions.complexity import Question, compute
@@ -187,7 +188,6 @@ def _drawn_figures(out: Path, profile_name: str) -> dict[str, Any]:
 
     Returns the drawn names, the record of each figure that has one, and the reasons for the figures not drawn.
     """
-    from lengthgen.paper_figs.records import RECORDS
     from lengthgen.paper_figs.sources import Sources
     from lengthgen.paper_figs.style import PAGE_WIDTH
 

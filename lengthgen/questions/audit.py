@@ -110,9 +110,9 @@ def audit(
         auditing.write_reproductions(answer, repro)
         answer["reproductions"] = str(repro)
     if draw:
-        from lengthgen.paper_figs import law_errors
+        from lengthgen.paper_figs.figures import score_laws
 
-        answer["figure"] = law_errors.write(answer, draw)
+        answer["figure"] = score_laws.write_audit(answer, draw)
     show(answer, audit_table(answer), as_json, fails=not answer["holds"])
 
 

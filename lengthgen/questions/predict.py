@@ -81,7 +81,7 @@ def predict(
     tables = [forecast_table(answer), *([rules_table(answer)] if rules else [])]
     content = answer.as_json()
     if draw:
-        from lengthgen.paper_figs import forecast_panels
+        from lengthgen.paper_figs.figures import forecast_panels
 
         content["figure"] = forecast_panels.write(analysis, answer.predictions, draw, train=training, test=testing)
     written = [Text(f"written: {path}") for path in content.get("figure", [])]

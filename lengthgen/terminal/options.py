@@ -56,7 +56,7 @@ def _defined(module: str, attribute: str) -> Any:
 
 
 def _figures() -> Iterable[str]:
-    from lengthgen.paper_figs.catalogue import catalogue
+    from lengthgen.paper_figs.declaration import catalogue
     from lengthgen.paper_figs.sources import Sources
     from lengthgen.paper_figs.style import PAGE_WIDTH
 

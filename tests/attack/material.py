@@ -17,7 +17,7 @@ from lengthgen.empirical.experiment.sweep import Group, Job
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.files import locked, write_json
-from lengthgen.paper_figs.records import RECORDS
+from lengthgen.paper_figs.sources import RECORDS
 from tests.attack.watchdog import Ending, call
 from tests.lengthgen.settled_here import settled_here
 

@@ -23,9 +23,9 @@ from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import read_json, read_sealed_json, write_json, write_sealed_json
 from lengthgen.infrastructure.shapes import WrongShape
-from lengthgen.paper_figs import learned_labels
-from lengthgen.paper_figs.records import RECORDS, find_record
+from lengthgen.paper_figs.figures import learned_labels
 from lengthgen.paper_figs.report.relations import Bounds, explore, pool_labels
+from lengthgen.paper_figs.sources import RECORDS, find_record
 from lengthgen.paper_figs.stored import JUDGEMENT, exploration, read_circuits
 from lengthgen.proofs_checks import ledger
 from lengthgen.proofs_checks.formal import recorded
