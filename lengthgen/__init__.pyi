@@ -77,8 +77,7 @@ from lengthgen.circuits.transducer import Transducer as Transducer
 from lengthgen.circuits.two_scales import TwoScaleTask as TwoScaleTask
 
 # Forecasts from recorded runs
-from lengthgen.questions.predict import Forecasts as Forecasts
-from lengthgen.questions.predict import forecast as forecast
+from lengthgen.questions.predict import Forecasts as Forecasts, forecast as forecast
 
 # Theories of length generalization
 from lengthgen.circuits.theories.catalogue import THEORIES as THEORIES
@@ -99,14 +98,13 @@ from lengthgen.proofs_checks.claim import (
     Strength as Strength,
     Unsettled as Unsettled,
 )
-from lengthgen.proofs_checks.identity import require_equal as require_equal
+from lengthgen.proofs_checks.facts import require_equal as require_equal
 from lengthgen.proofs_checks.registry import select as select_claims
 from lengthgen.proofs_checks.runner import run as run_claims
 
 # Training, verdicts, figures: as the commands of these names
 from lengthgen.questions.figures import figure as figure
-from lengthgen.questions.rounds import conjecture as conjecture
-from lengthgen.questions.rounds import train as train
+from lengthgen.questions.rounds import conjecture as conjecture, train as train
 
 # Audit, encodings in torch, stored runs (need the extra `train`)
 from lengthgen.empirical.audit.lawful import assert_lawful as assert_lawful

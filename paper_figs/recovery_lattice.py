@@ -38,7 +38,7 @@ _APART = 0.22
 
 
 def drawing(graph: nx.MultiDiGraph, *, width: float) -> Drawing:
-    """Draw the graph of proofs_checks/lattice.py; the table has one row for each edge.
+    """Draw the graph of proofs_checks/recovery_graph.py; the table has one row for each edge.
 
     Each row is an encoding that contains others or does not, each column one that is contained or is not.
 
@@ -124,7 +124,7 @@ def write(graph: nx.MultiDiGraph, folder: pathlib.Path) -> list[str]:
 
 def _catalogue_figure(sources: Sources) -> Drawing:
     # Imported here because it imports every claim, which a list of figures does not need.
-    from lengthgen.proofs_checks.lattice import lattice
+    from lengthgen.proofs_checks.recovery_graph import lattice
 
     return drawing(lattice(), width=sources.width)
 

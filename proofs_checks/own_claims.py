@@ -11,6 +11,7 @@ from lengthgen.infrastructure.userfile import require_name, run_file, shown, spl
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
 from lengthgen.proofs_checks.ledger import Selection
+from lengthgen.proofs_checks.paper import PaperClaims
 from lengthgen.proofs_checks.trained import Runs
 from lengthgen.theory.encodings.encoding import Encoding
 
@@ -93,7 +94,7 @@ def _claims_in(path: str, name: str, value: Any) -> list[Claim]:
     """Claims that an object is or contains. Raises `OwnClaimError` if it contains other things as well."""
     if type(value) is Claim:
         return [value]
-    items = value if type(value) in (list, tuple) else [value] if name == "CLAIMS" else []
+    items = value if type(value) in (list, tuple, PaperClaims) else [value] if name == "CLAIMS" else []
     claims = [item for item in items if type(item) is Claim]
     if len(claims) < len(items) and (claims or name == "CLAIMS"):
         other = next(item for item in items if type(item) is not Claim)

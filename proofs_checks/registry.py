@@ -13,7 +13,7 @@ from lengthgen.infrastructure.errors import LengthgenError, nearest
 from lengthgen.proofs_checks import papers
 from lengthgen.proofs_checks.claim import Claim, Claims, Source, Strength
 from lengthgen.proofs_checks.ledger import Selection
-from lengthgen.proofs_checks.titles import title
+from lengthgen.proofs_checks.paper import title
 from lengthgen.proofs_checks.trained import NONE, Runs
 from lengthgen.theory.encodings.catalogue import ENCODINGS, called
 
@@ -33,12 +33,12 @@ def gather(*groups: Iterable[Claim]) -> Claims:
 
 
 def _place(module: str, claim: Claim) -> tuple[int, str]:
-    """Sort key of a claim: the place of its module in `papers.ORDER`, or that of its package and then the claim id."""
+    """Sort key of a claim: the place of its module or package in `papers.ORDER`, then its id if those sort it."""
     name = module.removeprefix(f"{papers.__name__}.")
-    if name in papers.ORDER:
-        return papers.ORDER.index(name), ""
-    package = name.partition(".")[0]
-    return papers.ORDER.index(package) if package in papers.ORDER else len(papers.ORDER), claim.id
+    entry = name if name in papers.ORDER else name.partition(".")[0]
+    if entry not in papers.ORDER:
+        return len(papers.ORDER), claim.id
+    return papers.ORDER.index(entry), claim.id if entry in papers.BY_ID else ""
 
 
 def _listed_claims() -> list[tuple[ModuleType, Claim]]:

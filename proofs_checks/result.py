@@ -9,10 +9,9 @@ from typing import Any
 
 from lengthgen.infrastructure.brief import Brief, Listed
 from lengthgen.infrastructure.shapes import FLAG, NUMBER, TEXT, list_of, made_into, one_of, or_none, record
-from lengthgen.proofs_checks.certificates import Certificates
 from lengthgen.proofs_checks.claim import Claim, Evidence, Strength
 from lengthgen.proofs_checks.formal import recorded
-from lengthgen.proofs_checks.formal.lemma import Lemma, certificate_shape
+from lengthgen.proofs_checks.formal.lemma import Certificates, Lemma, certificate_shape
 
 
 class Verdict(StrEnum):

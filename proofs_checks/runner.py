@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from lengthgen.proofs_checks.certificates import certified
 from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength, Unsettled
+from lengthgen.proofs_checks.formal.lemma import certified
 from lengthgen.proofs_checks.result import FalsifierResult, Result, Results, Verdict
 from lengthgen.theory.zero import two_engines
 

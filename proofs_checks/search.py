@@ -13,8 +13,8 @@ from functools import cache
 
 from lengthgen.infrastructure.errors import LONGEST_COMPARED, one_line
 from lengthgen.proofs_checks.claim import Claim
+from lengthgen.proofs_checks.paper import title
 from lengthgen.proofs_checks.registry import CLAIMS, Unknown, arxiv_id, belongs, is_about
-from lengthgen.proofs_checks.titles import title
 from lengthgen.theory.encodings.catalogue import ENCODINGS
 from lengthgen.theory.encodings.encoding import Encoding
 

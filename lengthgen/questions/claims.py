@@ -10,8 +10,8 @@ from rich.text import Text
 
 from lengthgen.infrastructure.files import user_cache
 from lengthgen.proofs_checks.claim import TIME_LIMIT, Strength
+from lengthgen.proofs_checks.paper import title
 from lengthgen.proofs_checks.reading import decided_at
-from lengthgen.proofs_checks.titles import title
 from lengthgen.questions.verify import claim_results
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.layout import LINES, Screen, cut_to_screen
@@ -90,7 +90,7 @@ def page_answer(claim_id: str) -> dict[str, Any]:
     """
     from lengthgen.proofs_checks import ledger, registry, report
     from lengthgen.proofs_checks.formal import recorded
-    from lengthgen.proofs_checks.markdown import as_printed
+    from lengthgen.proofs_checks.report import as_printed
 
     claim = registry.find(claim_id)
     alone = ledger.Selection(claims=(claim,), find=registry.find, home=registry.home)

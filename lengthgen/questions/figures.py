@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -83,6 +83,7 @@ def figures(
 
     The exit code is 0 only if every named figure was drawn, and no run that a figure reads is broken.
     """
+    from lengthgen.paper_figs.catalogue import catalogue
     from lengthgen.paper_figs.records import RECORDS
     from lengthgen.paper_figs.sources import Sources
     from lengthgen.paper_figs.stored_trial import load_trial
@@ -95,11 +96,12 @@ def figures(
         raise LengthgenError("--list is about the catalogue; what --trial draws is in --help: leave out one of the two")
     sources = Sources(out=out, profile=profile, width=WIDTHS[width], records=RECORDS)
     if listed:
-        answer = _catalogue_listing(sources, protocol or [])
-        lines = [
-            one_line(f"{entry['name'] + '  ':<28}{entry['title']}; {entry['reads']}") for entry in answer["figures"]
+        rows = [
+            {"name": entry.name, "title": entry.title, "reads": entry.needs.in_words()}
+            for entry in catalogue(sources, protocol or []).values()
         ]
-        show(answer, "\n".join(lines), as_json)
+        lines = [one_line(f"{row['name'] + '  ':<28}{row['title']}; {row['reads']}") for row in rows]
+        show({"figures": rows}, "\n".join(lines), as_json)
         return
     folder = into or out / "figures"
     require_folder(folder)
@@ -108,18 +110,6 @@ def figures(
     else:
         drawn = draw_trial(load_trial(trial).chosen(**choice), folder, names or [], width=WIDTHS[width])
     _show_drawn(drawn, folder, named=bool(names), of_trial=trial is not None, as_json=as_json)
-
-
-def _catalogue_listing(sources: "Sources", own: list[str]) -> dict[str, Any]:
-    """Return name, title and sources of every figure and table."""
-    from lengthgen.paper_figs.catalogue import catalogue
-
-    return {
-        "figures": [
-            {"name": entry.name, "title": entry.title, "reads": entry.needs.in_words()}
-            for entry in catalogue(sources, own).values()
-        ]
-    }
 
 
 def _show_drawn(drawn: "Drawn", folder: Path, *, named: bool, of_trial: bool, as_json: bool) -> None:

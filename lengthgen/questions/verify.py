@@ -82,7 +82,7 @@ def verify(
 
     Claims on trained runs are selected by name, or by --runs. `lengthgen claims ID` shows one claim whole.
     """
-    from lengthgen.proofs_checks import latex, markdown, registry, report
+    from lengthgen.proofs_checks import latex, registry, report
 
     for option, given in (("--json", as_json), ("--details", details)):
         if given and layout != "table":
@@ -122,7 +122,7 @@ def verify(
         show(proved, formal_table(proved), as_json, fails=not (proved["holds"] and holds))
         return
     if layout != "table":
-        written = {"markdown": markdown.document, "evidence": markdown.evidence, "latex": latex.longtable}[layout]
+        written = {"markdown": report.document, "evidence": report.evidence, "latex": latex.longtable}[layout]
         print(written(listed), end="")
     elif lattice:
         answer = lattice_answer(results, out)
@@ -164,7 +164,7 @@ def claim_results(
 
 def lattice_claims() -> list[str]:
     """Return the ids of the claims that decide the edges of the lattice, and the edges that do not exist."""
-    from lengthgen.proofs_checks.lattice import lattice
+    from lengthgen.proofs_checks.recovery_graph import lattice
 
     return sorted({claim for *_, claim in lattice().edges(data="claim")})
 
@@ -173,7 +173,7 @@ def lattice_answer(results: "Sequence[Result]", folder: Path) -> dict[str, Any]:
     """Return the edges with their verdicts, and write the drawing of the lattice into the folder."""
     from lengthgen.paper_figs import recovery_lattice
     from lengthgen.proofs_checks import report
-    from lengthgen.proofs_checks.lattice import lattice
+    from lengthgen.proofs_checks.recovery_graph import lattice
 
     by_id = {result.claim.id: result for result in results}
     graph = lattice()

@@ -1,11 +1,14 @@
-"""Lemmas for Coq, written from certificates: one real identity a lemma, and the tactic that proves it."""
+"""Certificates of the identities of claims, and lemmas for Coq: one real identity a lemma, and its tactic.
+
+A reader who trusts neither engine replays certificates with `tests/replay_certificates.py`.
+"""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from lengthgen.infrastructure.shapes import COUNT, FLAG, TEXT, list_of, mapping_to, record, row
 from lengthgen.proofs_checks.formal.terms import (
@@ -20,9 +23,12 @@ from lengthgen.proofs_checks.formal.terms import (
     text,
     tree_shape,
 )
-from lengthgen.theory.zero.identity_certificate import UNIT
+from lengthgen.theory.zero.identity_certificate import UNIT, NotCertified, certificate
+from lengthgen.theory.zero.two_engines import Identity
 
 Certificate = Mapping[str, Any]
+Certificates: TypeAlias = tuple[Certificate, ...]
+"""Certificates as plain data; one without a proof has the key "missing", with the reason, and no trees."""
 _POLYNOMIAL = list_of(row(TEXT, mapping_to(COUNT)))
 _PROOF = record(
     holds=FLAG,
@@ -33,6 +39,18 @@ _PROOF = record(
     arguments=list_of(row(TEXT, tree_shape, list_of(COUNT))),
     point=mapping_to(row(TEXT, TEXT)),
 )
+
+
+def certified(identities: Iterable[Identity]) -> Certificates:
+    """Certificates of identities, each once."""
+    return tuple(map(_certificate, dict.fromkeys(identities)))
+
+
+def _certificate(identity: Identity) -> Certificate:
+    try:
+        return certificate(identity)
+    except NotCertified as reason:
+        return {"holds": identity.zero, "missing": str(reason)}
 
 
 def certificate_shape(value: Any, where: str) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 
 from lengthgen.infrastructure import shapes
 from lengthgen.infrastructure.shapes import TEXT, list_of, mapping_to
-from lengthgen.proofs_checks.certificates import Certificates
-from lengthgen.proofs_checks.formal.lemma import Lemma
+from lengthgen.proofs_checks.formal.lemma import Certificates, Lemma
 from lengthgen.proofs_checks.formal.sources import Theorem, theorems
 from lengthgen.proofs_checks.formal.terms import NotReal
 

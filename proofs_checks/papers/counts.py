@@ -9,7 +9,8 @@ from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.theories.counts import samples_of
 from lengthgen.circuits.trace import trace
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
 from lengthgen.proofs_checks.papers.pola import SOURCE
 
 _PLACE = "the amendment by operators that read counts is ours"
@@ -17,8 +18,27 @@ DEPTH, OUTPUT = sp.symbols("x k", integer=True)
 """Depth x of a prefix (opening brackets less closing ones), and the depth k that an output names."""
 
 
-def is_largest(*, value: sp.Expr) -> Evidence:
-    """Decide if the value of output k at depth x is affine in x and strictly largest at k = x, over all integers."""
+def _task(name: str) -> Callable[[], Task]:
+    return lambda: load(name)
+
+
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "src-counts-depth",
+    _PLACE,
+    r"\arg\max_k \left(k x - k^2/2\right) = x",
+    falsifiers={
+        "the square without the half": {"value": OUTPUT * DEPTH - OUTPUT**2},
+        "no constant": {"value": OUTPUT * DEPTH},
+        "the square of the distance, not affine": {"value": -((OUTPUT - DEPTH) ** 2)},
+    },
+)
+def is_largest(value: sp.Expr = OUTPUT * DEPTH - OUTPUT**2 / 2) -> Facts:
+    """For brackets of any bounded depth, the set of symbols that may follow is the largest of functions that are affine
+    in the counts of brackets: k x - k^2/2 for depth k.
+    """
     if sp.degree(sp.Poly(value, DEPTH)) > 1:
         raise Refuted(f"{value} is not affine in the counts")
     lead = sp.factor(value.subs(OUTPUT, DEPTH) - value)
@@ -27,11 +47,25 @@ def is_largest(*, value: sp.Expr) -> Evidence:
         raise Refuted(
             f"the lead of the right output over one that is k away is {gap.as_expr()}, not positive for k != 0"
         )
-    return Evidence(strength=Strength.GENERAL, reach="", facts=(f"lead of depth x over depth k: {lead}",))
+    yield f"lead of depth x over depth k: {lead}"
 
 
-def have_no_functions(*, outputs: Mapping[int, int], multipliers: Mapping[int, int]) -> Evidence:
-    """Decide if multipliers prove that no two affine functions of one count have these outputs as their larger one.
+@CLAIMS.claim(
+    "src-counts-parity",
+    _PLACE,
+    r"d(0) < 0,\ d(1) > 0,\ d(2) < 0 \text{ for no affine } d",
+    falsifiers={
+        "majority of three": {"outputs": {0: 0, 1: 0, 2: 1}},
+        "equal multipliers": {"multipliers": {0: 1, 1: 1, 2: 1}},
+        "no multipliers": {"multipliers": {0: 0, 1: 0, 2: 0}},
+        "negative multipliers": {"outputs": {0: 0, 1: 0, 2: 0}, "multipliers": {0: 1, 1: -2, 2: 1}},
+    },
+)
+def have_no_functions(
+    outputs: Mapping[int, int] = {0: 0, 1: 1, 2: 0}, multipliers: Mapping[int, int] = {0: 1, 1: 2, 2: 1}
+) -> Facts:
+    """Parity at once is not the larger of two functions that are affine in the number of ones, whatever other tokens
+    there are: already 0, 1 and 2 ones contradict it.
 
     The difference d of the functions must be positive where the output is 1 and negative where it is 0. Non-negative
     multipliers, not all 0, with a sum of signed (count, 1) of 0 contradict that (Farkas).
@@ -46,76 +80,25 @@ def have_no_functions(*, outputs: Mapping[int, int], multipliers: Mapping[int, i
     sums = sum(signed.values()), sum(count * factor for count, factor in signed.items())
     if sums != (0, 0):
         raise Refuted(f"the sum of the multiplied (1, count) is {sums}, not (0, 0)")
-    return Evidence(
-        strength=Strength.GENERAL,
-        reach="",
-        facts=(f"multipliers of the counts {[*multipliers]}: {[*multipliers.values()]}",),
-    )
+    yield f"multipliers of the counts {[*multipliers]}: {[*multipliers.values()]}"
 
 
-def confuses(*, build: Callable[[], Task], scales: Sequence[int]) -> Evidence:
-    """Decide if two prompts with equal counts and an equal last token have different outputs at some step."""
+@CLAIMS.claim(
+    "src-counts-order",
+    _PLACE,
+    r"x \neq x',\ \text{counts}(x) = \text{counts}(x'),\ x_n = x_n'",
+    strength=Strength.EXHAUSTIVE,
+    falsifiers={"majority": {"build": _task("majority-direct")}, "one digit, which has no order": {"scales": (1,)}},
+)
+def confuses(build: Callable[[], Task] = _task("reverse"), scales: Sequence[int] = (1, 2)) -> Facts:
+    """Reversing is no function of counts and the last token: two operands with equal counts and an equal last token
+    have different reverses, among scales up to 2.
+    """
     task = build()
     samples = samples_of(tuple(trace(task, scale) for scale in scales), 1)
     read = np.column_stack([samples.windows, samples.counts])
     values, counts = np.unique(read, axis=0, return_counts=True)
     if counts.max() == 1:
         raise Refuted(f"{task.name}: the counts and the last token tell the output at scales up to {scales[-1]}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"scales up to {scales[-1]}",
-        facts=(f"{int((counts > 1).sum())} of {len(values)} contents that are read have two outputs",),
-    )
-
-
-def _task(name: str) -> Callable[[], Task]:
-    return lambda: load(name)
-
-
-CLAIMS = (
-    Claim(
-        id="src-counts-depth",
-        source=SOURCE.at(_PLACE),
-        statement="For brackets of any bounded depth, the set of symbols that may follow is the largest of functions "
-        "that are affine in the counts of brackets: k x - k^2/2 for depth k.",
-        latex=r"\arg\max_k \left(k x - k^2/2\right) = x",
-        label="F",
-        check=is_largest,
-        holds={"value": OUTPUT * DEPTH - OUTPUT**2 / 2},
-        falsifiers={
-            "the square without the half": {"value": OUTPUT * DEPTH - OUTPUT**2},
-            "no constant": {"value": OUTPUT * DEPTH},
-            "the square of the distance, not affine": {"value": -((OUTPUT - DEPTH) ** 2)},
-        },
-    ),
-    Claim(
-        id="src-counts-parity",
-        source=SOURCE.at(_PLACE),
-        statement="Parity at once is not the larger of two functions that are affine in the number of ones, whatever "
-        "other tokens there are: already 0, 1 and 2 ones contradict it.",
-        latex=r"d(0) < 0,\ d(1) > 0,\ d(2) < 0 \text{ for no affine } d",
-        label="F",
-        check=have_no_functions,
-        holds={"outputs": {0: 0, 1: 1, 2: 0}, "multipliers": {0: 1, 1: 2, 2: 1}},
-        falsifiers={
-            "majority of three": {"outputs": {0: 0, 1: 0, 2: 1}},
-            "equal multipliers": {"multipliers": {0: 1, 1: 1, 2: 1}},
-            "no multipliers": {"multipliers": {0: 0, 1: 0, 2: 0}},
-            "negative multipliers": {"outputs": {0: 0, 1: 0, 2: 0}, "multipliers": {0: 1, 1: -2, 2: 1}},
-        },
-    ),
-    Claim(
-        id="src-counts-order",
-        source=SOURCE.at(_PLACE),
-        statement="Reversing is no function of counts and the last token: two operands with equal counts and an equal "
-        "last token have different reverses, among scales up to 2.",
-        latex=r"x \neq x',\ \text{counts}(x) = \text{counts}(x'),\ x_n = x_n'",
-        label="F",
-        check=confuses,
-        holds={"build": _task("reverse"), "scales": (1, 2)},
-        falsifiers={
-            "majority": {"build": _task("majority-direct")},
-            "one digit, which has no order": {"scales": (1,)},
-        },
-    ),
-)
+    yield f"{int((counts > 1).sum())} of {len(values)} contents that are read have two outputs"
+    yield Reach(f"scales up to {scales[-1]}")

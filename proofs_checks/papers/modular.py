@@ -23,26 +23,22 @@ from lengthgen.empirical.modular_addition.pairs import (
     text,
 )
 from lengthgen.empirical.modular_addition.pairs import ordered_split as split
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.claim import Refuted, Source, Strength
+from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, Reach
 
 SOURCE = Source(paper="Mitigating Position-Shift Failures in Text-Based Modular Arithmetic", arxiv="2601.04283")
 
-PAIRS = all_pairs()
-SEEDS = (42, 43, 44)
-
 Answers = Callable[[Hashable], Mapping[int, Fraction]]
 """View -> the predicted labels, each with its probability."""
-
-_TESTED_IN_EVAL_A = 400
-
 Split = Callable[[int], tuple[Sequence[Pair], Sequence[Pair]]]
 """Seed -> training and test pairs."""
 
+PAIRS = all_pairs()
+SEEDS = (42, 43, 44)
+_TESTED_IN_EVAL_A = 400
 _MODULUS_3 = 3
-
 _ROUNDING = Fraction(1, 20)
 """Largest rounding error of a number given in tenths."""
-
 BY_POSITION = {
     "baseline_001": ("99.0", "0.7", "0.3", "1.3", "1.0", "1.0", "1.0"),
     "i1_001_1": ("5.7", "8.0", "97.0", "98.0", "97.3", "98.3", "97.7"),
@@ -51,25 +47,6 @@ BY_POSITION = {
 }
 """Reported accuracies in percent at the positions 0, 8, 16, 24, 32, 48, 64."""
 _EVAL_B = {"baseline_001": "14.9", "i1_001_1": "71.7", "i1_002a": "73.7", "i1_002_alibi": "34.3"}
-
-
-def ceiling(*, view: View, best: Fraction, views: int) -> Evidence:
-    """Decide the best accuracy of a predictor that sees only this view of the text, and the number of views."""
-    labels = counts_by_view(PAIRS, view)
-    right = Fraction(most_right(labels), len(PAIRS))
-    if right != best or len(labels) != views:
-        raise Refuted(
-            f"at best {right} = {_percent(right)} with {len(labels)} views, not {_percent(best)} with {views}"
-        )
-    chance = Fraction(1, MODULUS)
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"{len(PAIRS)} pairs",
-        facts=(
-            f"{len(PAIRS)} pairs, {len(labels)} views: at best {right} = {_percent(right)}, chance {_percent(chance)}",
-        ),
-        assumptions=("all pairs alike; the best answer to a view is its most frequent label",),
-    )
 
 
 def majority(train: Iterable[Pair]) -> Answers:
@@ -85,44 +62,6 @@ def majority(train: Iterable[Pair]) -> Answers:
         return {candidate: Fraction(1, len(most_frequent)) for candidate in most_frequent}
 
     return answers
-
-
-def bag_rule(
-    *, learner: Callable[[Sequence[Pair]], Answers], reported: Mapping[str, tuple[Fraction, Fraction]]
-) -> Evidence:
-    """Decide if the learner's expected accuracies are within three reported standard deviations of the reported ones.
-
-    Eval-A uses the first 400 test pairs, all other evaluations use all pairs.
-    """
-    on_first_tests, on_tests, on_all_pairs = [], [], []
-    for seed in SEEDS:
-        train, held_out = split(seed)
-        answers = learner(train)
-        on_first_tests.append(_accuracy(answers, held_out[:_TESTED_IN_EVAL_A]))
-        on_tests.append(_accuracy(answers, held_out))
-        on_all_pairs.append(_accuracy(answers, PAIRS))
-    facts = []
-    for evaluation, (score, deviation) in reported.items():
-        expected = mean(on_first_tests if evaluation == "Eval-A" else on_all_pairs)
-        against = f"{evaluation}: the rule scores {_percent(expected)}, reported are {_percent(score)}"
-        if abs(expected - score) > 3 * deviation:
-            raise Refuted(f"{against} with standard deviation {_percent(deviation)}")
-        facts.append(f"{against} +- {_percent(deviation)}")
-    seeds = ", ".join(map(str, SEEDS))
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"seeds {seeds}",
-        facts=(
-            *facts,
-            f"first {_TESTED_IN_EVAL_A} test pairs, seeds {seeds}: {', '.join(map(_percent, on_first_tests))}",
-            f"all test pairs: {', '.join(map(_percent, on_tests))}, mean {_percent(mean(on_tests))}",
-            f"all pairs: {', '.join(map(_percent, on_all_pairs))}, mean {_percent(mean(on_all_pairs))}",
-        ),
-        assumptions=(
-            f"the splits of the released script for seeds {seeds}; expected accuracies over ties broken evenly",
-            "the text around the expression has no digit and no plus sign, so its bag determines that of the pair",
-        ),
-    )
 
 
 def _accuracy(answers: Answers, pairs: Sequence[Pair]) -> Fraction:
@@ -141,44 +80,6 @@ def _percent(share: Fraction) -> str:
 def _tenths(percent: int) -> Fraction:
     """Fraction for a percentage given in tenths of a percent."""
     return Fraction(percent, 1000)
-
-
-def swapped(*, trained: Callable[[int], int], disjoint: Split, chance: Fraction, unordered: int) -> Evidence:
-    """Decide how likely a test pair (a, b), a != b, has (b, a) in training, and that the split `disjoint` avoids it.
-
-    Args:
-        trained: number of pairs -> number of training pairs.
-        disjoint: split without such test pairs.
-        chance: the probability.
-        unordered: number of unordered pairs.
-    """
-    probability = _chance(len(PAIRS), trained)
-    if probability != chance:
-        raise Refuted(f"{probability} of the halvings that test (a, b) train (b, a), not {float(100 * chance):.2f} %")
-    counted, expected = _counted_chance(trained), _chance(_MODULUS_3**2, trained)
-    if counted != expected:
-        raise Refuted(f"modulus {_MODULUS_3}: {counted} of the test pairs are trained swapped, not {expected}")
-    for seed in SEEDS:
-        leaked, tested = _swapped_in_training(*disjoint(seed))
-        if leaked:
-            (a, b), *_ = leaked
-            raise Refuted(f"seed {seed}: {len(leaked)} of {tested}; ({a}, {b}) is tested, ({b}, {a}) trained")
-    classes = len({frozenset(pair) for pair in PAIRS})
-    if classes != unordered:
-        raise Refuted(f"there are {classes} unordered pairs, not {unordered}")
-    released = [_swapped_in_training(*split(seed)) for seed in SEEDS]
-    shares = ", ".join(f"{len(leaked)}/{tested} = {100 * len(leaked) / tested:.2f} %" for leaked, tested in released)
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"{classes} unordered pairs",
-        facts=(
-            f"of the halvings of {len(PAIRS)} pairs that test (a, b), {probability} train (b, a)",
-            f"modulus {_MODULUS_3}, all {comb(_MODULUS_3**2, _MODULUS_3**2 // 2)} halvings: {counted}",
-            f"released splits, seeds {', '.join(map(str, SEEDS))}: {shares}",
-            f"splits of the {classes} unordered pairs, same seeds: none",
-        ),
-        assumptions=("a halving trains one pair less than it tests",),
-    )
 
 
 def _chance(pairs: int, trained: Callable[[int], int]) -> Fraction:
@@ -206,8 +107,162 @@ def _swapped_in_training(train: Sequence[Pair], test: Sequence[Pair]) -> tuple[l
     return [pair for pair in tested if pair[::-1] in trained], len(tested)
 
 
-def trained_rows(*, text: Callable[[Pair], str], first_free: int) -> Evidence:
-    """Decide the first row of the position table that no expression reaches if texts start at row 0."""
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "mod-2",
+    "the data: all ordered pairs; the ALiBi ablation of the released script has no position signal",
+    r"\max_f \Pr_{a,b}\big[f(\mathrm{bag}(a{+}b)) = a+b \bmod 97\big] = 3453/9409",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"{len(PAIRS)} pairs",
+    assumptions=("all pairs alike; the best answer to a view is its most frequent label",),
+    answers=("best", "views"),
+    falsifiers={
+        "seen in order": {"view": str},
+        "the set of characters": {"view": lambda text: "".join(sorted(set(text)))},
+        "the number of characters": {"view": len},
+        "the last character alone": {"view": lambda text: text[-1]},
+    },
+)
+def ceiling(view: View = bag, best: Fraction = Fraction(3453, 9409), views: int = 968) -> Facts:
+    """A predictor that does not see the order of characters is right on at most 3453 of the 9409 pairs, 36.70 %: they
+    have 968 different bags of characters.
+    """
+    labels = counts_by_view(PAIRS, view)
+    right = Fraction(most_right(labels), len(PAIRS))
+    if right != best or len(labels) != views:
+        raise Refuted(
+            f"at best {right} = {_percent(right)} with {len(labels)} views, not {_percent(best)} with {views}"
+        )
+    chance = Fraction(1, MODULUS)
+    yield f"{len(PAIRS)} pairs, {len(labels)} views: at best {right} = {_percent(right)}, chance {_percent(chance)}"
+
+
+@CLAIMS.claim(
+    "mod-3",
+    "table of results, row I1_002-ALiBi",
+    r"|\mathrm{acc}(\text{bag majority}) - \text{reported}| \le 3\sigma_{\text{reported}}",
+    strength=Strength.EXHAUSTIVE,
+    answers=("reported",),
+    falsifiers={
+        "test pairs seen as well": {"learner": lambda train: majority(PAIRS)},
+        "guessing": {"learner": lambda train: lambda view: dict.fromkeys(range(MODULUS), Fraction(1, MODULUS))},
+        "a tenth of the training pairs": {"learner": lambda train: majority(train[::10])},
+    },
+)
+def bag_rule(
+    learner: Callable[[Sequence[Pair]], Answers] = majority,
+    reported: Mapping[str, tuple[Fraction, Fraction]] = {
+        "Eval-A": (_tenths(214), _tenths(10)),
+        "Eval-B": (_tenths(343), _tenths(30)),
+        "Eval-C1": (_tenths(345), _tenths(35)),
+    },
+) -> Facts:
+    """Answering with the most frequent label of the bag among training pairs gives the scores reported for the 'ALiBi'
+    model in Eval-A, Eval-B and Eval-C1, within three standard deviations (errata F2: the released script deletes the
+    position embedding and adds no ALiBi, so the row is that of a bag of characters). The splits are those of seeds 42,
+    43, 44.
+
+    Eval-A uses the first 400 test pairs, all other evaluations use all pairs.
+    """
+    on_first_tests, on_tests, on_all_pairs = [], [], []
+    for seed in SEEDS:
+        train, held_out = split(seed)
+        answers = learner(train)
+        on_first_tests.append(_accuracy(answers, held_out[:_TESTED_IN_EVAL_A]))
+        on_tests.append(_accuracy(answers, held_out))
+        on_all_pairs.append(_accuracy(answers, PAIRS))
+    for evaluation, (score, deviation) in reported.items():
+        expected = mean(on_first_tests if evaluation == "Eval-A" else on_all_pairs)
+        against = f"{evaluation}: the rule scores {_percent(expected)}, reported are {_percent(score)}"
+        if abs(expected - score) > 3 * deviation:
+            raise Refuted(f"{against} with standard deviation {_percent(deviation)}")
+        yield f"{against} +- {_percent(deviation)}"
+    seeds = ", ".join(map(str, SEEDS))
+    yield f"first {_TESTED_IN_EVAL_A} test pairs, seeds {seeds}: {', '.join(map(_percent, on_first_tests))}"
+    yield f"all test pairs: {', '.join(map(_percent, on_tests))}, mean {_percent(mean(on_tests))}"
+    yield f"all pairs: {', '.join(map(_percent, on_all_pairs))}, mean {_percent(mean(on_all_pairs))}"
+    yield Reach(f"seeds {seeds}")
+    yield Assumption(
+        f"the splits of the released script for seeds {seeds}; expected accuracies over ties broken evenly"
+    )
+    yield Assumption(
+        "the text around the expression has no digit and no plus sign, so its bag determines that of the pair"
+    )
+
+
+@CLAIMS.claim(
+    "mod-5",
+    "the split into training and test pairs",
+    r"\Pr\big[(b,a)\in\mathrm{train}\mid(a,b)\in\mathrm{test}\big]=\tfrac{4704}{9408}=\tfrac12,\ a\ne b",
+    strength=Strength.EXHAUSTIVE,
+    assumptions=("a halving trains one pair less than it tests",),
+    answers=("chance", "unordered"),
+    falsifiers={
+        "pair-disjoint is swap-disjoint": {"disjoint": split},
+        "split by the first number": {"disjoint": _by_first_number},
+        "a third of the pairs trained": {"trained": lambda pairs: pairs // 3},
+        "one pair fewer trained": {"trained": lambda pairs: pairs // 2 - 1},
+    },
+)
+def swapped(
+    trained: Callable[[int], int] = lambda pairs: pairs // 2,
+    disjoint: Split = by_unordered_pair,
+    chance: Fraction = Fraction(1, 2),
+    unordered: int = MODULUS * (MODULUS + 1) // 2,
+) -> Facts:
+    """In a random halving of the ordered pairs a test pair (a, b), a != b, has (b, a) in training with probability 1/2;
+    halving the 4753 unordered pairs leaves no such pair.
+
+    Decide how likely a test pair (a, b), a != b, has (b, a) in training, and that the split `disjoint` avoids it.
+
+    Args:
+        trained: number of pairs -> number of training pairs.
+        disjoint: split without such test pairs.
+        chance: the probability.
+        unordered: number of unordered pairs.
+    """
+    probability = _chance(len(PAIRS), trained)
+    if probability != chance:
+        raise Refuted(f"{probability} of the halvings that test (a, b) train (b, a), not {float(100 * chance):.2f} %")
+    counted, expected = _counted_chance(trained), _chance(_MODULUS_3**2, trained)
+    if counted != expected:
+        raise Refuted(f"modulus {_MODULUS_3}: {counted} of the test pairs are trained swapped, not {expected}")
+    for seed in SEEDS:
+        leaked, tested = _swapped_in_training(*disjoint(seed))
+        if leaked:
+            (a, b), *_ = leaked
+            raise Refuted(f"seed {seed}: {len(leaked)} of {tested}; ({a}, {b}) is tested, ({b}, {a}) trained")
+    classes = len({frozenset(pair) for pair in PAIRS})
+    if classes != unordered:
+        raise Refuted(f"there are {classes} unordered pairs, not {unordered}")
+    released = [_swapped_in_training(*split(seed)) for seed in SEEDS]
+    shares = ", ".join(f"{len(leaked)}/{tested} = {100 * len(leaked) / tested:.2f} %" for leaked, tested in released)
+    yield f"of the halvings of {len(PAIRS)} pairs that test (a, b), {probability} train (b, a)"
+    yield f"modulus {_MODULUS_3}, all {comb(_MODULUS_3**2, _MODULUS_3**2 // 2)} halvings: {counted}"
+    yield f"released splits, seeds {', '.join(map(str, SEEDS))}: {shares}"
+    yield f"splits of the {classes} unordered pairs, same seeds: none"
+    yield Reach(f"{classes} unordered pairs")
+
+
+@CLAIMS.claim(
+    "mod-8",
+    "baseline: the text 'a + b' at position 0",
+    r"\max_{a,b}|\text{``}a\,{+}\,b\text{''}| = 7",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"all {len(PAIRS)} pairs",
+    assumptions=("the baseline's training texts: no filler, padded on the right",),
+    answers=("first_free",),
+    falsifiers={
+        "written without spaces": {"text": lambda pair: text(pair).replace(" ", "")},
+        "followed by an equals sign": {"text": lambda pair: f"{text(pair)} ="},
+    },
+)
+def trained_rows(text: Callable[[Pair], str] = text, first_free: int = 7) -> Facts:
+    """In the baseline's training no character of an expression stands in row 7 of the position table or beyond, and one
+    does in row 6. This holds for all 9409 pairs.
+    """
     longest = max(PAIRS, key=lambda pair: len(text(pair)))
     reached = len(text(longest))
     if reached > first_free:
@@ -216,129 +271,33 @@ def trained_rows(*, text: Callable[[Pair], str], first_free: int) -> Evidence:
         raise Refuted(
             f"row {first_free - 1} carries nothing: the longest text, {text(longest)!r}, ends at row {reached - 1}"
         )
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"all {len(PAIRS)} pairs",
-        facts=(f"{len(PAIRS)} texts: the longest, {text(longest)!r} first, take rows 0 to {reached - 1}",),
-        assumptions=("the baseline's training texts: no filler, padded on the right",),
-    )
+    yield f"{len(PAIRS)} texts: the longest, {text(longest)!r} first, take rows 0 to {reached - 1}"
 
 
-def means(*, positions: int, by_position: Mapping[str, Sequence[str]], reported: Mapping[str, str]) -> Evidence:
-    """Decide if each reported score is the sum over positions divided by `positions`, up to rounding."""
-    facts = []
+@CLAIMS.claim(
+    "mod-6",
+    "table of results, Eval-B, and its values by position",
+    r"\text{Eval-B} = \tfrac17\sum_{p\in\{0,8,16,24,32,48,64\}}\mathrm{acc}_p",
+    strength=Strength.EXHAUSTIVE,
+    assumptions=("numbers rounded to tenths",),
+    falsifiers={
+        "over six positions": {"positions": 6},
+        "over eight positions": {"positions": 8},
+        "without position 0": {"by_position": {name: row[1:] for name, row in BY_POSITION.items()}, "positions": 6},
+    },
+)
+def means(
+    positions: int = 7, by_position: Mapping[str, Sequence[str]] = BY_POSITION, reported: Mapping[str, str] = _EVAL_B
+) -> Facts:
+    """The reported Eval-B scores of 4 models are the means over the seven positions.
+
+    Decide if each reported score is the sum over positions divided by `positions`, up to rounding.
+    """
     for name, accuracies in by_position.items():
         total = sum(map(Fraction, accuracies), Fraction(0))
         score, slack = Fraction(reported[name]), _ROUNDING * (1 + Fraction(len(accuracies), positions))
         quotient = f"{name}: {float(total)}/{positions} = {float(total / positions):.2f}"
         if abs(total / positions - score) > slack:
             raise Refuted(f"{quotient}, not {reported[name]}")
-        facts.append(f"{quotient}, reported {reported[name]}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"{len(by_position)} models",
-        facts=tuple(facts),
-        assumptions=("numbers rounded to tenths",),
-    )
-
-
-CLAIMS = (
-    Claim(
-        id="mod-2",
-        source=SOURCE.at(
-            "the data: all ordered pairs; the ALiBi ablation of the released script has no position signal"
-        ),
-        statement="A predictor that does not see the order of characters is right on at most 3453 of the 9409 pairs, "
-        "36.70 %: they have 968 different bags of characters.",
-        latex=r"\max_f \Pr_{a,b}\big[f(\mathrm{bag}(a{+}b)) = a+b \bmod 97\big] = 3453/9409",
-        label="F",
-        check=ceiling,
-        holds={"view": bag, "best": Fraction(3453, 9409), "views": 968},
-        answers=("best", "views"),
-        falsifiers={
-            "seen in order": {"view": str},
-            "the set of characters": {"view": lambda text: "".join(sorted(set(text)))},
-            "the number of characters": {"view": len},
-            "the last character alone": {"view": lambda text: text[-1]},
-        },
-    ),
-    Claim(
-        id="mod-3",
-        source=SOURCE.at("table of results, row I1_002-ALiBi"),
-        statement="Answering with the most frequent label of the bag among training pairs gives the scores reported "
-        "for the 'ALiBi' model in Eval-A, Eval-B and Eval-C1, within three standard deviations (errata F2: the "
-        "released script deletes the position embedding and adds no ALiBi, so the row is that of a bag of characters). "
-        "The splits are those of seeds 42, 43, 44.",
-        latex=r"|\mathrm{acc}(\text{bag majority}) - \text{reported}| \le 3\sigma_{\text{reported}}",
-        label="F",
-        check=bag_rule,
-        holds={
-            "learner": majority,
-            "reported": {
-                "Eval-A": (_tenths(214), _tenths(10)),
-                "Eval-B": (_tenths(343), _tenths(30)),
-                "Eval-C1": (_tenths(345), _tenths(35)),
-            },
-        },
-        answers=("reported",),
-        falsifiers={
-            "test pairs seen as well": {"learner": lambda train: majority(PAIRS)},
-            "guessing": {"learner": lambda train: lambda view: dict.fromkeys(range(MODULUS), Fraction(1, MODULUS))},
-            "a tenth of the training pairs": {"learner": lambda train: majority(train[::10])},
-        },
-    ),
-    Claim(
-        id="mod-5",
-        source=SOURCE.at("the split into training and test pairs"),
-        statement="In a random halving of the ordered pairs a test pair (a, b), a != b, has (b, a) in training "
-        "with probability 1/2; halving the 4753 unordered pairs leaves no such pair.",
-        latex=r"\Pr\big[(b,a)\in\mathrm{train}\mid(a,b)\in\mathrm{test}\big]=\tfrac{4704}{9408}=\tfrac12,\ a\ne b",
-        label="F",
-        check=swapped,
-        holds={
-            "trained": lambda pairs: pairs // 2,
-            "disjoint": by_unordered_pair,
-            "chance": Fraction(1, 2),
-            "unordered": MODULUS * (MODULUS + 1) // 2,
-        },
-        answers=("chance", "unordered"),
-        falsifiers={
-            "pair-disjoint is swap-disjoint": {"disjoint": split},
-            "split by the first number": {"disjoint": _by_first_number},
-            "a third of the pairs trained": {"trained": lambda pairs: pairs // 3},
-            "one pair fewer trained": {"trained": lambda pairs: pairs // 2 - 1},
-        },
-    ),
-    Claim(
-        id="mod-8",
-        source=SOURCE.at("baseline: the text 'a + b' at position 0"),
-        statement="In the baseline's training no character of an expression stands in row 7 of the position table or "
-        "beyond, and one does in row 6. This holds for all 9409 pairs.",
-        latex=r"\max_{a,b}|\text{``}a\,{+}\,b\text{''}| = 7",
-        label="F",
-        check=trained_rows,
-        holds={"text": text, "first_free": 7},
-        answers=("first_free",),
-        falsifiers={
-            "written without spaces": {"text": lambda pair: text(pair).replace(" ", "")},
-            "followed by an equals sign": {"text": lambda pair: f"{text(pair)} ="},
-        },
-    ),
-    Claim(
-        id="mod-6",
-        source=SOURCE.at("table of results, Eval-B, and its values by position"),
-        statement="The reported Eval-B scores of 4 models are the means over the seven positions.",
-        latex=r"\text{Eval-B} = \tfrac17\sum_{p\in\{0,8,16,24,32,48,64\}}\mathrm{acc}_p",
-        label="F",
-        check=means,
-        holds={"positions": 7, "by_position": BY_POSITION, "reported": _EVAL_B},
-        falsifiers={
-            "over six positions": {"positions": 6},
-            "over eight positions": {"positions": 8},
-            "without position 0": {
-                "by_position": {name: row[1:] for name, row in BY_POSITION.items()},
-                "positions": 6,
-            },
-        },
-    ),
-)
+        yield f"{quotient}, reported {reported[name]}"
+    yield Reach(f"{len(by_position)} models")

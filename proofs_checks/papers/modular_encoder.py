@@ -2,23 +2,24 @@
 
 The encoder has one head and arbitrary functions in place of its matrices: attention weights w(query, key, label) > 0,
 values v(key) and an update f(state, attended).  A statement that holds for free symbols w, v, f holds for all widths,
-weights and activations.  More heads are more arguments of f.
+weights and activations.  More heads are more arguments of f.  The last claim compares reported accuracies by position
+with those predicted from rows alone, as `lengthgen modular-addition` does: from the texts of training and the encoding.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, permutations
 from typing import Any
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.papers.modular import SOURCE
-
-LAYERS = 2
-MOST_TOKENS = 4
-CLASSES = 3
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS
+from lengthgen.empirical.modular_addition.coverage import predict
+from lengthgen.empirical.modular_addition.profile import ModularProfile, load_profile
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
+from lengthgen.proofs_checks.papers.modular import BY_POSITION, SOURCE
 
 Label = Callable[[Any, Any], Any]
 """(query position, key position) -> what the encoding tells of the pair."""
@@ -26,6 +27,18 @@ Code = Callable[[Any, Any], Any]
 """(token, position) -> input of the first layer."""
 Readout = Callable[[Sequence[Any], int, "Functions"], Any]
 """(all states, number of tokens of the text, which are the last, functions) -> what the classes are computed from."""
+
+LAYERS = 2
+MOST_TOKENS = 4
+CLASSES = 3
+_NAMES = ("CLS", "PAD", *(f"x{index}" for index in range(1, MOST_TOKENS + 1)))
+PAPER = replace(load_profile("paper"), seeds=(42,))
+"""Published sizes; one split is enough, since every digit stands at every place of some training pair."""
+SOLVED = 50
+"""Percentage above which a position counts as solved ([F]): the reported values are below 9 or above 90."""
+REPORTED = {
+    name: BY_POSITION[row] for name, row in (("released-baseline", "baseline_001"), ("released-shift", "i1_001_1"))
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,69 +125,12 @@ def read_mean(states: Sequence[Any], count: int, functions: Functions) -> Any:
     return functions.add(*states[-count:]) / count
 
 
-def order_is_lost(*, code: Code, label: Label, readout: Readout) -> Evidence:
-    """Decide if the readout is the same for every order of the tokens, padding among them."""
-    compared = 0
-    for count in range(1, MOST_TOKENS + 1):
-        names = [*(f"x{index}" for index in range(1, count)), "PAD"]
-        for order in permutations(range(count)):
-
-            def output(functions: Functions, turned: Sequence[int], names: Sequence[str] = names) -> Any:
-                tokens = _tokens(functions, [names[index] for index in turned])
-                return _read(functions, tokens, code=code, label=label, readout=readout, has_cls=True)
-
-            straight = range(count)
-            compared += 1
-            if output(SYMBOLIC, straight) != output(SYMBOLIC, order):
-                turned = ", ".join(names[index] for index in order)
-                values = [float(output(RATIONAL, indices)) for indices in (straight, order)]
-                raise Refuted(f"{', '.join(names)} and {turned} give {values[0]:.6g} and {values[1]:.6g}")
-    return Evidence(
-        strength=Strength.BOUNDED,
-        reach=f"up to {MOST_TOKENS} tokens",
-        facts=(f"{LAYERS} layers, free functions: {compared} orders of up to {MOST_TOKENS} tokens, one output each",),
-        assumptions=("attention weights, values and updates are any functions, the same at every position",),
-    )
-
-
-def shifts_are_lost(*, code: Code, label: Label, masked: bool, readout: Readout) -> Evidence:
-    """Decide if the readout is the same wherever padding moves the text.
-
-    Masked padding leaves no key; seen padding stands before the text, one token at each position.
-    """
-    for count in range(1, MOST_TOKENS):
-        names = [f"x{index}" for index in range(1, count + 1)]
-
-        def output(functions: Functions, shift: Any, names: Sequence[str] = names) -> Any:
-            padding = [] if masked else _tokens(functions, ["PAD"] * shift)
-            text = [(token, shift + place) for token, place in _tokens(functions, names)]
-            has_cls = readout is read_cls
-            return _read(
-                functions, [*padding, *text], code=code, label=label, readout=readout, has_cls=has_cls, count=len(names)
-            )
-
-        # A symbol stands for every shift; seen padding needs a number.
-        for shift in (sp.Symbol("s", integer=True, positive=True),) if masked else (1, 2):
-            if output(SYMBOLIC, 0) != output(SYMBOLIC, shift):
-                values = [float(output(RATIONAL, moved)) for moved in (0, 1)]
-                raise Refuted(f"{', '.join(names)}: {values[0]:.6g} at shift 0, {values[1]:.6g} at shift 1")
-    return Evidence(
-        strength=Strength.BOUNDED,
-        reach=f"up to {MOST_TOKENS - 1} tokens",
-        facts=(f"{LAYERS} layers, free functions, every shift s: texts of up to {MOST_TOKENS - 1} tokens",),
-        assumptions=("masked padding has no key and is not read; without CLS there is no other token",),
-    )
-
-
 def _tokens(functions: Functions, names: Sequence[str]) -> list[tuple[Any, int]]:
     """Tokens at positions 1, 2, ...: symbols, or numbers that differ as the names do."""
     return [
         (sp.Symbol(name) if functions is SYMBOLIC else Fraction(2 + _NAMES.index(name)), place)
         for place, name in enumerate(names, 1)
     ]
-
-
-_NAMES = ("CLS", "PAD", *(f"x{index}" for index in range(1, MOST_TOKENS + 1)))
 
 
 def _read(
@@ -194,27 +150,6 @@ def _read(
         [(cls, _)] = _tokens(functions, ["CLS"])
         states, positions = [cls, *states], [0, *positions]
     return readout(encode(functions, states, positions, label), len(tokens) if count is None else count, functions)
-
-
-def gradients(*, released: Callable[..., sp.Expr], described: Callable[..., sp.Expr]) -> Evidence:
-    """Decide that the released term has no gradient where no two logits are equal, and that the described one has."""
-    checked = 0
-    for variants in (2, 3):
-        logits = [[sp.Symbol(f"z{k}{c}", real=True) for c in range(CLASSES)] for k in range(variants)]
-        flat, sloped = released(logits), described(logits)
-        for symbol in (entry for row in logits for entry in row):
-            slope = sp.piecewise_fold(flat.diff(symbol))
-            if sp.simplify(slope) != 0:
-                raise Refuted(f"{variants} variants: the released term has the slope {slope} in {symbol}")
-            if sp.expand(sloped.diff(symbol)) == 0:
-                raise Refuted(f"{variants} variants: the described term has no slope in {symbol}")
-            checked += 1
-    return Evidence(
-        strength=Strength.BOUNDED,
-        reach=f"{CLASSES} classes",
-        facts=(f"2 and 3 variants of one pair, {CLASSES} classes: {checked} derivatives of each term",),
-        assumptions=("no two logits of a variant are equal, as almost everywhere",),
-    )
 
 
 def disagreement(logits: Sequence[Sequence[sp.Expr]]) -> sp.Expr:
@@ -249,54 +184,152 @@ def expected_disagreement(logits: Sequence[Sequence[sp.Expr]]) -> sp.Expr:
     return 1 - sp.Add(*same)
 
 
-CLAIMS = (
-    Claim(
-        id="mod-1",
-        source=SOURCE.at("the ALiBi ablation of the released script: no position embedding, readout at CLS"),
-        statement="An encoder of two layers without positions, read at CLS, gives the same output for every order of "
-        "its tokens, padding included; decided for up to 4 tokens and arbitrary attention weights, values and updates.",
-        latex=r"f(\pi(x)) = f(x)\ \text{for every permutation}\ \pi",
-        label="F",
-        check=order_is_lost,
-        holds={"code": token_alone, "label": no_label, "readout": read_cls},
-        falsifiers={
-            "with a learned row of each position": {"code": with_row},
-            "with the distances of ALiBi": {"label": lambda query, key: abs(query - key)},
-            "read at the first token": {"readout": read_first},
-        },
-    ),
-    Claim(
-        id="mod-4",
-        source=SOURCE.at("the consistency term; the released script counts differing answers"),
-        statement="Where no two logits are equal, the share of differing answers, which the released script adds to "
-        "the loss, has gradient 0 in every logit; the squared difference of logits, which the paper describes, has "
-        "not. Decided for 2 and 3 variants and 3 classes.",
-        latex=r"\nabla_z\,\mathbf 1[\arg\max z_k \ne \arg\max z_l] = 0\ \text{a.e.},\quad \nabla_z\|z_k-z_l\|^2 \ne 0",
-        label="F",
-        check=gradients,
-        holds={"released": disagreement, "described": squared_difference},
-        falsifiers={
-            "the described term has no gradient": {"released": squared_difference},
-            "the released term has a gradient": {"described": disagreement},
-            "answers drawn by their probabilities": {"released": expected_disagreement},
-        },
-    ),
-    Claim(
-        id="mod-7",
-        source=SOURCE.at("on robustness to shifts of position"),
-        statement="An encoder of two layers gives the same output wherever padding moves the text, if labels depend on "
-        "offsets alone, padding is masked, and the readout is the mean over the text; decided for every shift, up to 3 "
-        "tokens, and arbitrary attention weights, values and updates. With a CLS that stays at index 0 it does not, "
-        "even under a relative encoding.",
-        latex=r"f(\mathrm{PAD}^s x) = f(x)\ \text{for all}\ s\ge0",
-        label="F",
-        check=shifts_are_lost,
-        holds={"code": token_alone, "label": offset, "masked": True, "readout": read_mean},
-        falsifiers={
-            "read at a CLS that stays at index 0": {"readout": read_cls},
-            "with padding that is seen": {"masked": False},
-            "with a learned row of each position": {"code": with_row},
-            "with labels of rows": {"label": lambda query, key: key},
-        },
-    ),
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "mod-1",
+    "the ALiBi ablation of the released script: no position embedding, readout at CLS",
+    r"f(\pi(x)) = f(x)\ \text{for every permutation}\ \pi",
+    strength=Strength.BOUNDED,
+    reach=f"up to {MOST_TOKENS} tokens",
+    assumptions=("attention weights, values and updates are any functions, the same at every position",),
+    falsifiers={
+        "with a learned row of each position": {"code": with_row},
+        "with the distances of ALiBi": {"label": lambda query, key: abs(query - key)},
+        "read at the first token": {"readout": read_first},
+    },
 )
+def order_is_lost(code: Code = token_alone, label: Label = no_label, readout: Readout = read_cls) -> Facts:
+    """An encoder of two layers without positions, read at CLS, gives the same output for every order of its tokens,
+    padding included; decided for up to 4 tokens and arbitrary attention weights, values and updates.
+    """
+    compared = 0
+    for count in range(1, MOST_TOKENS + 1):
+        names = [*(f"x{index}" for index in range(1, count)), "PAD"]
+        for order in permutations(range(count)):
+
+            def output(functions: Functions, turned: Sequence[int], names: Sequence[str] = names) -> Any:
+                tokens = _tokens(functions, [names[index] for index in turned])
+                return _read(functions, tokens, code=code, label=label, readout=readout, has_cls=True)
+
+            straight = range(count)
+            compared += 1
+            if output(SYMBOLIC, straight) != output(SYMBOLIC, order):
+                turned = ", ".join(names[index] for index in order)
+                values = [float(output(RATIONAL, indices)) for indices in (straight, order)]
+                raise Refuted(f"{', '.join(names)} and {turned} give {values[0]:.6g} and {values[1]:.6g}")
+    yield f"{LAYERS} layers, free functions: {compared} orders of up to {MOST_TOKENS} tokens, one output each"
+
+
+@CLAIMS.claim(
+    "mod-4",
+    "the consistency term; the released script counts differing answers",
+    r"\nabla_z\,\mathbf 1[\arg\max z_k \ne \arg\max z_l] = 0\ \text{a.e.},\quad \nabla_z\|z_k-z_l\|^2 \ne 0",
+    strength=Strength.BOUNDED,
+    reach=f"{CLASSES} classes",
+    assumptions=("no two logits of a variant are equal, as almost everywhere",),
+    falsifiers={
+        "the described term has no gradient": {"released": squared_difference},
+        "the released term has a gradient": {"described": disagreement},
+        "answers drawn by their probabilities": {"released": expected_disagreement},
+    },
+)
+def gradients(
+    released: Callable[..., sp.Expr] = disagreement, described: Callable[..., sp.Expr] = squared_difference
+) -> Facts:
+    """Where no two logits are equal, the share of differing answers, which the released script adds to the loss, has
+    gradient 0 in every logit; the squared difference of logits, which the paper describes, has not. Decided for 2 and 3
+    variants and 3 classes.
+    """
+    checked = 0
+    for variants in (2, 3):
+        logits = [[sp.Symbol(f"z{k}{c}", real=True) for c in range(CLASSES)] for k in range(variants)]
+        flat, sloped = released(logits), described(logits)
+        for symbol in (entry for row in logits for entry in row):
+            slope = sp.piecewise_fold(flat.diff(symbol))
+            if sp.simplify(slope) != 0:
+                raise Refuted(f"{variants} variants: the released term has the slope {slope} in {symbol}")
+            if sp.expand(sloped.diff(symbol)) == 0:
+                raise Refuted(f"{variants} variants: the described term has no slope in {symbol}")
+            checked += 1
+    yield f"2 and 3 variants of one pair, {CLASSES} classes: {checked} derivatives of each term"
+
+
+@CLAIMS.claim(
+    "mod-7",
+    "on robustness to shifts of position",
+    r"f(\mathrm{PAD}^s x) = f(x)\ \text{for all}\ s\ge0",
+    strength=Strength.BOUNDED,
+    reach=f"up to {MOST_TOKENS - 1} tokens",
+    assumptions=("masked padding has no key and is not read; without CLS there is no other token",),
+    falsifiers={
+        "read at a CLS that stays at index 0": {"readout": read_cls},
+        "with padding that is seen": {"masked": False},
+        "with a learned row of each position": {"code": with_row},
+        "with labels of rows": {"label": lambda query, key: key},
+    },
+)
+def shifts_are_lost(
+    code: Code = token_alone, label: Label = offset, masked: bool = True, readout: Readout = read_mean
+) -> Facts:
+    """An encoder of two layers gives the same output wherever padding moves the text, if labels depend on offsets
+    alone, padding is masked, and the readout is the mean over the text; decided for every shift, up to 3 tokens, and
+    arbitrary attention weights, values and updates. With a CLS that stays at index 0 it does not, even under a relative
+    encoding.
+
+    Masked padding leaves no key; seen padding stands before the text, one token at each position.
+    """
+    for count in range(1, MOST_TOKENS):
+        names = [f"x{index}" for index in range(1, count + 1)]
+
+        def output(functions: Functions, shift: Any, names: Sequence[str] = names) -> Any:
+            padding = [] if masked else _tokens(functions, ["PAD"] * shift)
+            text = [(token, shift + place) for token, place in _tokens(functions, names)]
+            has_cls = readout is read_cls
+            return _read(
+                functions, [*padding, *text], code=code, label=label, readout=readout, has_cls=has_cls, count=len(names)
+            )
+
+        # A symbol stands for every shift; seen padding needs a number.
+        for shift in (sp.Symbol("s", integer=True, positive=True),) if masked else (1, 2):
+            if output(SYMBOLIC, 0) != output(SYMBOLIC, shift):
+                values = [float(output(RATIONAL, moved)) for moved in (0, 1)]
+                raise Refuted(f"{', '.join(names)}: {values[0]:.6g} at shift 0, {values[1]:.6g} at shift 1")
+    yield f"{LAYERS} layers, free functions, every shift s: texts of up to {MOST_TOKENS - 1} tokens"
+
+
+@CLAIMS.claim(
+    "mod-10",
+    "table of results, baseline and I1_001 by position",
+    r"\mathrm{acc}_p>\tfrac12 \iff \{(\text{row},\text{token})\}_p\subseteq\{\ldots\}_{\text{train}}",
+    strength=Strength.EXHAUSTIVE,
+    assumptions=("every text of the released script's training, with the split of seed 42",),
+    answers=("solved",),
+    falsifiers={
+        "filler from no character on": {"profile": replace(PAPER, shortest_prefix=0)},
+        "filler of up to 30 characters": {"profile": replace(PAPER, longest_prefixes=(30, 30, 30))},
+        "without positions": {"encoding": "nope"},
+    },
+)
+def rows_decide(
+    profile: ModularProfile = PAPER,
+    encoding: str = "ape",
+    reported: Mapping[str, Sequence[str]] = REPORTED,
+    solved: int = SOLVED,
+) -> Facts:
+    """At each of the 7 positions, for the baseline and for training with shifts, the reported accuracy is above 50 % if
+    and only if training shows every pair of row and token that the readout meets there.
+
+    Decide if the reported accuracy is above `solved` at exactly the positions whose rows training shows.
+    """
+    for name, accuracies in reported.items():
+        rows = {row.evaluation: row for row in predict(replace(CONDITIONS[name], encoding=encoding), profile)}
+        for position, accuracy in zip(profile.positions, accuracies, strict=True):
+            row = rows[f"B at {position}"]
+            if row.holds != (float(accuracy) > solved):
+                predicted = "holds" if row.holds else "breaks"
+                raise Refuted(f"{name}, position {position}: predicted {predicted} ({row.why}), reported {accuracy} %")
+        holding = [str(position) for position in profile.positions if rows[f"B at {position}"].holds]
+        yield f"{name}: predicted and reported above {solved} % at {', '.join(holding)}, and nowhere else"
+    yield Reach(f"{len(profile.positions)} positions")

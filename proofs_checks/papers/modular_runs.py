@@ -21,15 +21,15 @@ from lengthgen.proofs_checks.papers.modular import SOURCE
 from lengthgen.proofs_checks.seeds import decide_mean, signed
 from lengthgen.proofs_checks.trained import NONE, Runs
 
-CLIFF = 0.5
-"""Fall of the accuracy that counts as a cliff ([F]); fixed before any shift was measured."""
-MARGIN = 0.1
-"""Fall of the accuracy that counts as none ([F]); fixed before any shift was measured."""
-
 Measured = Mapping[str, Any]
 """Measurements of a run: trained, reference, agreeing, accuracy; see `Classifiers.measure`."""
 Score = Callable[[ModularProfile, Measured], Sequence[float]]
 """Share by seed that a claim is about."""
+
+CLIFF = 0.5
+"""Fall of the accuracy that counts as a cliff ([F]); fixed before any shift was measured."""
+MARGIN = 0.1
+"""Fall of the accuracy that counts as none ([F]); fixed before any shift was measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,10 +179,7 @@ CLAIMS = (
         check=accuracy_is_larger,
         holds={"runs": NONE, "first": _FIRST, "second": _BEYOND, "bound": CLIFF},
         falsifiers={
-            "so do models trained with shifts": {
-                "first": _OWN,
-                "second": _INSIDE,
-            },
+            "so do models trained with shifts": {"first": _OWN, "second": _INSIDE},
             "they rise": {"first": _BEYOND, "second": _FIRST},
         },
     ),
@@ -199,7 +196,7 @@ CLAIMS = (
             "training at one position does too": {
                 "first": Scored(condition="described-baseline", score=worst_inside, title="worst of these positions"),
                 "second": Scored(condition="described-baseline", score=as_trained, title="as trained"),
-            },
+            }
         },
     ),
     Claim(
@@ -216,7 +213,7 @@ CLAIMS = (
             "so has the script's ablation": {
                 "first": Scored(condition="released-alibi", score=held_out, title="held-out pairs"),
                 "second": Scored(condition="released-alibi", score=without_order, title="best without order"),
-            },
+            }
         },
     ),
     Claim(

@@ -120,38 +120,30 @@ def _laws_claim(encoding: Encoding) -> Claim:
     )
 
 
-def row(
-    *,
-    name: str,
-    formulas: Formulas,
-    hooks: tuple[str, ...],
-    parameters: tuple[str, ...],
-    learned: sp.Expr,
-    causal_only: bool,
-    bounded: bool,
-    cases: str,
-    normaliser: Normaliser,
-) -> Evidence:
+_ROW: Mapping[str, Callable[[Encoding], Any]] = {
+    "far keys": far.far_field,
+    "bounded": far.bounded,
+    "causal use only": far.causal_only,
+    "hooks": lambda record: record.hooks,
+    "trained numbers": lambda record: sp.expand(record.learned),
+    "parameters": domains.domain_texts,
+    "weights": lambda record: record.normaliser,
+}
+"""Entry of a row of the property matrix -> function that computes it from the formulas."""
+
+
+def row(*, name: str, formulas: Formulas, stated: Mapping[str, Any]) -> Evidence:
     """Decide one row of the matrix: hooks, parameters, trained numbers, bounds, causal use, far keys and weights."""
     encoding = formulas(named(name))
-    computed: tuple[tuple[str, Callable[[Encoding], Any], Any], ...] = (
-        ("far keys", far.far_field, cases),
-        ("bounded", far.bounded, bounded),
-        ("causal use only", far.causal_only, causal_only),
-        ("hooks", lambda record: record.hooks, hooks),
-        ("trained numbers", lambda record: sp.expand(record.learned), sp.expand(learned)),
-        ("parameters", domains.domain_texts, parameters),
-        ("weights", lambda record: record.normaliser, normaliser),
-    )
-    for what, compute, stated in computed:
+    for what, compute in _ROW.items():
         value = compute(encoding)
         if value is None or FarField.UNDECIDED in str(value):
             raise Undecided(f"{what}: {value}")
-        if value != stated:
-            raise Refuted(f"{what}: computed {value!s}, stated {stated!s}")
+        if value != stated[what]:
+            raise Refuted(f"{what}: computed {value!s}, stated {stated[what]!s}")
     return Evidence(
         strength=Strength.GENERAL,
-        facts=tuple(f"{what}: {stated!s}" for what, _, stated in computed),
+        facts=tuple(f"{what}: {stated[what]!s}" for what in _ROW),
         assumptions=(
             "content is constant, and so are gates; parameters take all values of their ranges",
             "limits of the bias and of D b'(D)/b(D) are those of leading terms, or else sympy's, as are the signs of "
@@ -245,15 +237,17 @@ def _row_claim(encoding: Encoding) -> Claim:
         holds={
             "name": encoding.name,
             "formulas": mutations.unchanged,
-            "hooks": encoding.hooks,
-            "parameters": domains.domain_texts(encoding),
-            "learned": learned,
-            "causal_only": stated.causal_only,
-            "bounded": stated.bounded,
-            "cases": stated.far,
-            "normaliser": encoding.normaliser,
+            "stated": {
+                "far keys": stated.far,
+                "bounded": stated.bounded,
+                "causal use only": stated.causal_only,
+                "hooks": encoding.hooks,
+                "trained numbers": sp.expand(learned),
+                "parameters": domains.domain_texts(encoding),
+                "weights": encoding.normaliser,
+            },
         },
-        answers=("hooks", "parameters", "learned", "causal_only", "bounded", "cases", "normaliser"),
+        answers=("stated",),
         falsifiers={name: {"formulas": formulas} for name, formulas in mutated.items()},
     )
 
@@ -346,18 +340,7 @@ def _width_claim(encoding: Encoding) -> Claim:
     )
 
 
-def special_case(
-    *,
-    by: str,
-    formulas: Formulas,
-    of: str,
-    assignment: Mapping[Any, sp.Expr],
-    at: Mapping[sp.Symbol, sp.Expr],
-    within: bool,
-    attained: bool,
-    function: bool,
-    weights_only: bool,
-) -> Evidence:
+def special_case(*, by: str, formulas: Formulas, recovery: Recovery) -> Evidence:
     """Decide that one encoding has the scores of another at these parameters, and if it can have these parameters.
 
     The torch modules of both are compared as well.
@@ -365,16 +348,9 @@ def special_case(
     Args:
         by: name of the general encoding.
         formulas: its formulas, perhaps mutated.
-        of: name of the special encoding.
-        assignment: parameter of the general encoding -> its value.
-        at: parameters of the special encoding with the only values for which the recovery holds.
-        within: True if it holds only up to the trained length.
-        attained: True if the values are in the domains of the parameters, False if they are only a limit.
-        function: True if only some function in place of the network attains them.
-        weights_only: True if the scores of one query differ by a number that all its keys share.
+        recovery: the special encoding, and the parameters.
     """
-    encoding = formulas(named(by))
-    recovery = Recovery(of=of, assignment=assignment, at=at, within=within, weights_only=weights_only)
+    encoding, of, assignment = formulas(named(by)), recovery.of, recovery.assignment
     ruling = laws.decide_recovery(encoding, named(of), recovery)
     if ruling.holds is False:
         raise Refuted(f"{by} is not {of}: {ruling.reason}")
@@ -383,20 +359,21 @@ def special_case(
     inside = domains.assignment_allowed(encoding, assignment)
     if inside.holds is None:
         raise Undecided(inside.reason)
-    stated = attained and not function
+    stated = recovery.attained and not recovery.function
     if inside.holds is False and stated:
         raise Refuted(inside.reason)
     if inside.holds and not stated:
         raise Refuted(f"{inside.reason}: {by} attains it")
-    if function and not all(parameter.network for parameter in domains.parameters_outside(encoding, assignment)):
+    outside = domains.parameters_outside(encoding, assignment) if recovery.function else ()
+    if not all(parameter.network for parameter in outside):
         raise Refuted(f"not only a network is in the way: {inside.reason}")
-    where = ", positions and length within the trained length" if within else ""
-    same = f"score of {by} = score of {of}" + (" up to a number for each query" if weights_only else "")
+    where = ", positions and length within the trained length" if recovery.within else ""
+    same = f"score of {by} = score of {of}" + (" up to a number for each query" if recovery.weights_only else "")
     return Evidence(
         strength=Strength.GENERAL,
         facts=(
             f"{same} for every key, query and content{where}: {ruling.reason}",
-            inside.reason + (_REACH if function else ""),
+            inside.reason + (_REACH if recovery.function else ""),
             _compare_in_torch(by, of),
         ),
         assumptions=("one plane and one head stand for all of them",),
@@ -431,6 +408,11 @@ def _different_value(value: sp.Expr) -> sp.Expr:
     return 2 * value + 1 if value.is_finite is not False else sp.Integer(1)
 
 
+def _changed(recovery: Recovery, **changes: Any) -> Parameters:
+    """Falsifier: the recovery with some of it changed."""
+    return {"recovery": replace(recovery, **changes)}
+
+
 def _recovery_claim(encoding: Encoding, recovery: Recovery) -> Claim:
     """Claim on one recovery that the encoding declares."""
     other = named(recovery.of)
@@ -441,7 +423,9 @@ def _recovery_claim(encoding: Encoding, recovery: Recovery) -> Claim:
     network = " (for a function f that no network of ReLU units equals)" if recovery.function else ""
     shared = ", up to a number that all keys of a query share, and softmax cancels" if recovery.weights_only else ""
     falsifiers: dict[str, Mapping[str, Any]] = {
-        f"another {parameter}": {"assignment": {**recovery.assignment, parameter: _different_value(value)}}
+        f"another {parameter}": _changed(
+            recovery, assignment={**recovery.assignment, parameter: _different_value(value)}
+        )
         for parameter, value in recovery.assignment.items()
     }
     if not recovery.attained:
@@ -449,14 +433,12 @@ def _recovery_claim(encoding: Encoding, recovery: Recovery) -> Claim:
     if recovery.function:
         falsifiers["any function in place of the network"] = {"formulas": mutations.with_any_function}
     if recovery.within:
-        falsifiers["beyond the trained length too"] = {"within": False}
+        falsifiers["beyond the trained length too"] = _changed(recovery, within=False)
     if recovery.weights_only:
-        falsifiers["with equal scores"] = {"weights_only": False}
+        falsifiers["with equal scores"] = _changed(recovery, weights_only=False)
     for parameter, value in recovery.at.items():
-        falsifiers[f"for every {parameter}"] = {
-            "assignment": {symbol: assigned.subs(value, parameter) for symbol, assigned in recovery.assignment.items()},
-            "at": {},
-        }
+        generalised = {symbol: assigned.subs(value, parameter) for symbol, assigned in recovery.assignment.items()}
+        falsifiers[f"for every {parameter}"] = _changed(recovery, assignment=generalised, at={})
     return Claim(
         id=f"recovery-{encoding.name}-{other.name}",
         source=Source(paper=encoding.title, arxiv=encoding.arxiv, place=f"{other.title} as a special case"),
@@ -467,15 +449,8 @@ def _recovery_claim(encoding: Encoding, recovery: Recovery) -> Claim:
         holds={
             "by": encoding.name,
             "formulas": mutations.unchanged,
-            "of": other.name,
-            "assignment": dict(recovery.assignment),
-            "at": dict(recovery.at),
-            "within": recovery.within,
-            "attained": recovery.attained,
-            "function": recovery.function,
-            "weights_only": recovery.weights_only,
+            "recovery": recovery,
         },
-        answers=("attained", "function"),
         falsifiers=falsifiers,
     )
 

@@ -17,7 +17,8 @@ from lengthgen.circuits.theories.depth import blocks
 from lengthgen.circuits.theories.theory import Guess, Question
 from lengthgen.empirical.court.published.load import huang_predictions
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.papers.languages.positions import SOURCE as C_RASP
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
+from lengthgen.proofs_checks.papers.c_rasp import C_RASP
 from lengthgen.proofs_checks.papers.plaa import SOURCE as MIN_DEGREE
 
 SPARSE = Source(paper="The Role of Sparsity for Length Generalization in LLMs", arxiv="2502.16792")
@@ -33,25 +34,7 @@ Prediction = Callable[[str], bool]
 LONGEST = 11
 BLOCKS = range(3, 7)
 SIZE = 5
-
-
-def authors_agree(*, decisions: Mapping[str, Decide]) -> Evidence:
-    """Decide if these decisions, by kind of encoding, give the authors' predictions for their regular languages."""
-    checked = 0
-    for (task, encoding), predicted in huang_predictions().items():
-        if task not in LANGUAGES or encoding not in decisions:
-            continue
-        decision = decisions[encoding](minimal_automaton(LANGUAGES[task][0]))
-        if decision.c_rasp is not predicted:
-            raise Refuted(f"{task} with {encoding}: {decision.c_rasp} as decided, {predicted} as printed")
-        checked += 1
-    if checked < len(LANGUAGES) * len(decisions):
-        raise Refuted(f"only {checked} predictions were found for {len(LANGUAGES)} languages")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"{len(LANGUAGES)} regular languages",
-        facts=(f"{checked} predictions of the authors, all as decided",),
-    )
+_CHAIN = ("nope", "t5", "alibi", "rope")
 
 
 def windowed(width: int, *, far: bool = False) -> Build:
@@ -80,22 +63,6 @@ def answer(theory: Callable[[Question], Guess], encoding: str, subject: Subject)
     return None if probability is None else probability > 1 / 2
 
 
-def near_and_few(*, near: Sequence[Build], far: Sequence[Build], many: Sequence[Build]) -> Evidence:
-    """Decide if k-sparse says yes to near tasks, yes with coupled positions only to far ones, and no to the others."""
-    expected = ((near, {"rope": True, "ipe": True}), (far, {"rope": False, "ipe": True}))
-    for builds, answers in (*expected, (many, {"rope": False, "ipe": False})):
-        for build in builds:
-            subject = Subject(name="task", words="", arxiv="", task=build)
-            for encoding, wanted in answers.items():
-                if answer(k_sparse.guess, encoding, subject) is not wanted:
-                    raise Refuted(f"{build().name} with {encoding}: k-sparse does not say {'yes' if wanted else 'no'}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"scales up to {k_sparse.TEST}",
-        facts=(f"{len(near)} near tasks, {len(far)} far ones, {len(many)} that depend on all tokens",),
-    )
-
-
 def seen_symbol() -> Task:
     """Return the task that writes after n bits if a 1 is among them."""
     return Task(
@@ -103,35 +70,6 @@ def seen_symbol() -> Task:
         alphabet=("0", "1", "="),
         prompt=lambda n: [*[("0", "1")] * n, ("=",)],
         generate=lambda text: [max(text[:-1])],
-    )
-
-
-def theories_differ(*, counted: tuple[str, Build], carried: tuple[str, Build]) -> Evidence:
-    """Decide if C-RASP says yes and k-sparse no to the first language and its task, and the reverse to the second."""
-    for (language, build), wanted in ((counted, True), (carried, False)):
-        subject = Subject(name="task", words="", arxiv="", task=build, language=language)
-        answers = answer(c_rasp.guess, "nope", subject), answer(k_sparse.guess, "nope", subject)
-        if answers != (wanted, not wanted):
-            raise Refuted(f"{language} without positions: C-RASP says {answers[0]}, k-sparse {answers[1]}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"scales up to {k_sparse.TEST}",
-        facts=(f"C-RASP yes, k-sparse no: {counted[0]}", f"C-RASP no, k-sparse yes: {carried[0]}"),
-    )
-
-
-def is_order(*, better: Iterable[tuple[str, str]], probability: Callable[[str], float | None]) -> Evidence:
-    """Decide if a probability of encodings is a total order in which each pair is better first."""
-    pairs = list(better)
-    names = sorted({name for pair in pairs for name in pair})
-    for first, second in pairs:
-        before, after = probability(first), probability(second)
-        if before is None or after is None or before <= after:
-            raise Refuted(f"{first} is not before {second}: {before}, {after}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"{len(names)} encodings",
-        facts=(f"{len(pairs)} pairs in order", f"any two of {', '.join(names)} are compared by a number"),
     )
 
 
@@ -158,66 +96,12 @@ def turns(text: str, *, first: str) -> int:
     return length
 
 
-def predicts(*, depth: Callable[[int], int], first: str, last: Callable[[int], str]) -> Evidence:
-    """Decide if, on all prefixes of words of L_k, a test of so many alternations and the last letter tells members.
-
-    Args:
-        depth: k -> number of alternations that the program counts, which is its depth.
-        first: letter with which the counted alternations begin.
-        last: k -> the letter that members end in.
-    """
-    checked = 0
-    for count in BLOCKS:
-        automaton = minimal_automaton(alternation(count))
-        if blocks(automaton) != count:
-            raise Refuted(f"{alternation(count)} is not recognized as {count} blocks")
-        for text in map("".join, (word for size in range(1, LONGEST + 1) for word in product("ab", repeat=size))):
-            state = _state(automaton, text)
-            if state is None:
-                continue
-            predicted = turns(text, first=first) >= depth(count) and text[-1] == last(count)
-            checked += 1
-            if predicted is not (state in automaton.accepting):
-                raise Refuted(f"{text} as a prefix of {alternation(count)} is told wrongly")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=f"k = {BLOCKS[0]}..{BLOCKS[-1]} and prefixes up to {LONGEST} letters",
-        facts=(f"{checked} prefixes told right",),
-        assumptions=("that no program of less depth does so is the paper's theorem",),
-    )
-
-
 def _state(automaton: Automaton, text: str) -> int | None:
     """Return the state after a text; None if no word of the language begins so."""
     state: int | None = 0
     for letter in text:
         state = None if state is None else automaton.step.get((state, letter))
     return state
-
-
-def programs_exist(*, short: Sequence[str], none: Sequence[str], used: Callable[[str], bool]) -> Evidence:
-    """Decide if enumeration finds a program of RASP-L for the tasks of `short` and for none of the others.
-
-    Args:
-        short: names of published tasks.
-        none: likewise.
-        used: name of a feature -> True if programs may read it.
-    """
-    facts = []
-    for names, wanted in ((short, True), (none, False)):
-        for name in names:
-            sample = _examples(name)
-            values = {feature: read for feature, read in rasp_l_programs.features(sample).items() if used(feature)}
-            parts = rasp_l_programs.program(sample, values)
-            if (parts is not None) is not wanted:
-                raise Refuted(f"{name}: {'no program' if parts is None else 'a program'} was found")
-            facts.append(f"{name}: {'no program' if parts is None else ' and '.join(parts) or 'the last token'}")
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach="scales up to 10",
-        facts=tuple(facts),
-        assumptions=(f"on at most {rasp_l_programs.PROMPTS} prompts of each scale",),
-    )
 
 
 @cache
@@ -254,7 +138,6 @@ def _no_loops(automaton: Automaton) -> Decision:
     return decide(Automaton(symbols=automaton.symbols, step=step, accepting=automaton.accepting))
 
 
-_CHAIN = ("nope", "t5", "alibi", "rope")
 _BETTER = [
     *((first, second) for place, first in enumerate(_CHAIN) for second in _CHAIN[place + 1 :]),
     *((name, absolute) for name in _CHAIN[:3] for absolute in ("ape", "sinusoidal")),
@@ -262,112 +145,210 @@ _BETTER = [
 _FAR = (catalogued("copy"), catalogued("reverse"), windowed(3, far=True))
 _PARITY = ("(b*ab*a)*b*", catalogued("parity-online"))
 
-CLAIMS = (
-    Claim(
-        id="rival-c-rasp",
-        source=C_RASP.at("results figure"),
-        statement="For all 17 regular languages of the paper, C-RASP without positions and with periods and nearby "
-        "symbols is decided as the authors predict for no positions and for learned absolute ones.",
-        latex=r"\text{NoPE}: L \in \text{C-RASP}[\,], \quad "
-        r"\text{APE}: L \in \text{C-RASP}[\text{periodic}, \text{local}]",
-        label="P",
-        check=authors_agree,
-        holds={"decisions": {"nope": decide, "offset-ape": decide_with_positions}},
-        falsifiers={
-            "no positions for both": {"decisions": {"nope": decide, "offset-ape": decide}},
-            "positions for both": {"decisions": {"nope": decide_with_positions, "offset-ape": decide_with_positions}},
-            "loops do not count": {"decisions": {"nope": _no_loops, "offset-ape": decide_with_positions}},
-        },
-    ),
-    Claim(
-        id="rival-k-sparse",
-        source=SPARSE.at("abstract; the scales are ours"),
-        statement="k-sparse says yes to parities of the last tokens, to copy and reverse only with coupled positions, "
-        f"and never to parity and majority at once: at scales up to {k_sparse.TEST}.",
-        latex=r"\exists k, d\ \forall n: \text{each token depends on} \le k \text{ of the last } d",
-        label="F",
-        check=near_and_few,
-        holds={
-            "near": (windowed(1), windowed(2), windowed(4), catalogued("parity-online")),
-            "far": _FAR,
-            "many": (catalogued("parity-direct"), catalogued("majority-direct")),
-        },
-        falsifiers={
-            "reverse is near": {"near": (catalogued("reverse"),)},
-            "first tokens are near": {"near": (windowed(3, far=True),)},
-            "last tokens are far": {"far": (windowed(3),)},
-            "parity depends on few tokens": {"far": (catalogued("parity-direct"),)},
-        },
-    ),
-    Claim(
-        id="rival-disagreement",
-        source=C_RASP.at("against arXiv 2502.16792; the examples are ours"),
-        statement="C-RASP and k-sparse contradict each other both ways without positions: the symbol that was seen is "
-        "counted but depends on all tokens, and parity that is written after each symbol depends on two and is not "
-        f"counted, at scales up to {k_sparse.TEST}.",
-        latex=r"\Sigma^* a \Sigma^* \in \text{C-RASP}, \quad (b^* a b^* a)^* b^* \notin \text{C-RASP}",
-        label="F",
-        check=theories_differ,
-        holds={"counted": ("(a+b)*a(a+b)*", seen_symbol), "carried": _PARITY},
-        falsifiers={
-            "parity at once": {"carried": ("(b*ab*a)*b*", catalogued("parity-direct"))},
-            "the same language twice": {"counted": _PARITY},
-            "the last symbol": {"counted": ("(a+b)*b", seen_symbol)},
-        },
-    ),
-    Claim(
-        id="rival-order",
-        source=ORDER.at("Section 4"),
-        statement="The order of 6 encodings is total and does not depend on the task: NoPE, T5, ALiBi, then rotary and "
-        "absolute ones.",
-        latex=r"\text{NoPE} > \text{T5} > \text{ALiBi} > \text{rotary}, \text{absolute}",
-        label="F",
-        check=is_order,
-        holds={"better": _BETTER, "probability": place},
-        falsifiers={
-            "ALiBi before T5": {"better": [("alibi", "t5")]},
-            "rotary before absolute": {"better": [("rope", "ape")]},
-            "an encoding outside the order": {"better": [("nope", "fox")]},
-            "no order": {"probability": lambda _: 0.5},
-        },
-    ),
-    Claim(
-        id="rival-depth",
-        source=DEPTH.at("corollary on prediction, appendix C.4"),
-        statement="A C-RASP program of depth k - 2 tells which prefixes of words of k alternating blocks are such "
-        "words, by k - 2 alternations that begin with b and by the last letter: "
-        f"for k = {BLOCKS[0]}..{BLOCKS[-1]} and prefixes up to {LONGEST} letters.",
-        latex=r"L_k = a^+ b^+ a^+ \cdots \text{ is predicted at depth } k - 2",
-        label="P",
-        check=predicts,
-        holds={"depth": lambda count: count - 2, "first": "b", "last": lambda count: "ba"[count % 2]},
-        falsifiers={
-            "depth k - 3": {"depth": lambda count: count - 3},
-            "depth k": {"depth": lambda count: count},
-            "alternations that begin with a": {"first": "a"},
-            "the other letter": {"last": lambda count: "ab"[count % 2]},
-        },
-    ),
-    Claim(
-        id="rival-rasp-l",
-        source=RASP_L.at("tasks with and without a short program; the fragment of RASP-L is ours"),
-        statement="Programs of at most two features exist for the copy of unique tokens, sort and count, and none for "
-        "the copy with repeats, addition and parity, as the authors say: at scales up to 10.",
-        latex=r"\exists \text{ a short RASP-L program for all lengths} \Rightarrow \text{length generalization}",
-        label="F",
-        check=programs_exist,
-        holds={
-            "short": ("copy_unique", "sort", "count"),
-            "none": ("parity", "copy_repeat", "addition"),
-            "used": lambda feature: True,
-        },
-        answers=("short", "none"),
-        falsifiers={
-            "no attention": {"used": lambda feature: False},
-            "no token before another": {"used": lambda feature: "before" not in feature},
-            "no order of tokens": {"used": lambda feature: "below" not in feature and "above" not in feature},
-        },
-    ),
+
+CLAIMS = PaperClaims(C_RASP)
+
+
+@CLAIMS.claim(
+    "rival-c-rasp",
+    "results figure",
+    r"\text{NoPE}: L \in \text{C-RASP}[\,], \quad \text{APE}: L \in \text{C-RASP}[\text{periodic}, \text{local}]",
+    label="P",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"{len(LANGUAGES)} regular languages",
+    falsifiers={
+        "no positions for both": {"decisions": {"nope": decide, "offset-ape": decide}},
+        "positions for both": {"decisions": {"nope": decide_with_positions, "offset-ape": decide_with_positions}},
+        "loops do not count": {"decisions": {"nope": _no_loops, "offset-ape": decide_with_positions}},
+    },
+)
+def authors_agree(decisions: Mapping[str, Decide] = {"nope": decide, "offset-ape": decide_with_positions}) -> Facts:
+    """For all 17 regular languages of the paper, C-RASP without positions and with periods and nearby symbols is
+    decided as the authors predict for no positions and for learned absolute ones.
+    """
+    checked = 0
+    for (task, encoding), predicted in huang_predictions().items():
+        if task not in LANGUAGES or encoding not in decisions:
+            continue
+        decision = decisions[encoding](minimal_automaton(LANGUAGES[task][0]))
+        if decision.c_rasp is not predicted:
+            raise Refuted(f"{task} with {encoding}: {decision.c_rasp} as decided, {predicted} as printed")
+        checked += 1
+    if checked < len(LANGUAGES) * len(decisions):
+        raise Refuted(f"only {checked} predictions were found for {len(LANGUAGES)} languages")
+    yield f"{checked} predictions of the authors, all as decided"
+
+
+@CLAIMS.claim(
+    "rival-k-sparse",
+    SPARSE.at("abstract; the scales are ours"),
+    r"\exists k, d\ \forall n: \text{each token depends on} \le k \text{ of the last } d",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"scales up to {k_sparse.TEST}",
+    falsifiers={
+        "reverse is near": {"near": (catalogued("reverse"),)},
+        "first tokens are near": {"near": (windowed(3, far=True),)},
+        "last tokens are far": {"far": (windowed(3),)},
+        "parity depends on few tokens": {"far": (catalogued("parity-direct"),)},
+    },
+)
+def near_and_few(
+    near: Sequence[Build] = (windowed(1), windowed(2), windowed(4), catalogued("parity-online")),
+    far: Sequence[Build] = _FAR,
+    many: Sequence[Build] = (catalogued("parity-direct"), catalogued("majority-direct")),
+) -> Facts:
+    """k-sparse says yes to parities of the last tokens, to copy and reverse only with coupled positions, and never to
+    parity and majority at once: at scales up to 10.
+    """
+    expected = ((near, {"rope": True, "ipe": True}), (far, {"rope": False, "ipe": True}))
+    for builds, answers in (*expected, (many, {"rope": False, "ipe": False})):
+        for build in builds:
+            subject = Subject(name="task", words="", arxiv="", task=build)
+            for encoding, wanted in answers.items():
+                if answer(k_sparse.guess, encoding, subject) is not wanted:
+                    raise Refuted(f"{build().name} with {encoding}: k-sparse does not say {'yes' if wanted else 'no'}")
+    yield f"{len(near)} near tasks, {len(far)} far ones, {len(many)} that depend on all tokens"
+
+
+@CLAIMS.claim(
+    "rival-disagreement",
+    "against arXiv 2502.16792; the examples are ours",
+    r"\Sigma^* a \Sigma^* \in \text{C-RASP}, \quad (b^* a b^* a)^* b^* \notin \text{C-RASP}",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"scales up to {k_sparse.TEST}",
+    falsifiers={
+        "parity at once": {"carried": ("(b*ab*a)*b*", catalogued("parity-direct"))},
+        "the same language twice": {"counted": _PARITY},
+        "the last symbol": {"counted": ("(a+b)*b", seen_symbol)},
+    },
+)
+def theories_differ(
+    counted: tuple[str, Build] = ("(a+b)*a(a+b)*", seen_symbol), carried: tuple[str, Build] = _PARITY
+) -> Facts:
+    """C-RASP and k-sparse contradict each other both ways without positions: the symbol that was seen is counted but
+    depends on all tokens, and parity that is written after each symbol depends on two and is not counted, at scales up
+    to 10.
+    """
+    for (language, build), wanted in ((counted, True), (carried, False)):
+        subject = Subject(name="task", words="", arxiv="", task=build, language=language)
+        answers = answer(c_rasp.guess, "nope", subject), answer(k_sparse.guess, "nope", subject)
+        if answers != (wanted, not wanted):
+            raise Refuted(f"{language} without positions: C-RASP says {answers[0]}, k-sparse {answers[1]}")
+    yield f"C-RASP yes, k-sparse no: {counted[0]}"
+    yield f"C-RASP no, k-sparse yes: {carried[0]}"
+
+
+@CLAIMS.claim(
+    "rival-order",
+    ORDER.at("Section 4"),
+    r"\text{NoPE} > \text{T5} > \text{ALiBi} > \text{rotary}, \text{absolute}",
+    strength=Strength.EXHAUSTIVE,
+    falsifiers={
+        "ALiBi before T5": {"better": [("alibi", "t5")]},
+        "rotary before absolute": {"better": [("rope", "ape")]},
+        "an encoding outside the order": {"better": [("nope", "fox")]},
+        "no order": {"probability": lambda _: 0.5},
+    },
+)
+def is_order(better: Iterable[tuple[str, str]] = _BETTER, probability: Callable[[str], float | None] = place) -> Facts:
+    """The order of 6 encodings is total and does not depend on the task: NoPE, T5, ALiBi, then rotary and absolute
+    ones.
+    """
+    pairs = list(better)
+    names = sorted({name for pair in pairs for name in pair})
+    for first, second in pairs:
+        before, after = probability(first), probability(second)
+        if before is None or after is None or before <= after:
+            raise Refuted(f"{first} is not before {second}: {before}, {after}")
+    yield f"{len(pairs)} pairs in order"
+    yield f"any two of {', '.join(names)} are compared by a number"
+    yield Reach(f"{len(names)} encodings")
+
+
+@CLAIMS.claim(
+    "rival-depth",
+    DEPTH.at("corollary on prediction, appendix C.4"),
+    r"L_k = a^+ b^+ a^+ \cdots \text{ is predicted at depth } k - 2",
+    label="P",
+    strength=Strength.EXHAUSTIVE,
+    reach=f"k = {BLOCKS[0]}..{BLOCKS[-1]} and prefixes up to {LONGEST} letters",
+    assumptions=("that no program of less depth does so is the paper's theorem",),
+    falsifiers={
+        "depth k - 3": {"depth": lambda count: count - 3},
+        "depth k": {"depth": lambda count: count},
+        "alternations that begin with a": {"first": "a"},
+        "the other letter": {"last": lambda count: "ab"[count % 2]},
+    },
+)
+def predicts(
+    depth: Callable[[int], int] = lambda count: count - 2,
+    first: str = "b",
+    last: Callable[[int], str] = lambda count: "ba"[count % 2],
+) -> Facts:
+    """A C-RASP program of depth k - 2 tells which prefixes of words of k alternating blocks are such words, by k - 2
+    alternations that begin with b and by the last letter: for k = 3..6 and prefixes up to 11 letters.
+
+    Args:
+        depth: k -> number of alternations that the program counts, which is its depth.
+        first: letter with which the counted alternations begin.
+        last: k -> the letter that members end in.
+    """
+    checked = 0
+    for count in BLOCKS:
+        automaton = minimal_automaton(alternation(count))
+        if blocks(automaton) != count:
+            raise Refuted(f"{alternation(count)} is not recognized as {count} blocks")
+        for text in map("".join, (word for size in range(1, LONGEST + 1) for word in product("ab", repeat=size))):
+            state = _state(automaton, text)
+            if state is None:
+                continue
+            predicted = turns(text, first=first) >= depth(count) and text[-1] == last(count)
+            checked += 1
+            if predicted is not (state in automaton.accepting):
+                raise Refuted(f"{text} as a prefix of {alternation(count)} is told wrongly")
+    yield f"{checked} prefixes told right"
+
+
+@CLAIMS.claim(
+    "rival-rasp-l",
+    RASP_L.at("tasks with and without a short program; the fragment of RASP-L is ours"),
+    r"\exists \text{ a short RASP-L program for all lengths} \Rightarrow \text{length generalization}",
+    strength=Strength.EXHAUSTIVE,
+    reach="scales up to 10",
+    assumptions=(f"on at most {rasp_l_programs.PROMPTS} prompts of each scale",),
+    answers=("short", "none"),
+    falsifiers={
+        "no attention": {"used": lambda feature: False},
+        "no token before another": {"used": lambda feature: "before" not in feature},
+        "no order of tokens": {"used": lambda feature: "below" not in feature and "above" not in feature},
+    },
+)
+def programs_exist(
+    short: Sequence[str] = ("copy_unique", "sort", "count"),
+    none: Sequence[str] = ("parity", "copy_repeat", "addition"),
+    used: Callable[[str], bool] = lambda feature: True,
+) -> Facts:
+    """Programs of at most two features exist for the copy of unique tokens, sort and count, and none for the copy with
+    repeats, addition and parity, as the authors say: at scales up to 10.
+
+    Decide if enumeration finds a program of RASP-L for the tasks of `short` and for none of the others.
+
+    Args:
+        short: names of published tasks.
+        none: likewise.
+        used: name of a feature -> True if programs may read it.
+    """
+    for names, wanted in ((short, True), (none, False)):
+        for name in names:
+            sample = _examples(name)
+            values = {feature: read for feature, read in rasp_l_programs.features(sample).items() if used(feature)}
+            parts = rasp_l_programs.program(sample, values)
+            if (parts is not None) is not wanted:
+                raise Refuted(f"{name}: {'no program' if parts is None else 'a program'} was found")
+            yield f"{name}: {'no program' if parts is None else ' and '.join(parts) or 'the last token'}"
+
+
+CLAIMS.append(
     Claim(
         id="rival-min-degree-relative",
         source=MIN_DEGREE.at("the min-degree interpolator; the pattern is ours"),
@@ -382,7 +363,11 @@ CLAIMS = (
             "one length later": {"generalizes": lambda distance, train: distance + 1 < train},
             "absolute positions": {"encoding": "ape"},
         },
-    ),
+    )
+)
+
+
+CLAIMS.append(
     Claim(
         id="rival-min-degree-absolute",
         source=MIN_DEGREE.at("the min-degree interpolator; the pattern is ours"),
@@ -396,5 +381,5 @@ CLAIMS = (
             "relative positions": {"encoding": "rpe"},
             "distances that training shows": {"generalizes": lambda distance, train: distance < train},
         },
-    ),
+    )
 )

@@ -34,6 +34,8 @@ SURVEY = Source(
     place="on absolute encodings; the tasks are ours",
 )
 
+Predictions = dict[Cell, Prediction]
+
 _PADDED = ("aligned",)
 _IDEAL = Arm(protocol="fig2", encodings=("ipe", "ipe-sh"), formats=_PADDED)
 _ABSOLUTE = Arm(protocol="fig2", encodings=("ape",), formats=_PADDED)
@@ -42,15 +44,11 @@ _COPY = Arm(protocol="fig2", encodings=("ipe",), tasks=("copy",), formats=_PADDE
 """Control that the same check must find to generalize: a task with constant SRC, under its ideal encoding."""
 _MOST_FAIL = r"\Pr(\text{all scales}\mid\text{training scales})<\tfrac12"
 _MOST_SUCCEED = r"\Pr(\text{all scales}\mid\text{training scales})>\tfrac12"
-
 MARGIN = 0.1
 """Two runs match if their mean exact match differs by at most this ([F], fixed before the runs were seen)."""
-
 _ARITHMETIC = ("addition", "multiplication", "division")
 _PLAIN = Arm(protocol="randomized", encodings=("ape", "rpe"))
 _RANDOM = Arm(protocol="randomized", encodings=("random-ape[longest=128]", "random-rpe[longest=128]"))
-
-Predictions = dict[Cell, Prediction]
 
 
 def figure(number: int) -> Source:

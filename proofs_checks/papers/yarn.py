@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.enclosing import ball, short
-from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.claim import Refuted, Source, Strength
+from lengthgen.proofs_checks.facts import ball, same_by_sympy, short
+from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims
 from lengthgen.proofs_checks.papers.interpolation import BASE
 from lengthgen.theory.encodings import rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
@@ -20,28 +20,8 @@ Ramp = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 _ALPHA = sp.Integer(1)
 _HEAD_DIM, _TRAINED = 128, 4096
 _PART, _WIDTH = sp.Symbol("t", real=True), sp.Symbol("w", positive=True)
-
 _SETTINGS = ((_HEAD_DIM, BASE, _TRAINED, 32), (8, BASE, 64, 32), (4, 2, 4096, 512))
 """Head width, base, trained length, beta: settings that clamp nothing, the lower end, and the upper end."""
-
-
-def endpoints(*, ramp: Ramp, index_ramp: Ramp, at_zero: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide the frequency of a plane with gamma = 1 and with gamma = 0, and that both ramps are linear in between."""
-    start = sp.Symbol("a", positive=True)
-    where, end = start + _PART * _WIDTH, start + _WIDTH
-    kept = sp.Max(0, sp.Min(1, _PART))
-    theta, shrink = rotary.FREQUENCY, rotary.SHRINK
-    blended = rotary.yarn_frequency(theta, kept=rotary.YARN_KEPT, scale=1 / shrink)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            _require_clamp("r = alpha + t (beta - alpha)", ramp(where, start, end), kept),
-            _require_clamp("l = first + t (last - first)", index_ramp(where, start, end), 1 - kept),
-            require_equal("gamma = 1: theta", lambda: blended.subs(rotary.YARN_KEPT, 1), theta),
-            require_equal("gamma = 0", lambda: blended.subs(rotary.YARN_KEPT, 0), lambda: at_zero(theta, shrink)),
-        ),
-        assumptions=("u stands for 1/s",),
-    )
 
 
 def _require_clamp(place: str, ramp: sp.Expr, clamp: sp.Expr) -> str:
@@ -56,26 +36,6 @@ def _require_clamp(place: str, ramp: sp.Expr, clamp: sp.Expr) -> str:
     if ramp != clamp:
         raise Undecided(f"{place}: the ramp {ramp} is not written as {clamp}")
     return f"{place}: gamma = {clamp}"
-
-
-def inverse(*, plane_with: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide that a plane with index c(n) turns n times, and that the code's ramp falls between two such indices."""
-    for number in (1, 32):
-        plane = plane_with(*map(sp.Integer, (number, _HEAD_DIM, BASE, _TRAINED)))
-        number_of_turns = ball(_turns(plane, sp.Integer(_HEAD_DIM), sp.Integer(BASE), sp.Integer(_TRAINED)))
-        if not number_of_turns.overlaps(ball(sp.Integer(number))):
-            raise Refuted(f"d = {_HEAD_DIM}, L = {_TRAINED}: plane c({number}) turns {short(number_of_turns)} times")
-    number, head_dim, base, trained = sp.symbols("n d b L", positive=True)
-    turned = _turns(plane_with(number, head_dim, base, trained), head_dim, base, trained)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            same_by_sympy("r of the plane c(n) = n", turned, number),
-            *(_require_range(*setting) for setting in _SETTINGS),
-            _require_refusal(8, BASE, 4, 32),
-        ),
-        assumptions=("theta = b^(-2l/d) at real l; b > 1",),
-    )
 
 
 def _turns(plane: sp.Expr, head_dim: sp.Expr, base: sp.Expr, trained: sp.Expr) -> sp.Expr:
@@ -109,8 +69,110 @@ def _require_refusal(head_dim: int, base: int, trained: int, beta: int) -> str:
     raise Refuted(f"d = {head_dim}, b = {base}, L = {trained}: a ramp from {first} to {last} falls nowhere")
 
 
-def ramps_apart(*, index_ramp: Ramp, turns_kept: int, plane: int, gap: sp.Rational) -> Evidence:
-    """Decide the plane at which the two ramps differ most, and the difference to three digits; `turns_kept` is beta."""
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "yarn-1",
+    "the blend of frequencies and its ramp",
+    r"\theta'=(1-\gamma)\tfrac{\theta}{s}+\gamma\theta,\quad"
+    r"\gamma(r)=\min\big(1,\max\big(0,\tfrac{r-\alpha}{\beta-\alpha}\big)\big)",
+    label="P",
+    assumptions=("u stands for 1/s",),
+    falsifiers={
+        "gamma = 0 planes unchanged": {"at_zero": lambda frequency, shrink: frequency},
+        "few turns kept": {"ramp": lambda turns, alpha, beta: 1 - rotary.yarn_ramp(turns, alpha=alpha, beta=beta)},
+        "late planes kept": {
+            "index_ramp": lambda plane, first, last: 1 - rotary.yarn_index_ramp(plane, first=first, last=last)
+        },
+    },
+)
+def endpoints(
+    ramp: Ramp = lambda turns, alpha, beta: rotary.yarn_ramp(turns, alpha=alpha, beta=beta),
+    index_ramp: Ramp = lambda plane, first, last: rotary.yarn_index_ramp(plane, first=first, last=last),
+    at_zero: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda frequency, shrink: frequency * shrink,
+) -> Facts:
+    """A plane with gamma = 1 keeps its frequency, one with gamma = 0 is interpolated; between its two ends each ramp is
+    linear: the paper's in the number of turns, the code's in the index of the plane.
+    """
+    start = sp.Symbol("a", positive=True)
+    where, end = start + _PART * _WIDTH, start + _WIDTH
+    kept = sp.Max(0, sp.Min(1, _PART))
+    theta, shrink = rotary.FREQUENCY, rotary.SHRINK
+    blended = rotary.yarn_frequency(theta, kept=rotary.YARN_KEPT, scale=1 / shrink)
+    yield _require_clamp("r = alpha + t (beta - alpha)", ramp(where, start, end), kept)
+    yield _require_clamp("l = first + t (last - first)", index_ramp(where, start, end), 1 - kept)
+    yield "gamma = 1: theta", lambda: blended.subs(rotary.YARN_KEPT, 1), theta
+    yield "gamma = 0", lambda: blended.subs(rotary.YARN_KEPT, 0), lambda: at_zero(theta, shrink)
+
+
+@CLAIMS.claim(
+    "yarn-2",
+    "released code: the range of planes over which the ramp falls",
+    r"r_{c(n)} = \frac{L}{2\pi}\,b^{-2c(n)/d} = n,\quad c(n)=\frac{d\ln\frac{L}{2\pi n}}{2\ln b}",
+    label="P",
+    assumptions=("theta = b^(-2l/d) at real l; b > 1",),
+    falsifiers={
+        "without 2 pi": {
+            "plane_with": lambda turns, head_dim, base, trained: rotary.yarn_plane_with(
+                turns, head_dim=head_dim, base=base, trained_length=2 * sp.pi * trained
+            )
+        },
+        "counting every coordinate": {
+            "plane_with": lambda turns, head_dim, base, trained: rotary.yarn_plane_with(
+                turns, head_dim=2 * head_dim, base=base, trained_length=trained
+            )
+        },
+    },
+)
+def inverse(
+    plane_with: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr] = lambda turns, head_dim, base, trained: (
+        rotary.yarn_plane_with(turns, head_dim=head_dim, base=base, trained_length=trained)
+    ),
+) -> Facts:
+    """The plane of index c(n) = d ln(L / (2 pi n)) / (2 ln b) turns n times within the trained length L; the code's
+    ramp falls between c(beta) and c(alpha), rounded to integers and clamped to 0 and d - 1.
+    """
+    for number in (1, 32):
+        plane = plane_with(*map(sp.Integer, (number, _HEAD_DIM, BASE, _TRAINED)))
+        number_of_turns = ball(_turns(plane, sp.Integer(_HEAD_DIM), sp.Integer(BASE), sp.Integer(_TRAINED)))
+        if not number_of_turns.overlaps(ball(sp.Integer(number))):
+            raise Refuted(f"d = {_HEAD_DIM}, L = {_TRAINED}: plane c({number}) turns {short(number_of_turns)} times")
+    number, head_dim, base, trained = sp.symbols("n d b L", positive=True)
+    turned = _turns(plane_with(number, head_dim, base, trained), head_dim, base, trained)
+    yield same_by_sympy("r of the plane c(n) = n", turned, number)
+    for setting in _SETTINGS:
+        yield _require_range(*setting)
+    yield _require_refusal(8, BASE, 4, 32)
+
+
+@CLAIMS.claim(
+    "yarn-3",
+    "ramp over turns; released code: ramp over indices",
+    r"\max_l\big|\gamma(r_l)-\gamma^{\mathrm{code}}_l\big| = 0.367\ \text{ at } l=30",
+    strength=Strength.INTERVAL,
+    answers=("plane", "gap"),
+    falsifiers={
+        "beta = 16": {"turns_kept": 16},
+        "the code's ramp one plane late": {
+            "index_ramp": lambda plane, first, last: rotary.yarn_index_ramp(plane - 1, first=first, last=last)
+        },
+        "the square of the code's ramp": {
+            "index_ramp": lambda plane, first, last: rotary.yarn_index_ramp(plane, first=first, last=last) ** 2
+        },
+    },
+)
+def ramps_apart(
+    index_ramp: Ramp = lambda plane, first, last: rotary.yarn_index_ramp(plane, first=first, last=last),
+    turns_kept: int = 32,
+    plane: int = 30,
+    gap: sp.Rational = sp.Rational(367, 1000),
+) -> Facts:
+    """The paper's ramp and the code's are not the same: for d = 128, L = 4096 they are furthest apart at plane 30,
+    where gamma differs by 0.367 (errata F17).
+
+    Decide the plane at which the two ramps differ most, and the difference to three digits; `turns_kept` is beta.
+    """
     theta = rotary.frequencies(_HEAD_DIM, BASE)
     beta = sp.Integer(turns_kept)
     first, last = rotary.yarn_index_range(_HEAD_DIM, BASE, trained_length=sp.Integer(_TRAINED), alpha=_ALPHA, beta=beta)
@@ -126,15 +188,26 @@ def ramps_apart(*, index_ramp: Ramp, turns_kept: int, plane: int, gap: sp.Ration
         raise Refuted(f"{place}, {short(gaps[largest], 3)} apart, not {float(gap)}")
     if not all(value < gaps[largest] for index, value in enumerate(gaps) if index != largest):
         raise Undecided(f"planes as far apart as {largest}, within rounding")
-    return Evidence(
-        strength=Strength.INTERVAL,
-        facts=(f"{place}, {short(gaps[largest], 3)} apart; all other planes are closer",),
-        assumptions=(f"d = {_HEAD_DIM}, b = {BASE}, L = {_TRAINED}, alpha = 1, beta = {beta}",),
-    )
+    yield f"{place}, {short(gaps[largest], 3)} apart; all other planes are closer"
+    yield Assumption(f"d = {_HEAD_DIM}, b = {BASE}, L = {_TRAINED}, alpha = 1, beta = {beta}")
 
 
-def logits_scaled(*, power: int, root: Callable[[sp.Expr], sp.Expr]) -> Evidence:
-    """Decide by which power of the factor on queries and keys the scores are multiplied, and what the factor is."""
+@CLAIMS.claim(
+    "yarn-4",
+    "attention temperature",
+    r"(mR(j\theta')q)\cdot(mR(i\theta')k) = m^2\,k^\top R((j-i)\theta')q,\quad m=\sqrt{1/t}=0.1\ln s+1",
+    label="P",
+    assumptions=("S stands for ln s, u for 1/s",),
+    falsifiers={
+        "by the factor itself": {"power": 1},
+        "by 1 / t squared": {"power": 4},
+        "without the 1": {"root": lambda scale: sp.log(scale) / 10},
+    },
+)
+def logits_scaled(power: int = 2, root: Callable[[sp.Expr], sp.Expr] = lambda scale: 1 + sp.log(scale) / 10) -> Facts:
+    """Multiplying queries and keys, or cosines and sines, by 0.1 ln s + 1 = sqrt(1/t) multiplies every logit by its
+    square, 1/t.
+    """
     i, j, logarithm = sp.symbols("i j S", real=True)
     theta, shrink = rotary.FREQUENCY, rotary.SHRINK
     named = {sp.log(1 / shrink): logarithm}
@@ -142,138 +215,32 @@ def logits_scaled(*, power: int, root: Callable[[sp.Expr], sp.Expr]) -> Evidence
     slowed = rotary.yarn_frequency(theta, kept=rotary.YARN_KEPT, scale=1 / shrink)
     turned = rotary.score(QUERY, KEY, query_position=j, key_position=i, frequency=slowed)
     scored = rotary.YARN.score(query_position=j, key_position=i).subs(named)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            same_by_sympy("the factor = 0.1 ln s + 1", magnitude, stated),
-            require_equal(
-                "score at i = j = 0", lambda: scored.subs({i: 0, j: 0}), lambda: stated**power * QUERY.dot(KEY)
-            ),
-            require_equal(
-                "score = factor^power times that of the blended frequency", scored, lambda: stated**power * turned
-            ),
-        ),
-        assumptions=("S stands for ln s, u for 1/s",),
-    )
+    yield same_by_sympy("the factor = 0.1 ln s + 1", magnitude, stated)
+    yield "score at i = j = 0", lambda: scored.subs({i: 0, j: 0}), lambda: stated**power * QUERY.dot(KEY)
+    yield "score = factor^power times that of the blended frequency", scored, lambda: stated**power * turned
 
 
-def identity(*, magnitude: Callable[[sp.Expr], sp.Expr], factor: sp.Expr) -> Evidence:
-    """Decide that at s = 1 frequencies and scores are those of RoPE, and the factor on queries and keys is `factor`."""
+@CLAIMS.claim(
+    "yarn-5",
+    "the scale s = 1",
+    r"s=1 \Rightarrow \theta'=\theta,\ \sqrt{1/t}=1",
+    answers=("factor",),
+    falsifiers={
+        "0.1 ln (e s) + 1": {"magnitude": lambda scale: rotary.yarn_magnitude(sp.E * scale)},
+        "without the 1": {"magnitude": lambda scale: sp.log(scale) / 10},
+    },
+)
+def identity(magnitude: Callable[[sp.Expr], sp.Expr] = rotary.yarn_magnitude, factor: sp.Expr = sp.Integer(1)) -> Facts:
+    """At s = 1 YaRN is RoPE, whatever the ramp: no frequency changes and the temperature is 1.
+
+    Decide that at s = 1 frequencies and scores are those of RoPE, and the factor on queries and keys is `factor`.
+    """
     i, j = sp.symbols("i j", real=True)
     theta, unit = rotary.FREQUENCY, sp.Integer(1)
-    tests = (
-        ("the factor at s = 1", lambda: magnitude(unit), factor),
-        ("the frequency at s = 1", lambda: rotary.yarn_frequency(theta, kept=rotary.YARN_KEPT, scale=unit), theta),
-        (
-            "the score at s = 1",
-            lambda: rotary.YARN.score(query_position=j, key_position=i).subs(rotary.SHRINK, 1),
-            lambda: rotary.ROPE.score(query_position=j, key_position=i),
-        ),
+    yield "the factor at s = 1", lambda: magnitude(unit), factor
+    yield "the frequency at s = 1", lambda: rotary.yarn_frequency(theta, kept=rotary.YARN_KEPT, scale=unit), theta
+    yield (
+        "the score at s = 1",
+        lambda: rotary.YARN.score(query_position=j, key_position=i).subs(rotary.SHRINK, 1),
+        lambda: rotary.ROPE.score(query_position=j, key_position=i),
     )
-    return Evidence(strength=Strength.GENERAL, facts=tuple(require_equal(*test) for test in tests))
-
-
-CLAIMS = (
-    Claim(
-        id="yarn-1",
-        source=SOURCE.at("the blend of frequencies and its ramp"),
-        statement="A plane with gamma = 1 keeps its frequency, one with gamma = 0 is interpolated; between its two "
-        "ends each ramp is linear: the paper's in the number of turns, the code's in the index of the plane.",
-        latex=r"\theta'=(1-\gamma)\tfrac{\theta}{s}+\gamma\theta,\quad"
-        r"\gamma(r)=\min\big(1,\max\big(0,\tfrac{r-\alpha}{\beta-\alpha}\big)\big)",
-        label="P",
-        check=endpoints,
-        holds={
-            "ramp": lambda turns, alpha, beta: rotary.yarn_ramp(turns, alpha=alpha, beta=beta),
-            "index_ramp": lambda plane, first, last: rotary.yarn_index_ramp(plane, first=first, last=last),
-            "at_zero": lambda frequency, shrink: frequency * shrink,
-        },
-        falsifiers={
-            "gamma = 0 planes unchanged": {"at_zero": lambda frequency, shrink: frequency},
-            "few turns kept": {"ramp": lambda turns, alpha, beta: 1 - rotary.yarn_ramp(turns, alpha=alpha, beta=beta)},
-            "late planes kept": {
-                "index_ramp": lambda plane, first, last: 1 - rotary.yarn_index_ramp(plane, first=first, last=last)
-            },
-        },
-    ),
-    Claim(
-        id="yarn-2",
-        source=SOURCE.at("released code: the range of planes over which the ramp falls"),
-        statement="The plane of index c(n) = d ln(L / (2 pi n)) / (2 ln b) turns n times within the trained length L; "
-        "the code's ramp falls between c(beta) and c(alpha), rounded to integers and clamped to 0 and d - 1.",
-        latex=r"r_{c(n)} = \frac{L}{2\pi}\,b^{-2c(n)/d} = n,\quad c(n)=\frac{d\ln\frac{L}{2\pi n}}{2\ln b}",
-        label="P",
-        check=inverse,
-        holds={
-            "plane_with": lambda turns, head_dim, base, trained: rotary.yarn_plane_with(
-                turns, head_dim=head_dim, base=base, trained_length=trained
-            )
-        },
-        falsifiers={
-            "without 2 pi": {
-                "plane_with": lambda turns, head_dim, base, trained: rotary.yarn_plane_with(
-                    turns, head_dim=head_dim, base=base, trained_length=2 * sp.pi * trained
-                )
-            },
-            "counting every coordinate": {
-                "plane_with": lambda turns, head_dim, base, trained: rotary.yarn_plane_with(
-                    turns, head_dim=2 * head_dim, base=base, trained_length=trained
-                )
-            },
-        },
-    ),
-    Claim(
-        id="yarn-3",
-        source=SOURCE.at("ramp over turns; released code: ramp over indices"),
-        statement="The paper's ramp and the code's are not the same: for d = 128, L = 4096 they are furthest apart at "
-        "plane 30, where gamma differs by 0.367 (errata F17).",
-        latex=r"\max_l\big|\gamma(r_l)-\gamma^{\mathrm{code}}_l\big| = 0.367\ \text{ at } l=30",
-        label="F",
-        check=ramps_apart,
-        holds={
-            "index_ramp": lambda plane, first, last: rotary.yarn_index_ramp(plane, first=first, last=last),
-            "turns_kept": 32,
-            "plane": 30,
-            "gap": sp.Rational(367, 1000),
-        },
-        answers=("plane", "gap"),
-        falsifiers={
-            "beta = 16": {"turns_kept": 16},
-            "the code's ramp one plane late": {
-                "index_ramp": lambda plane, first, last: rotary.yarn_index_ramp(plane - 1, first=first, last=last)
-            },
-            "the square of the code's ramp": {
-                "index_ramp": lambda plane, first, last: rotary.yarn_index_ramp(plane, first=first, last=last) ** 2
-            },
-        },
-    ),
-    Claim(
-        id="yarn-4",
-        source=SOURCE.at("attention temperature"),
-        statement="Multiplying queries and keys, or cosines and sines, by 0.1 ln s + 1 = sqrt(1/t) multiplies every "
-        "logit by its square, 1/t.",
-        latex=r"(mR(j\theta')q)\cdot(mR(i\theta')k) = m^2\,k^\top R((j-i)\theta')q,\quad m=\sqrt{1/t}=0.1\ln s+1",
-        label="P",
-        check=logits_scaled,
-        holds={"power": 2, "root": lambda scale: 1 + sp.log(scale) / 10},
-        falsifiers={
-            "by the factor itself": {"power": 1},
-            "by 1 / t squared": {"power": 4},
-            "without the 1": {"root": lambda scale: sp.log(scale) / 10},
-        },
-    ),
-    Claim(
-        id="yarn-5",
-        source=SOURCE.at("the scale s = 1"),
-        statement="At s = 1 YaRN is RoPE, whatever the ramp: no frequency changes and the temperature is 1.",
-        latex=r"s=1 \Rightarrow \theta'=\theta,\ \sqrt{1/t}=1",
-        label="F",
-        check=identity,
-        holds={"magnitude": rotary.yarn_magnitude, "factor": sp.Integer(1)},
-        answers=("factor",),
-        falsifiers={
-            "0.1 ln (e s) + 1": {"magnitude": lambda scale: rotary.yarn_magnitude(sp.E * scale)},
-            "without the 1": {"magnitude": lambda scale: sp.log(scale) / 10},
-        },
-    ),
-)

@@ -60,6 +60,31 @@ def claims_of(out):
     return {claim["id"]: claim for claim in json.loads(out)["claims"]}
 
 
+GENERATOR = """
+import sympy as sp
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
+
+T = sp.Symbol("t", real=True)
+CLAIMS = PaperClaims(Source(paper="Notes", arxiv=""))
+
+
+@CLAIMS.claim("my-2", "page 2", "(t+1)^2", falsifiers={"one": {"x": 1}})
+def square(x: int = 2) -> Facts:
+    \"\"\"The square of t + 1 has the term 2 t.\"\"\"
+    yield "the square", (T + 1) ** 2, T**2 + x * T + 1
+"""
+
+
+def test_a_claim_may_be_a_generator(verify):
+    code, out, _ = verify(GENERATOR, "--json")
+    result = claims_of(out)["my-2"]
+    assert code == 0 and (result["verdict"], result["statement"]) == (
+        "verified",
+        "The square of t + 1 has the term 2 t.",
+    )
+    assert result["falsifiers"][0]["reason"].startswith("the square, entry 1: ")
+
+
 def test_the_file_of_the_guide_holds_and_nothing_is_kept(run, tmp_path, monkeypatch, claims_run_here):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -10,7 +10,7 @@ from lengthgen.paper_figs import recovery_lattice
 from lengthgen.paper_figs.saving import _image_bytes
 from lengthgen.paper_figs.style import WIDTHS
 from lengthgen.proofs_checks import registry
-from lengthgen.proofs_checks.lattice import lattice
+from lengthgen.proofs_checks.recovery_graph import lattice
 from tests.paper_figs.test_run_figures import on_the_page
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lengthgen.proofs_checks import markdown, registry
+from lengthgen.proofs_checks import registry, report
 from lengthgen.proofs_checks.result import Result, Verdict
 from tests import replay_certificates
 
@@ -29,7 +29,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[+-]?\d+)?")
 
 
 def row(result: Result) -> str:
-    [line] = [line for line in markdown.document([result]).splitlines() if line.startswith(f"| {result.claim.id} |")]
+    [line] = [line for line in report.document([result]).splitlines() if line.startswith(f"| {result.claim.id} |")]
     return line
 
 
@@ -69,7 +69,7 @@ def test_a_claim_comes_out_as_documented(
     assert result.reason.startswith("as printed: ") == (result.verdict is Verdict.CORRECTED)
     documented_row = next((line for line in CLAIMS if line.startswith(f"| {claim_id} |")), "")
     require_same_but_rounding(row(result), documented_row)
-    evidence = markdown.evidence([result]).split("\n## ")[1].strip().splitlines()
+    evidence = report.evidence([result]).split("\n## ")[1].strip().splitlines()
     for line, documented_line in zip(evidence, EVIDENCE[claim_id], strict=True):
         require_same_but_rounding(line, documented_line)
 

@@ -13,6 +13,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.paper import Facts
 from lengthgen.proofs_checks.result import Verdict
 from lengthgen.proofs_checks.runner import run_claim
 
@@ -33,10 +34,10 @@ def _only_compared(check: Callable[..., Any]) -> set[str]:
     (function,) = ast.parse(textwrap.dedent(inspect.getsource(check))).body
     assert isinstance(function, ast.FunctionDef)
     passive = {id(part) for node in ast.walk(function) for part in _passive(node)}
-    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    names = [node for statement in function.body for node in ast.walk(statement) if isinstance(node, ast.Name)]
     return {
         argument.arg
-        for argument in function.args.kwonlyargs
+        for argument in (*function.args.args, *function.args.kwonlyargs)
         if all(id(name) in passive for name in names if name.id == argument.arg)
     }
 
@@ -49,6 +50,8 @@ def _passive(node: ast.AST) -> Iterable[ast.AST]:
         return ast.walk(node)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require_equal":
         return node.args
+    if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):  # an identity
+        return node.value.elts
     return ()
 
 
@@ -59,8 +62,13 @@ def _check_that_only_compares(*, formula: Callable[[int], int], stated: int, siz
     return f"{stated}"
 
 
-def test_parameters_that_are_only_compared_are_found() -> None:
-    assert _only_compared(_check_that_only_compares) == {"stated"}
+def _facts_that_only_compare(formula: Callable[[int], int], stated: int, size: int = 3) -> Facts:
+    yield "the formula", formula(size), stated
+
+
+@pytest.mark.parametrize("check", [_check_that_only_compares, _facts_that_only_compare])
+def test_parameters_that_are_only_compared_are_found(check: Callable[..., Any]) -> None:
+    assert _only_compared(check) == {"stated"}
 
 
 def test_parameters_that_a_check_only_compares_are_declared_answers() -> None:

@@ -10,8 +10,8 @@ import pytest
 import sympy as sp
 
 from lengthgen.proofs_checks import prover
-from lengthgen.proofs_checks.certificates import certified
 from lengthgen.proofs_checks.formal import sources
+from lengthgen.proofs_checks.formal.lemma import certified
 from lengthgen.proofs_checks.prover import ProverError
 from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
 from lengthgen.theory.zero import two_engines

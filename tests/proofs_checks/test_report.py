@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from lengthgen.proofs_checks import latex, markdown, registry
+from lengthgen.proofs_checks import latex, registry, report
 from lengthgen.proofs_checks.claim import Evidence, Source, Strength
 from lengthgen.proofs_checks.report import LEGEND, MARKS, as_json, table
 from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
@@ -136,7 +136,7 @@ class Page(HTMLParser):
 
 def rendered(results: list[Result]) -> Page:
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    return Page(reader.render(markdown.document(results)))
+    return Page(reader.render(report.document(results)))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -156,7 +156,7 @@ def test_markdown_shows_text_as_it_is(text):
 
 def test_markdown_has_no_control_character_and_no_lone_surrogate():
     hostile = [result("a \x1b[31m \udcff", verdict=Verdict.CORRECTED, reason="\x07")]
-    for document in (markdown.document(hostile), markdown.evidence(hostile)):
+    for document in (report.document(hostile), report.evidence(hostile)):
         assert document.replace("\n", "").isprintable() and r"a \\x1b\[31m \\udcff" in document
 
 
@@ -184,7 +184,7 @@ def test_statements_wrong_as_printed_come_first_by_paper_with_their_correction()
         toy = result(paper, verdict=verdict, reason=reason)
         return replace(toy, claim=replace(toy.claim, id=name, statement=statement))
 
-    document = markdown.document(
+    document = report.document(
         [
             named_result("a-1", "Paper A", Verdict.VERIFIED, "One holds.", ""),
             named_result(
@@ -209,7 +209,7 @@ def test_statements_wrong_as_printed_come_first_by_paper_with_their_correction()
 
 
 def test_a_ledger_without_wrong_statements_has_no_section_on_them():
-    assert "Corrected and refuted" not in markdown.document([result("one")])
+    assert "Corrected and refuted" not in report.document([result("one")])
 
 
 STATEMENTS = {
@@ -225,7 +225,7 @@ STATEMENTS = {
 
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_a_corrected_statement_is_separated_from_the_printed_one(statement):
-    assert markdown.as_printed(statement) == STATEMENTS[statement]
+    assert report.as_printed(statement) == STATEMENTS[statement]
 
 
 def test_markdown_links_to_the_paper_and_to_the_function_that_decides():
@@ -252,7 +252,7 @@ def test_markdown_and_latex_are_the_same_however_long_it_took():
         [result("one", seconds=seconds), result("two", verdict=Verdict.REFUTED, reason="no", seconds=seconds)]
         for seconds in (0.1, 99.9)
     )
-    assert markdown.document(fast) == markdown.document(slow)
+    assert report.document(fast) == report.document(slow)
     assert latex.longtable(fast) == latex.longtable(slow)
 
 
@@ -261,7 +261,7 @@ def test_papers_keep_their_order_and_each_has_one_heading():
     papers: dict[str, str] = {}
     for claim in registry.CLAIMS:
         papers.setdefault(claim.source.arxiv, claim.source.paper)
-    headings = re.findall(r"^### (.*) \(arXiv \[(.*)\]\(", markdown.document(results), flags=re.MULTILINE)
+    headings = re.findall(r"^### (.*) \(arXiv \[(.*)\]\(", report.document(results), flags=re.MULTILINE)
     assert headings == [(paper, arxiv) for arxiv, paper in papers.items()]
     titles = re.findall(r"^\\multicolumn.*\\textbf\{(.*)\} \(arXiv", latex.longtable(results), flags=re.MULTILINE)
     assert titles == list(papers.values())

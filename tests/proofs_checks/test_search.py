@@ -3,8 +3,8 @@
 import pytest
 
 from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks.paper import TITLES
 from lengthgen.proofs_checks.search import Matches, search
-from lengthgen.proofs_checks.titles import TITLES
 from lengthgen.theory.encodings.catalogue import ENCODINGS
 
 

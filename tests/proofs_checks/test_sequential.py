@@ -12,7 +12,7 @@ from lengthgen.circuits.roles import ideal_relation
 from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.trace import trace
-from lengthgen.proofs_checks.papers.sequential import arity, bounds, coverage, layout, merging, parity
+from lengthgen.proofs_checks.papers.sequential import bounds, coverage, parity
 from lengthgen.proofs_checks.result import Result
 
 
@@ -26,13 +26,13 @@ def test_symbolic_steps_meet_exactly_the_keys_of_written_out_sequences(padding: 
     met: dict[str, set[tuple[tuple[str, ...], str]]] = {"first": set(), "later": set(), "end": set()}
     for n in range(1, 5):
         for bits in product((0, 1), repeat=n):
-            tokens = layout.sequence(bits, width=n + padding)
+            tokens = parity.sequence(bits, width=n + padding)
             for t in range(1, n + 2):
                 name = "end" if t == n + 1 else "first" if t == 1 else "later"
                 key = tokens[t - 1], tokens[n + padding + t - 1]
                 met[name].add((key, tokens[n + padding + t]))
-    for step in layout.steps(aligned=padding > 0):
-        assert set(layout.cases(step, layout.slots_of_parity)) == met[step.name]
+    for step in parity.steps(aligned=padding > 0):
+        assert set(parity.cases(step, parity.slots_of_parity)) == met[step.name]
 
 
 def test_written_out_sequences_are_those_of_the_task() -> None:
@@ -40,21 +40,21 @@ def test_written_out_sequences_are_those_of_the_task() -> None:
     traced = trace(task, 3)
     for column in traced.tokens.T:
         symbols = [task.alphabet[token] for token in column]
-        assert symbols == layout.sequence([int(symbol) for symbol in symbols[:3]], width=3)
+        assert symbols == parity.sequence([int(symbol) for symbol in symbols[:3]], width=3)
 
 
 def test_a_step_refuses_a_position_that_the_scale_decides() -> None:
-    first, later, _ = layout.steps(aligned=False)
+    first, later, _ = parity.steps(aligned=False)
     with pytest.raises(ValueError, match="do not say whether"):
-        list(layout.cases(later, lambda t, w: (t + 1, w + t)))
+        list(parity.cases(later, lambda t, w: (t + 1, w + t)))
     with pytest.raises(ValueError, match="not one of the earlier"):
-        list(layout.cases(first, lambda t, w: (t, w + t + 1)))
+        list(parity.cases(first, lambda t, w: (t, w + t + 1)))
 
 
 def test_symbolic_check_finds_what_small_scales_do_not_show() -> None:
     """A step that is right where it is run but reads '=' for y_(t-1) at every scale beyond."""
-    later = layout.steps(aligned=False)[1]
-    wrong = [case for case in layout.cases(later, lambda t, w: (t, w + 1)) if parity.xor(case[0]) != case[1]]
+    later = parity.steps(aligned=False)[1]
+    wrong = [case for case in parity.cases(later, lambda t, w: (t, w + 1)) if parity.xor(case[0]) != case[1]]
     assert wrong
 
 
@@ -133,10 +133,10 @@ def test_hitting_agrees_with_the_search() -> None:
     for _ in range(12):
         laws = [tuple(rng.integers(0, 2, size=2**n).tolist()) for n in (1, 2, 3)]
 
-        def output(word: layout.Word, laws: list[tuple[int, ...]] = laws) -> list[int]:
+        def output(word: parity.Word, laws: list[tuple[int, ...]] = laws) -> list[int]:
             return [laws[len(word) - 1][int("".join(map(str, word)), 2)]]
 
-        task = layout.word_task("random law", 2, output)
+        task = parity.word_task("random law", 2, output)
         for slots in (1, 2, 3):
             counts = src(task, traces_up_to(task, 3), slots).bounds
             for scale in (1, 2, 3):
@@ -178,7 +178,7 @@ def test_largest_complexity_at_three_slots_by_orbits() -> None:
 
 
 def test_filled_texts_can_be_read_back() -> None:
-    for (text, bits), filled in arity.filled_texts(4, "=").items():
+    for (text, bits), filled in bounds.filled_texts(4, "=").items():
         prompt, rest = filled.split("=", 1)
         assert (prompt, rest.rstrip("=")) == (text[:bits], text[bits + 1 :])
         assert len(filled) == 8
@@ -186,7 +186,7 @@ def test_filled_texts_can_be_read_back() -> None:
 
 @pytest.mark.parametrize("slots", [2, 3, 4])
 def test_parity_at_once_without_a_mark_needs_two_operators(slots: int) -> None:
-    task = layout.word_task("parity at once without '='", 2, layout.parity_of)
+    task = parity.word_task("parity at once without '='", 2, parity.parity_of)
     assert src(task, traces_up_to(task, slots), slots).bounds[slots] == (2, 2)
 
 
@@ -212,7 +212,7 @@ def _composed_by_sets(
     ],
 )
 def test_composition_as_by_sets(gate: Callable[[int, int], int], symbols: int, arguments: int, depth: int) -> None:
-    reached = arity.composed(gate, symbols, arguments, depth=depth)
+    reached = bounds.composed(gate, symbols, arguments, depth=depth)
     functions = bounds.all_functions(symbols, arguments)
     assert {f for f, there in zip(functions, reached, strict=True) if there} == _composed_by_sets(
         gate, symbols, arguments, depth
@@ -247,12 +247,12 @@ def test_reachable_digits_are_those_of_written_calculations(base: int) -> None:
                 if x:
                     quotients.add((rest, digit, x))
                     rest = (rest * base + digit) % x
-    assert merging.reachable_products(base) == products
-    assert merging.reachable_quotients(base) == quotients
+    assert coverage.reachable_products(base) == products
+    assert coverage.reachable_quotients(base) == quotients
 
 
 def test_multiplication_with_carries_multiplies() -> None:
-    task = merging.multiplication_carry(3)
+    task = coverage.multiplication_carry(3)
     for a in range(27):
         digits = [a // 3**place % 3 for place in range(3)]
         for x in range(3):
@@ -262,7 +262,7 @@ def test_multiplication_with_carries_multiplies() -> None:
 
 def test_conflicts_are_found_by_listing_both_tables() -> None:
     for base in (2, 3, 5):
-        first = {(a, c, x): (a * x + c) % base for a, c, x in merging.reachable_products(base)}
-        second = {(a, x, c): (a * x + c) // base for a, c, x in merging.reachable_products(base)}
+        first = {(a, c, x): (a * x + c) % base for a, c, x in coverage.reachable_products(base)}
+        second = {(a, x, c): (a * x + c) // base for a, c, x in coverage.reachable_products(base)}
         assert all(first[key] == second[key] for key in first.keys() & second.keys())
-        assert merging.conflict(merging.MULTIPLICATION, merging.MULTIPLICATION.orders[0], base) is None
+        assert coverage.conflict(coverage.MULTIPLICATION, coverage.MULTIPLICATION.orders[0], base) is None

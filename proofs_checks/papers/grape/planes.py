@@ -6,120 +6,20 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
-from lengthgen.proofs_checks.induction import combine, empty_value, last_term
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.facts import combine, empty_value, last_term, require_equal, same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.grape import SOURCE
 from lengthgen.theory.encodings import grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
 Spectrum = Callable[[Sequence[sp.Expr]], Sequence[sp.Expr]]
+
 DIMENSIONS = (2, 3, 5, 8)
 STEPS = 3
 AXES = (sp.Integer(1), sp.Integer(0), sp.Integer(0), sp.Integer(0))
 """The vector a_1 = e_1 of the counterexamples."""
 _EPS = float(np.finfo(np.float64).eps)
-
-
-def rope_planes(*, a: Sequence[int], b: Sequence[int]) -> Evidence:
-    """Decide exp(n theta L(a, b)) = R2(n theta) in a plane whose axes (e_{2l-1}, e_{2l}) are (1, 0) and (0, 1)."""
-    n, theta = sp.symbols("n theta", real=True)
-    gram = grape.Gram.of(a, b)
-    speed = sp.sqrt(grape.squared_speed(gram))
-
-    def operator() -> grape.PlaneOperator:
-        return grape.rank2_exponential(gram, time=n * theta, speed=speed)
-
-    first, second = sp.Matrix([1, 0]), sp.Matrix([0, 1])
-    selector = sp.Matrix.hstack(first, second)
-    facts = (
-        require_equal(
-            "exp(n theta L) = R2(n theta) on its plane",
-            lambda: operator().matrix(a, b),
-            lambda: rotary.rotation(n * theta),
-        ),
-        require_equal(
-            "U J U^T, U = (e_{2l-1}, e_{2l}), which the same line prints, is L(e_{2l}, e_{2l-1}) and so right",
-            lambda: selector * rotary.rotation(sp.pi / 2) * selector.T,
-            lambda: second * first.T - first * second.T,
-        ),
-        require_equal("exp(n theta L) = I on the orthogonal complement", lambda: operator().identity, sp.Integer(1)),
-        "each factor keeps its own plane and fixes the others, so the product over planes is block diagonal: RoPE",
-    )
-    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("d even; planes spanned by axis pairs",))
-
-
-def commuting_planes(*, frame: Callable[[], grape.Frame]) -> Evidence:
-    """Decide that two planes J a_l, a_l commute, and that their exponentials are RoPE in the basis of these vectors."""
-    n, first, second = sp.symbols("n theta_1 theta_2", real=True)
-    vectors = frame()
-    dimension = vectors.matrix.rank()
-    if dimension < vectors.matrix.rows:
-        raise Refuted(f"J a_1, a_1, J a_2, a_2 span {dimension} dimensions, not 4: the two are one plane")
-    commutator = _commutator(vectors)
-    if not commutator.coefficients.is_zero_matrix:
-        raise Refuted(f"L_1 and L_2 do not commute: the norm of [L_1, L_2] is {_norm(commutator)}")
-    angles = (n * first, n * second)
-    at = {"query_position": first, "key_position": second}
-    rope = rotary.score(QUERY, KEY, **at, frequency=rotary.FREQUENCY)
-    facts = (
-        require_equal("[L_1, L_2] = 0", lambda: _commutator(vectors).coordinates(), sp.zeros(17, 1)),
-        require_equal(
-            "product of the exponentials in coordinates B = (J a_1, a_1, J a_2, a_2)",
-            lambda: sp.eye(4) + grape.commuting_action(vectors, angles).coefficients,
-            lambda: sp.diag(rotary.rotation(angles[0]), rotary.rotation(angles[1])),
-        ),
-        require_equal("the encoding scores as RoPE in coordinates", lambda: grape.COMMUTING.score(**at), rope),
-        *_frame_facts(),
-        f"orthogonal planes are needed as well, if independent: {_converse()}",
-    )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=facts,
-        assumptions=("any even d and any number of planes, since planes commute pair by pair",),
-    )
-
-
-def absorption(*, spectrum: Spectrum) -> Evidence:
-    """Decide that exp(tL) of any skew L is RoPE in an orthogonal basis, at the frequencies of L.
-
-    `spectrum` maps these frequencies to those that are claimed.
-    """
-    time, first, second = sp.symbols("t theta_1 theta_2", real=True)
-    frame = grape.Frame(matrix=sp.ImmutableMatrix(sp.eye(4)))
-    generators = [grape.plane_generator(frame, plane) for plane in (0, 1)]
-    skew = generators[0].scaled(first) + generators[1].scaled(second)
-    angles = [time * frequency for frequency in spectrum((first, second))]
-    candidate = grape.commuting_action(frame, angles)
-    identity = grape.identity(frame)
-    at_zero = [sp.Integer(0) * frequency for frequency in spectrum((first, second))]
-    numbers = [_schur_fact(dimension, spectrum) for dimension in DIMENSIONS]
-    facts = (
-        require_equal("E(0) = I", lambda: grape.commuting_action(frame, at_zero).coordinates(), identity.coordinates()),
-        require_equal(
-            "E' = L E",
-            lambda: candidate.derivative(time).coordinates(),
-            lambda: grape.PlaneOperator.coordinates(skew @ candidate),
-        ),
-        require_equal(
-            "B^T E(t) B = R(t)",
-            lambda: sp.eye(4) + candidate.coefficients,
-            lambda: sp.diag(rotary.rotation(time * first), rotary.rotation(time * second)),
-        ),
-        "so (e^(jL) W_q x).(e^(iL) W_k y) = (R(j) B^T W_q x).(R(i) B^T W_k y), and B^T W_q, B^T W_k are projections "
-        "that RoPE with these frequencies can learn",
-        _gain_in_the_way(),
-        *numbers,
-    )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=facts,
-        assumptions=(
-            "the spectral theorem for real skew matrices (textbook): L is a sum of theta_l L(a_l, b_l) over orthogonal "
-            "planes with orthonormal a_l, b_l; two planes stand for all, as each exponential is I on the others",
-            "no gain between the projections and the rotation, as of a normalised query or key",
-        ),
-    )
 
 
 def _gain_in_the_way() -> str:
@@ -146,7 +46,7 @@ def _norm(operator: grape.PlaneOperator) -> sp.Expr:
     return sp.sqrt(max(square.eigenvals()))
 
 
-def _frame_facts() -> tuple[str, ...]:
+def _frame_facts() -> Facts:
     """Facts: J rotates pairs by a quarter; a generator in scalar products is the matrix a (J a)^T - (J a) a^T."""
     vector = sp.symbols("x1:5", real=True)
     turned = sp.Matrix(grape.quarter_turn(vector))
@@ -162,23 +62,21 @@ def _frame_facts() -> tuple[str, ...]:
         )
         for plane in (0, 1)
     ]
-    return (
-        require_equal(
-            "E' = L E for |a_1| = 3, |a_2| = 2",
-            lambda: sp.Matrix([exponential.derivative(angle).coordinates() for _, exponential in planes]),
-            lambda: sp.Matrix(
-                [(generator_of_plane @ exponential).coordinates() for generator_of_plane, exponential in planes]
-            ),
+    yield (
+        "E' = L E for |a_1| = 3, |a_2| = 2",
+        lambda: sp.Matrix([exponential.derivative(angle).coordinates() for _, exponential in planes]),
+        lambda: sp.Matrix(
+            [(generator_of_plane @ exponential).coordinates() for generator_of_plane, exponential in planes]
         ),
-        require_equal("J turns each pair by R2(pi/2)", turned, lambda: sp.diag(quarter, quarter) * column),
-        same_by_sympy("J J a = -a", sp.Matrix(grape.quarter_turn(list(turned))), -column),
-        require_equal(
-            "a.(J a) = 0, |J a| = |a|",
-            lambda: sp.Matrix([column.dot(turned), turned.dot(turned)]),
-            lambda: sp.Matrix([0, column.dot(column)]),
-        ),
-        require_equal("L(a, J a), d = 4", generator, lambda: column * turned.T - turned * column.T),
     )
+    yield "J turns each pair by R2(pi/2)", turned, lambda: sp.diag(quarter, quarter) * column
+    yield same_by_sympy("J J a = -a", sp.Matrix(grape.quarter_turn(list(turned))), -column)
+    yield (
+        "a.(J a) = 0, |J a| = |a|",
+        lambda: sp.Matrix([column.dot(turned), turned.dot(turned)]),
+        lambda: sp.Matrix([0, column.dot(column)]),
+    )
+    yield "L(a, J a), d = 4", generator, lambda: column * turned.T - turned * column.T
 
 
 def _converse() -> str:
@@ -221,37 +119,6 @@ def _orthogonal_only() -> grape.Frame:
     return grape.Frame.of(*grape.spanning([AXES, tilted]))
 
 
-def _one_plane() -> grape.Frame:
-    """Frame of two vectors that span the same plane."""
-    return grape.Frame.of(*grape.spanning([AXES, (0, 1, 0, 0)]))
-
-
-def contextual_phases(
-    *, phase: Callable[[sp.Expr], sp.Sum], key_action: Callable[[sp.Expr, sp.Expr], sp.Matrix]
-) -> Evidence:
-    """Decide by induction on j - i that scores depend on the rates from the key on, up to the query and without it."""
-    j = sp.Symbol("j", integer=True)
-    before, gained, frequency, rate = sp.symbols("Phi_i D theta w_j", real=True)
-    added = last_term("phase", phase(j), phase(j + 1))
-    own = grape.RATES[j]
-    longer = combine(phase(j), before + gained, added)
-
-    def kernel() -> sp.Matrix:
-        return key_action(before, frequency).T * grape.contextual_action(before + gained, frequency=frequency)
-
-    tests = (("A(Phi_i)^T A(Phi_i + D) = R2(D theta)", kernel, lambda: rotary.rotation(gained * frequency)),)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            same_by_sympy("Phi_0 = 0", empty_value("phase", phase(sp.Integer(0))), sp.Integer(0)),
-            same_by_sympy("Phi_(j+1) = Phi_j + w_j", longer, before + gained + sp.Symbol(str(own), real=True)),
-            *(require_equal(*test) for test in tests),
-            _constant_rates(rate),
-        ),
-        assumptions=("induction on j - i, so any distance", "plane by plane, so every even d follows"),
-    )
-
-
 def _constant_rates(rate: sp.Symbol) -> str:
     """Fact that with equal rates the encoding's score is RoPE's, with its frequency multiplied by the rate."""
     query, key = sp.Integer(5), sp.Integer(3)
@@ -262,77 +129,175 @@ def _constant_rates(rate: sp.Symbol) -> str:
     )
 
 
-CLAIMS = (
-    Claim(
-        id="grape-5",
-        source=SOURCE.at("recovery of RoPE by GRAPE-M"),
-        statement="The product over planes of exp(n theta_l L(e_{2l}, e_{2l-1})) is RoPE exactly (errata F8: the paper "
-        "prints L(e_{2l-1}, e_{2l}), which rotates the other way; U J U^T, to which the same line equates it, is "
-        "right).",
-        latex=r"\prod_l e^{n\theta_l L(e_{2l},\,e_{2l-1})} = \mathrm{RoPE}(n)",
-        label="F",
-        check=rope_planes,
-        holds={"a": (0, 1), "b": (1, 0)},
-        printed={"a": (1, 0), "b": (0, 1)},
-        falsifiers={"printed orientation": {"a": (1, 0), "b": (0, 1)}, "axes of length two": {"a": (0, 2)}},
-    ),
-    Claim(
-        id="grape-6",
-        source=SOURCE.at("Proposition 3.1: commuting subspaces"),
-        statement="If the vectors a_l and J a_l are jointly orthonormal, the planes' generators commute and the "
-        "product of their exponentials is RoPE in the basis of these vectors (errata F9: the paper asks only that the "
-        "a_l are orthogonal to each other, which does not suffice).",
-        latex=r"\{a_l,Ja_l\}\ \text{orthonormal}\Rightarrow[L_l,L_m]=0,\ "
-        r"\prod_l e^{n\theta_lL_l}=B\,\mathrm{RoPE}(n)\,B^\top",
-        label="F",
-        check=commuting_planes,
-        holds={"frame": lambda: grape.Frame(matrix=sp.ImmutableMatrix(sp.eye(4)))},
-        printed={"frame": _orthogonal_only},
-        falsifiers={
-            "a_1 = e_1, a_2 = e_2": {"frame": _one_plane},
-            "a_1 = e_1, a_2 = (e_2 + e_3) / sqrt 2": {"frame": _orthogonal_only},
-            "orthogonal but not of length 1": {
-                "frame": lambda: grape.Frame(matrix=sp.ImmutableMatrix(sp.diag(4, 4, 1, 1)))
-            },
-        },
-    ),
-    Claim(
-        id="grape-7",
-        source=SOURCE.at("GRAPE-M as a strict extension of RoPE: Section 3, and Appendix D that takes half of it back"),
-        statement="For every skew L, exp(nL) is RoPE at the frequencies of L in an orthogonal basis B, which W_q and "
-        "W_k absorb: learned planes, commuting or not, add learned frequencies to RoPE and nothing else (errata F11), "
-        "as long as no gain of normalised queries and keys stands between.",
-        latex=r"(e^{jL}W_qx)\cdot(e^{iL}W_ky)=(R(j)B^\top W_qx)\cdot(R(i)B^\top W_ky)",
-        label="F",
-        check=absorption,
-        holds={"spectrum": lambda frequencies: frequencies},
-        falsifiers={
-            "at the fixed log-uniform frequencies": {
-                "spectrum": lambda frequencies: rotary.frequencies(2 * len(frequencies))
-            },
-            "at half the frequencies": {"spectrum": lambda frequencies: [theta / 2 for theta in frequencies]},
-        },
-    ),
-    Claim(
-        id="grape-contextual",
-        source=SOURCE.at("contextual GRAPE-M: cumulative phases of the tokens before"),
-        statement="With phases summed over the tokens before, a score depends on the rates of the tokens from the key "
-        "on, up to the query and without it: their sum takes the place of RoPE's j - i.",
-        latex=r"R(\Phi_i\theta)^\top R(\Phi_j\theta)=R\Big(\theta\sum_{l=i}^{j-1}w_l\Big)",
-        label="P",
-        check=contextual_phases,
-        holds={
-            "phase": lambda position: grape.phase(position=position),
-            "key_action": lambda phase, frequency: grape.contextual_action(phase, frequency=frequency),
-        },
-        falsifiers={
-            "the query's own rate counts": {"phase": lambda position: grape.phase(position=position + 1)},
-            "the key is turned back": {
-                "key_action": lambda phase, frequency: grape.contextual_action(-phase, frequency=frequency)
-            },
-            "the key is turned by its position": {
-                "key_action": lambda phase, frequency: grape.contextual_action(sp.Symbol("i"), frequency=frequency)
-            },
-        },
-    ),
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "grape-5",
+    "recovery of RoPE by GRAPE-M",
+    r"\prod_l e^{n\theta_l L(e_{2l},\,e_{2l-1})} = \mathrm{RoPE}(n)",
+    assumptions=("d even; planes spanned by axis pairs",),
+    printed={"a": (1, 0), "b": (0, 1)},
+    falsifiers={"printed orientation": {"a": (1, 0), "b": (0, 1)}, "axes of length two": {"a": (0, 2)}},
 )
+def rope_planes(a: Sequence[int] = (0, 1), b: Sequence[int] = (1, 0)) -> Facts:
+    """The product over planes of exp(n theta_l L(e_{2l}, e_{2l-1})) is RoPE exactly (errata F8: the paper prints
+    L(e_{2l-1}, e_{2l}), which rotates the other way; U J U^T, to which the same line equates it, is right).
+    """
+    n, theta = sp.symbols("n theta", real=True)
+    gram = grape.Gram.of(a, b)
+    speed = sp.sqrt(grape.squared_speed(gram))
+
+    def operator() -> grape.PlaneOperator:
+        return grape.rank2_exponential(gram, time=n * theta, speed=speed)
+
+    first, second = sp.Matrix([1, 0]), sp.Matrix([0, 1])
+    selector = sp.Matrix.hstack(first, second)
+    yield (
+        "exp(n theta L) = R2(n theta) on its plane",
+        lambda: operator().matrix(a, b),
+        lambda: rotary.rotation(n * theta),
+    )
+    yield (
+        "U J U^T, U = (e_{2l-1}, e_{2l}), which the same line prints, is L(e_{2l}, e_{2l-1}) and so right",
+        lambda: selector * rotary.rotation(sp.pi / 2) * selector.T,
+        lambda: second * first.T - first * second.T,
+    )
+    yield "exp(n theta L) = I on the orthogonal complement", lambda: operator().identity, sp.Integer(1)
+    yield "each factor keeps its own plane and fixes the others, so the product over planes is block diagonal: RoPE"
+
+
+@CLAIMS.claim(
+    "grape-6",
+    "Proposition 3.1: commuting subspaces",
+    r"\{a_l,Ja_l\}\ \text{orthonormal}\Rightarrow[L_l,L_m]=0,\ "
+    r"\prod_l e^{n\theta_lL_l}=B\,\mathrm{RoPE}(n)\,B^\top",
+    assumptions=("any even d and any number of planes, since planes commute pair by pair",),
+    printed={"frame": _orthogonal_only},
+    falsifiers={
+        "a_1 = e_1, a_2 = e_2": {"frame": lambda: grape.Frame.of(*grape.spanning([AXES, (0, 1, 0, 0)]))},
+        "a_1 = e_1, a_2 = (e_2 + e_3) / sqrt 2": {"frame": _orthogonal_only},
+        "orthogonal but not of length 1": {
+            "frame": lambda: grape.Frame(matrix=sp.ImmutableMatrix(sp.diag(4, 4, 1, 1)))
+        },
+    },
+)
+def commuting_planes(
+    frame: Callable[[], grape.Frame] = lambda: grape.Frame(matrix=sp.ImmutableMatrix(sp.eye(4))),
+) -> Facts:
+    """If the vectors a_l and J a_l are jointly orthonormal, the planes' generators commute and the product of their
+    exponentials is RoPE in the basis of these vectors (errata F9: the paper asks only that the a_l are orthogonal to
+    each other, which does not suffice).
+    """
+    n, first, second = sp.symbols("n theta_1 theta_2", real=True)
+    vectors = frame()
+    dimension = vectors.matrix.rank()
+    if dimension < vectors.matrix.rows:
+        raise Refuted(f"J a_1, a_1, J a_2, a_2 span {dimension} dimensions, not 4: the two are one plane")
+    commutator = _commutator(vectors)
+    if not commutator.coefficients.is_zero_matrix:
+        raise Refuted(f"L_1 and L_2 do not commute: the norm of [L_1, L_2] is {_norm(commutator)}")
+    angles = (n * first, n * second)
+    at = {"query_position": first, "key_position": second}
+    rope = rotary.score(QUERY, KEY, **at, frequency=rotary.FREQUENCY)
+    yield "[L_1, L_2] = 0", lambda: _commutator(vectors).coordinates(), sp.zeros(17, 1)
+    yield (
+        "product of the exponentials in coordinates B = (J a_1, a_1, J a_2, a_2)",
+        lambda: sp.eye(4) + grape.commuting_action(vectors, angles).coefficients,
+        lambda: sp.diag(rotary.rotation(angles[0]), rotary.rotation(angles[1])),
+    )
+    yield "the encoding scores as RoPE in coordinates", lambda: grape.COMMUTING.score(**at), rope
+    yield from _frame_facts()
+    yield f"orthogonal planes are needed as well, if independent: {_converse()}"
+
+
+@CLAIMS.claim(
+    "grape-7",
+    "GRAPE-M as a strict extension of RoPE: Section 3, and Appendix D that takes half of it back",
+    r"(e^{jL}W_qx)\cdot(e^{iL}W_ky)=(R(j)B^\top W_qx)\cdot(R(i)B^\top W_ky)",
+    assumptions=(
+        "the spectral theorem for real skew matrices (textbook): L is a sum of theta_l L(a_l, b_l) over orthogonal "
+        "planes with orthonormal a_l, b_l; two planes stand for all, as each exponential is I on the others",
+        "no gain between the projections and the rotation, as of a normalised query or key",
+    ),
+    falsifiers={
+        "at the fixed log-uniform frequencies": {
+            "spectrum": lambda frequencies: rotary.frequencies(2 * len(frequencies))
+        },
+        "at half the frequencies": {"spectrum": lambda frequencies: [theta / 2 for theta in frequencies]},
+    },
+)
+def absorption(spectrum: Spectrum = lambda frequencies: frequencies) -> Facts:
+    """For every skew L, exp(nL) is RoPE at the frequencies of L in an orthogonal basis B, which W_q and W_k absorb:
+    learned planes, commuting or not, add learned frequencies to RoPE and nothing else (errata F11), as long as no gain
+    of normalised queries and keys stands between.
+
+    `spectrum` maps these frequencies to those that are claimed.
+    """
+    time, first, second = sp.symbols("t theta_1 theta_2", real=True)
+    frame = grape.Frame(matrix=sp.ImmutableMatrix(sp.eye(4)))
+    generators = [grape.plane_generator(frame, plane) for plane in (0, 1)]
+    skew = generators[0].scaled(first) + generators[1].scaled(second)
+    angles = [time * frequency for frequency in spectrum((first, second))]
+    candidate = grape.commuting_action(frame, angles)
+    identity = grape.identity(frame)
+    at_zero = [sp.Integer(0) * frequency for frequency in spectrum((first, second))]
+    numbers = [_schur_fact(dimension, spectrum) for dimension in DIMENSIONS]
+    yield "E(0) = I", lambda: grape.commuting_action(frame, at_zero).coordinates(), identity.coordinates()
+    yield (
+        "E' = L E",
+        lambda: candidate.derivative(time).coordinates(),
+        lambda: grape.PlaneOperator.coordinates(skew @ candidate),
+    )
+    yield (
+        "B^T E(t) B = R(t)",
+        lambda: sp.eye(4) + candidate.coefficients,
+        lambda: sp.diag(rotary.rotation(time * first), rotary.rotation(time * second)),
+    )
+    yield (
+        "so (e^(jL) W_q x).(e^(iL) W_k y) = (R(j) B^T W_q x).(R(i) B^T W_k y), and B^T W_q, B^T W_k are projections "
+        "that RoPE with these frequencies can learn"
+    )
+    yield _gain_in_the_way()
+    yield from numbers
+
+
+@CLAIMS.claim(
+    "grape-contextual",
+    "contextual GRAPE-M: cumulative phases of the tokens before",
+    r"R(\Phi_i\theta)^\top R(\Phi_j\theta)=R\Big(\theta\sum_{l=i}^{j-1}w_l\Big)",
+    label="P",
+    assumptions=("induction on j - i, so any distance", "plane by plane, so every even d follows"),
+    falsifiers={
+        "the query's own rate counts": {"phase": lambda position: grape.phase(position=position + 1)},
+        "the key is turned back": {
+            "key_action": lambda phase, frequency: grape.contextual_action(-phase, frequency=frequency)
+        },
+        "the key is turned by its position": {
+            "key_action": lambda phase, frequency: grape.contextual_action(sp.Symbol("i"), frequency=frequency)
+        },
+    },
+)
+def contextual_phases(
+    phase: Callable[[sp.Expr], sp.Sum] = lambda position: grape.phase(position=position),
+    key_action: Callable[[sp.Expr, sp.Expr], sp.Matrix] = lambda phase, frequency: grape.contextual_action(
+        phase, frequency=frequency
+    ),
+) -> Facts:
+    """With phases summed over the tokens before, a score depends on the rates of the tokens from the key on, up to the
+    query and without it: their sum takes the place of RoPE's j - i.
+    """
+    j = sp.Symbol("j", integer=True)
+    before, gained, frequency, rate = sp.symbols("Phi_i D theta w_j", real=True)
+    added = last_term("phase", phase(j), phase(j + 1))
+    own = grape.RATES[j]
+    longer = combine(phase(j), before + gained, added)
+
+    def kernel() -> sp.Matrix:
+        return key_action(before, frequency).T * grape.contextual_action(before + gained, frequency=frequency)
+
+    tests = (("A(Phi_i)^T A(Phi_i + D) = R2(D theta)", kernel, lambda: rotary.rotation(gained * frequency)),)
+    yield same_by_sympy("Phi_0 = 0", empty_value("phase", phase(sp.Integer(0))), sp.Integer(0))
+    yield same_by_sympy("Phi_(j+1) = Phi_j + w_j", longer, before + gained + sp.Symbol(str(own), real=True))
+    yield from tests
+    yield _constant_rates(rate)

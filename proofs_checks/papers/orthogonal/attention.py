@@ -6,9 +6,9 @@ from itertools import product
 import sympy as sp
 
 from lengthgen.proofs_checks import mutations
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.enclosing import ball
-from lengthgen.proofs_checks.identity import derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.orthogonal import SOURCE
 from lengthgen.theory.encodings import absolute, biases
 from lengthgen.theory.encodings.encoding import Encoding
@@ -19,10 +19,52 @@ from lengthgen.theory.zero.sympy_engine import Undecided
 Number = Callable[[sp.Expr], sp.Expr]
 
 _COUNTS = (2, 3, 4)
+_CLIPPED = mutations.with_bias_replaced(lambda query, key: -biases.ALIBI_SLOPE * sp.Min(query - key, 8))
+_FALLING_T5 = mutations.with_bias(lambda query, key, length: -(query - key))
 
 
-def gram_determinant(*, bound: Callable[[Sequence[sp.Expr]], sp.Expr], dimension: Callable[[int], int]) -> Evidence:
-    """Decide det G <= `bound` of the squared norms for N vectors, with equality iff they are orthogonal.
+def _sign_averages() -> str:
+    """Fact that the mean of |sum sigma_i z_i|^2 over all signs is the sum of |z_i|^2, counted out for n <= 8."""
+    for count in range(1, 9):
+        sums = [
+            (sum(signs), sum(sign * (at + 1) for at, sign in enumerate(signs)))
+            for signs in product((-1, 1), repeat=count)
+        ]
+        mean = sp.Rational(sum(x * x + y * y for x, y in sums), len(sums))
+        expected = sum(1 + (at + 1) ** 2 for at in range(count))
+        if mean != expected:
+            raise Refuted(f"n = {count}: the mean of |sum sigma_i z_i|^2 is {mean}, not {expected}")
+    return "the mean square is the sum of |z_i|^2"
+
+
+def _least_mass(window: sp.Expr, length: sp.Expr, size: sp.Expr) -> sp.Expr:
+    far = (length - window) * sp.exp(-size)
+    return far / (far + window * sp.exp(size))
+
+
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "orthogonal-6",
+    "",
+    r"\log\det\big(z_i\cdot z_j\big)_{i,j\le N}\le\sum_i\log\lVert z_i\rVert^2;\quad N>D\Rightarrow\det=0",
+    assumptions=("so a maximum of log det G at given norms is an orthogonal set, and needs N <= D",),
+    falsifiers={
+        "N > D unit codes reach it": {"dimension": lambda count: count - 1},
+        "the product of the norms, not squared": {"bound": lambda norms: sp.sqrt(sp.Mul(*norms))},
+        "the largest squared norm": {"bound": max},
+    },
+)
+def gram_determinant(
+    bound: Callable[[Sequence[sp.Expr]], sp.Expr] = lambda norms: sp.Mul(*norms),
+    dimension: Callable[[int], int] = lambda count: count,
+) -> Facts:
+    """At given norms the log determinant of the Gram matrix of N codes is largest iff they are orthogonal, and is then
+    the sum of log squared norms; for N > D it is minus infinity (our reading of the paper's criterion of mutual
+    information).
+
+    Decide det G <= `bound` of the squared norms for N vectors, with equality iff they are orthogonal.
 
     `dimension` gives the dimension D of the vectors whose Gram matrix G can be regular, for each N.
     """
@@ -35,32 +77,44 @@ def gram_determinant(*, bound: Callable[[Sequence[sp.Expr]], sp.Expr], dimension
             raise Refuted(f"{count} vectors {vectors.T.tolist()}: det G is 0")
     volume, product_before, height, foot = sp.symbols("d p h s", nonnegative=True)
     norms = [sp.Symbol(f"a{at}", positive=True) for at in range(4)]
-    facts = (
-        same_by_sympy("the bound is the product of squared norms", bound(norms), sp.Mul(*norms)),
+    yield same_by_sympy("the bound is the product of squared norms", bound(norms), sp.Mul(*norms))
+    yield (
         "the new vector is h e + s f: h above the span of the others, with unit vectors e and f; its squared norm is "
-        "h^2 + s^2, and subtracting s f, a combination of the others, leaves det G_(N+1) = h^2 det G_N",
-        require_equal(
-            "step: p (h^2 + s^2) - h^2 d = (p - d) h^2 + p s^2, not negative if p >= d",
-            lambda: product_before * (height**2 + foot**2) - height**2 * volume,
-            lambda: (product_before - volume) * height**2 + product_before * foot**2,
-        ),
-        "for h, p > 0 it is 0 only if p = d and s = 0: by induction, only for orthogonal vectors",
-        "more vectors than dimensions: h = 0 from N = D + 1 on, so det G = 0",
+        "h^2 + s^2, and subtracting s f, a combination of the others, leaves det G_(N+1) = h^2 det G_N"
     )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=facts,
-        assumptions=("so a maximum of log det G at given norms is an orthogonal set, and needs N <= D",),
+    yield (
+        "step: p (h^2 + s^2) - h^2 d = (p - d) h^2 + p s^2, not negative if p >= d",
+        lambda: product_before * (height**2 + foot**2) - height**2 * volume,
+        lambda: (product_before - volume) * height**2 + product_before * foot**2,
     )
+    yield "for h, p > 0 it is 0 only if p = d and s = 0: by induction, only for orthogonal vectors"
+    yield "more vectors than dimensions: h = 0 from N = D + 1 on, so det G = 0"
 
 
+@CLAIMS.claim(
+    "orthogonal-7",
+    "",
+    r"\mathfrak R_n\le\frac Bn\Big(\sum_i\lVert z_i\rVert^2\Big)^{1/2}\le\frac{B(R_x+R_{PE})}{\sqrt n}",
+    assumptions=("inputs are given; signs are fair coins",),
+    falsifiers={
+        "a bound without the norm of the code": {
+            "bound": lambda radius, content, code, count: radius * content / sp.sqrt(count)
+        },
+        "falling like 1/n": {"bound": lambda radius, content, code, count: radius * (content + code) / count},
+        "a learned code has no trained numbers": {"fixed": (absolute.LEARNED,)},
+        "Haar codes do not change the input": {"keeps": (absolute.HAAR,)},
+    },
+)
 def rademacher(
-    *,
-    bound: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr],
-    fixed: Sequence[Encoding],
-    keeps: Sequence[Encoding],
-) -> Evidence:
-    """Decide the bound of the Rademacher complexity of z -> w.z, |w| <= B, on n inputs z = x + PE.
+    bound: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr], sp.Expr] = lambda radius, content, code, count: (
+        radius * (content + code) / sp.sqrt(count)
+    ),
+    fixed: Sequence[Encoding] = (absolute.SINUSOIDAL, *absolute.ORTHOGONAL),
+    keeps: Sequence[Encoding] = (biases.ALIBI, biases.T5, biases.FIRE),
+) -> Facts:
+    """The empirical Rademacher complexity of z -> w.z on n inputs x + PE is at most B (R_x + R_PE)/sqrt(n), which
+    orthogonal inputs reach: a fixed code enters through its norm alone, and ALiBi, T5 and FIRE do not change the input
+    (our reading).
 
     Args:
         bound: function of B, R_x, R_PE and n, for |x| <= R_x and |PE| <= R_PE.
@@ -83,53 +137,53 @@ def rademacher(
             raise Refuted(f"{encoding.name} adds a code to the input, of {sp.Integer(1)} vector per position")
     square, mixed, added, first, second, off = sp.symbols("a b c x y t", real=True)
     norms = _sign_averages()
-    facts = (
-        "sup over |w| <= B of sum sigma_i w.z_i is B |sum sigma_i z_i| (Cauchy-Schwarz, reached at w along the sum)",
-        require_equal(
-            "step, S.S = a, S.z = b, z.z = c: the mean of |S + sigma z|^2 over sigma = -1, 1 is a + c",
-            lambda: ((square + 2 * mixed + added) + (square - 2 * mixed + added)) / 2,
-            lambda: square + added,
-        ),
-        "by induction the mean of |sum sigma_i z_i|^2 over all signs is the sum of |z_i|^2",
-        require_equal(
-            "(x^2 + y^2)/2 - ((x + y)/2)^2 = (x - y)^2/4: sign by sign, a mean is at most the root of the mean square",
-            lambda: (first**2 + second**2) / 2 - ((first + second) / 2) ** 2,
-            lambda: (first - second) ** 2 / 4,
-        ),
-        require_equal(
-            "|z| <= R_x + R_PE: (R_x + R_PE)^2 - |x + PE|^2 = 2 (R_x R_PE - x.PE), for |x| = R_x, |PE| = R_PE",
-            lambda: (content + code) ** 2 - (content**2 + 2 * off + code**2),
-            lambda: 2 * (content * code - off),
-        ),
-        same_by_sympy(
-            "(B/n) sqrt(n) (R_x + R_PE)",
-            sp.simplify(bound(radius, content, code, count) - radius * (content + code) / sp.sqrt(count)),
-            sp.S.Zero,
-        ),
-        "reached by orthogonal inputs of this norm: every choice of signs then gives the same length",
-        f"all signs for n = 1 to 8: for z_i = (1, i) {norms}",
-        *(f"{encoding.name}: no trained numbers, so its norm is all that enters" for encoding in fixed),
-        *(f"{encoding.name}: x itself is not changed" for encoding in keeps),
+    yield "sup over |w| <= B of sum sigma_i w.z_i is B |sum sigma_i z_i| (Cauchy-Schwarz, reached at w along the sum)"
+    yield (
+        "step, S.S = a, S.z = b, z.z = c: the mean of |S + sigma z|^2 over sigma = -1, 1 is a + c",
+        lambda: ((square + 2 * mixed + added) + (square - 2 * mixed + added)) / 2,
+        lambda: square + added,
     )
-    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("inputs are given; signs are fair coins",))
+    yield "by induction the mean of |sum sigma_i z_i|^2 over all signs is the sum of |z_i|^2"
+    yield (
+        "(x^2 + y^2)/2 - ((x + y)/2)^2 = (x - y)^2/4: sign by sign, a mean is at most the root of the mean square",
+        lambda: (first**2 + second**2) / 2 - ((first + second) / 2) ** 2,
+        lambda: (first - second) ** 2 / 4,
+    )
+    yield (
+        "|z| <= R_x + R_PE: (R_x + R_PE)^2 - |x + PE|^2 = 2 (R_x R_PE - x.PE), for |x| = R_x, |PE| = R_PE",
+        lambda: (content + code) ** 2 - (content**2 + 2 * off + code**2),
+        lambda: 2 * (content * code - off),
+    )
+    yield same_by_sympy(
+        "(B/n) sqrt(n) (R_x + R_PE)",
+        sp.simplify(bound(radius, content, code, count) - radius * (content + code) / sp.sqrt(count)),
+        sp.S.Zero,
+    )
+    yield "reached by orthogonal inputs of this norm: every choice of signs then gives the same length"
+    yield f"all signs for n = 1 to 8: for z_i = (1, i) {norms}"
+    yield from (f"{encoding.name}: no trained numbers, so its norm is all that enters" for encoding in fixed)
+    yield from (f"{encoding.name}: x itself is not changed" for encoding in keeps)
 
 
-def _sign_averages() -> str:
-    """Fact that the mean of |sum sigma_i z_i|^2 over all signs is the sum of |z_i|^2, counted out for n <= 8."""
-    for count in range(1, 9):
-        sums = [
-            (sum(signs), sum(sign * (at + 1) for at, sign in enumerate(signs)))
-            for signs in product((-1, 1), repeat=count)
-        ]
-        mean = sp.Rational(sum(x * x + y * y for x, y in sums), len(sums))
-        expected = sum(1 + (at + 1) ** 2 for at in range(count))
-        if mean != expected:
-            raise Refuted(f"n = {count}: the mean of |sum sigma_i z_i|^2 is {mean}, not {expected}")
-    return "the mean square is the sum of |z_i|^2"
-
-
-def softmax_change(*, bound: Number, spread: Callable[[Sequence[sp.Expr]], sp.Expr]) -> Evidence:
-    """Decide |softmax(s + d) - softmax(s)|_1 <= bound(spread(d)) for every s and d, and that two keys reach it."""
+@CLAIMS.claim(
+    "orthogonal-8",
+    "",
+    r"\lVert\mathrm{softmax}(s+d)-\mathrm{softmax}(s)\rVert_1\le2\tanh\big(\mathrm{osc}(d)/4\big)\le"
+    r"\mathrm{osc}(d)/2",
+    assumptions=("any number of keys, finite logits",),
+    falsifiers={
+        "constant 1/4: osc/4": {"bound": lambda osc: osc / 4},
+        "2 tanh(osc/8)": {"bound": lambda osc: 2 * sp.tanh(osc / 8)},
+        "the largest entry in place of osc": {"spread": lambda change: max(change, key=ball)},
+    },
+)
+def softmax_change(
+    bound: Number = lambda osc: 2 * sp.tanh(osc / 4),
+    spread: Callable[[Sequence[sp.Expr]], sp.Expr] = lambda change: max(change, key=ball) - min(change, key=ball),
+) -> Facts:
+    """If a bias changes by d, the attention weights move by at most 2 tanh(osc(d)/4) <= osc(d)/2 in l1, osc the largest
+    entry minus the least; two keys reach it, so no smaller constant will do (our reading).
+    """
     odds = sp.Integer(3)
     for ratio in (sp.Rational(3, 2), sp.Integer(2), sp.Integer(5)):  # s = (-t, t), d = (2t, -2t) with e^t = ratio
         change = [2 * sp.log(ratio), -2 * sp.log(ratio)]
@@ -146,47 +200,62 @@ def softmax_change(*, bound: Number, spread: Callable[[Sequence[sp.Expr]], sp.Ex
     def sigma(logit: sp.Expr) -> sp.Expr:
         return 1 / (1 + sp.exp(-logit))
 
-    facts = (
-        "|p' - p|_1 = 2 (p'(A) - p(A)) for the set A of keys with p' > p, because both sum to 1",
-        require_equal(
-            "with the odds p(A)/p(not A) = e^z, p(A) = sigma(z)", lambda: sp.exp(z) / (1 + sp.exp(z)), sigma(z)
-        ),
-        "each e^d is between e^m and e^M, m and M the least and the largest d: the odds of A grow at most by e^(M - m)",
-        require_equal(
-            "e^M p / (e^m (1 - p)) = e^(M - m) p / (1 - p)",
-            lambda: sp.exp(high) * share / (sp.exp(low) * (1 - share)),
-            lambda: sp.exp(high - low) * share / (1 - share),
-        ),
-        require_equal(
-            "sigma(z + o) - sigma(z) = sinh(o/2) / (cosh(o/2) + cosh(z + o/2))",
-            lambda: sigma(z + half) - sigma(z),
-            lambda: sp.sinh(half / 2) / (sp.cosh(half / 2) + sp.cosh(z + half / 2)),
-        ),
-        "cosh is at least 1, and is 1 at z = -o/2",
-        require_equal(
-            "sinh(o/2) / (cosh(o/2) + 1) = tanh(o/4)",
-            lambda: sp.sinh(half / 2) / (sp.cosh(half / 2) + 1),
-            lambda: sp.tanh(half / 4),
-        ),
-        require_equal(
-            "reached: s = (-t, t), d = (2t, -2t), o = 4t, moves by 2 (sigma(2t) - sigma(-2t)) = 2 tanh(t)",
-            lambda: 2 * (sigma(2 * z) - sigma(-2 * z)),
-            lambda: 2 * sp.tanh(z),
-        ),
-        same_by_sympy("the bound at osc = o", bound(small), 2 * sp.tanh(small / 4)),
-        require_equal(
-            "tanh(u) <= u for u >= 0: (u - tanh u)' = tanh(u)^2",
-            lambda: derivative(z - sp.tanh(z), z),
-            lambda: sp.tanh(z) ** 2,
-        ),
-        same_by_sympy("osc(d) of two numbers", spread([sp.Integer(5), sp.Integer(-2)]), sp.Integer(7)),
-        "so the output, a mean of values, moves by at most osc/2 max |v|",
+    yield "|p' - p|_1 = 2 (p'(A) - p(A)) for the set A of keys with p' > p, because both sum to 1"
+    yield "with the odds p(A)/p(not A) = e^z, p(A) = sigma(z)", lambda: sp.exp(z) / (1 + sp.exp(z)), sigma(z)
+    yield (
+        "each e^d is between e^m and e^M, m and M the least and the largest d: the odds of A grow at most by e^(M - m)"
     )
-    return Evidence(strength=Strength.GENERAL, facts=facts, assumptions=("any number of keys, finite logits",))
+    yield (
+        "e^M p / (e^m (1 - p)) = e^(M - m) p / (1 - p)",
+        lambda: sp.exp(high) * share / (sp.exp(low) * (1 - share)),
+        lambda: sp.exp(high - low) * share / (1 - share),
+    )
+    yield (
+        "sigma(z + o) - sigma(z) = sinh(o/2) / (cosh(o/2) + cosh(z + o/2))",
+        lambda: sigma(z + half) - sigma(z),
+        lambda: sp.sinh(half / 2) / (sp.cosh(half / 2) + sp.cosh(z + half / 2)),
+    )
+    yield "cosh is at least 1, and is 1 at z = -o/2"
+    yield (
+        "sinh(o/2) / (cosh(o/2) + 1) = tanh(o/4)",
+        lambda: sp.sinh(half / 2) / (sp.cosh(half / 2) + 1),
+        lambda: sp.tanh(half / 4),
+    )
+    yield (
+        "reached: s = (-t, t), d = (2t, -2t), o = 4t, moves by 2 (sigma(2t) - sigma(-2t)) = 2 tanh(t)",
+        lambda: 2 * (sigma(2 * z) - sigma(-2 * z)),
+        lambda: 2 * sp.tanh(z),
+    )
+    yield same_by_sympy("the bound at osc = o", bound(small), 2 * sp.tanh(small / 4))
+    yield (
+        "tanh(u) <= u for u >= 0: (u - tanh u)' = tanh(u)^2",
+        lambda: derivative(z - sp.tanh(z), z),
+        lambda: sp.tanh(z) ** 2,
+    )
+    yield same_by_sympy("osc(d) of two numbers", spread([sp.Integer(5), sp.Integer(-2)]), sp.Integer(7))
+    yield "so the output, a mean of values, moves by at most osc/2 max |v|"
 
 
-def tail_mass(*, bounded: Sequence[Encoding], falling: Sequence[Encoding], least: Callable[..., sp.Expr]) -> Evidence:
-    """Decide which encodings have a bound below 1 of the attention beyond a window that holds for every length.
+@CLAIMS.claim(
+    "orthogonal-10",
+    "",
+    r"\sum_{D\ge W}a_D\ge\frac{(T-W)e^{-C}}{(T-W)e^{-C}+We^{C}}\to1\quad(T\to\infty)",
+    assumptions=("bounded content; T keys, of which W are near", "Legendre codes with rescaling, its default"),
+    falsifiers={
+        "ALiBi clipped at distance 8 has a tail bound": {"falling": (_CLIPPED(biases.ALIBI),)},
+        "T5's tail bound holds: it is among those that fall": {"falling": (biases.ALIBI, biases.T5)},
+        "T5 with -D more is bounded": {"bounded": (_FALLING_T5(biases.T5),)},
+        "contents do not matter": {"least": lambda window, length, size: (length - window) / length},
+    },
+)
+def tail_mass(
+    bounded: Sequence[Encoding] = (biases.T5, biases.FIRE, absolute.SINUSOIDAL, *absolute.ORTHOGONAL),
+    falling: Sequence[Encoding] = (biases.ALIBI,),
+    least: Callable[..., sp.Expr] = _least_mass,
+) -> Facts:
+    """Encodings with bounded logits (T5, FIRE, sinusoidal, Haar, DCT, rescaled Legendre) have no window that holds a
+    fixed share of the attention at every length: the mass beyond W of T keys is at least (T - W)/(T - W + W e^(2C)),
+    which goes to 1; ALiBi's tail bound needs a bias that falls without bound (our reading).
 
     Args:
         bounded: encodings whose logits are bounded for bounded content: the mass beyond any window goes to 1.
@@ -212,118 +281,17 @@ def tail_mass(*, bounded: Sequence[Encoding], falling: Sequence[Encoding], least
             )
     mass = least(window, window + more, size)
     limit = sp.limit(sp.simplify(mass), more, sp.oo)
-    facts = (
-        require_equal(
-            "the mass X/(X + Y) falls with less weight far and more near",
-            lambda: far / (far + near) - (far - lost) / (far - lost + near + gained),
-            lambda: (far * gained + lost * near) / ((far + near) * (far - lost + near + gained)),
-        ),
-        require_equal(
-            "so it is least with -C on the k far keys and C on the W near ones",
-            lambda: more * sp.exp(-size) / (more * sp.exp(-size) + window * sp.exp(size)),
-            mass,
-        ),
-        same_by_sympy("its limit for more and more keys", limit, sp.S.One),
-        f"bounded logits, so no window holds a fixed share: {', '.join(encoding.name for encoding in bounded)}",
-        f"unbounded: {', '.join(encoding.name for encoding in falling)}; for ALiBi claims alibi-4 and alibi-5 bound it",
+    yield (
+        "the mass X/(X + Y) falls with less weight far and more near",
+        lambda: far / (far + near) - (far - lost) / (far - lost + near + gained),
+        lambda: (far * gained + lost * near) / ((far + near) * (far - lost + near + gained)),
     )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=facts,
-        assumptions=("bounded content; T keys, of which W are near", "Legendre codes with rescaling, its default"),
+    yield (
+        "so it is least with -C on the k far keys and C on the W near ones",
+        lambda: more * sp.exp(-size) / (more * sp.exp(-size) + window * sp.exp(size)),
+        mass,
     )
-
-
-def _oscillation(change: Sequence[sp.Expr]) -> sp.Expr:
-    """Largest number minus least."""
-    return max(change, key=ball) - min(change, key=ball)
-
-
-def _least_mass(window: sp.Expr, length: sp.Expr, size: sp.Expr) -> sp.Expr:
-    far = (length - window) * sp.exp(-size)
-    return far / (far + window * sp.exp(size))
-
-
-_CLIPPED = mutations.with_bias_replaced(lambda query, key: -biases.ALIBI_SLOPE * sp.Min(query - key, 8))
-_FALLING_T5 = mutations.with_bias(lambda query, key, length: -(query - key))
-
-CLAIMS = (
-    Claim(
-        id="orthogonal-6",
-        source=SOURCE,
-        statement="At given norms the log determinant of the Gram matrix of N codes is largest iff they are "
-        "orthogonal, and is then the sum of log squared norms; for N > D it is minus infinity (our reading of the "
-        "paper's criterion of mutual information).",
-        latex=r"\log\det\big(z_i\cdot z_j\big)_{i,j\le N}\le\sum_i\log\lVert z_i\rVert^2;\quad N>D\Rightarrow\det=0",
-        label="F",
-        check=gram_determinant,
-        holds={"bound": lambda norms: sp.Mul(*norms), "dimension": lambda count: count},
-        falsifiers={
-            "N > D unit codes reach it": {"dimension": lambda count: count - 1},
-            "the product of the norms, not squared": {"bound": lambda norms: sp.sqrt(sp.Mul(*norms))},
-            "the largest squared norm": {"bound": max},
-        },
-    ),
-    Claim(
-        id="orthogonal-7",
-        source=SOURCE,
-        statement="The empirical Rademacher complexity of z -> w.z on n inputs x + PE is at most "
-        "B (R_x + R_PE)/sqrt(n), which orthogonal inputs reach: a fixed code enters through its norm alone, and ALiBi, "
-        "T5 and FIRE do not change the input (our reading).",
-        latex=r"\mathfrak R_n\le\frac Bn\Big(\sum_i\lVert z_i\rVert^2\Big)^{1/2}"
-        r"\le\frac{B(R_x+R_{PE})}{\sqrt n}",
-        label="F",
-        check=rademacher,
-        holds={
-            "bound": lambda radius, content, code, count: radius * (content + code) / sp.sqrt(count),
-            "fixed": (absolute.SINUSOIDAL, *absolute.ORTHOGONAL),
-            "keeps": (biases.ALIBI, biases.T5, biases.FIRE),
-        },
-        falsifiers={
-            "a bound without the norm of the code": {
-                "bound": lambda radius, content, code, count: radius * content / sp.sqrt(count)
-            },
-            "falling like 1/n": {"bound": lambda radius, content, code, count: radius * (content + code) / count},
-            "a learned code has no trained numbers": {"fixed": (absolute.LEARNED,)},
-            "Haar codes do not change the input": {"keeps": (absolute.HAAR,)},
-        },
-    ),
-    Claim(
-        id="orthogonal-8",
-        source=SOURCE,
-        statement="If a bias changes by d, the attention weights move by at most 2 tanh(osc(d)/4) <= osc(d)/2 in l1, "
-        "osc the largest entry minus the least; two keys reach it, so no smaller constant will do (our reading).",
-        latex=r"\lVert\mathrm{softmax}(s+d)-\mathrm{softmax}(s)\rVert_1\le2\tanh\big(\mathrm{osc}(d)/4\big)\le"
-        r"\mathrm{osc}(d)/2",
-        label="F",
-        check=softmax_change,
-        holds={"bound": lambda osc: 2 * sp.tanh(osc / 4), "spread": _oscillation},
-        falsifiers={
-            "constant 1/4: osc/4": {"bound": lambda osc: osc / 4},
-            "2 tanh(osc/8)": {"bound": lambda osc: 2 * sp.tanh(osc / 8)},
-            "the largest entry in place of osc": {"spread": lambda change: max(change, key=ball)},
-        },
-    ),
-    Claim(
-        id="orthogonal-10",
-        source=SOURCE,
-        statement="Encodings with bounded logits (T5, FIRE, sinusoidal, Haar, DCT, rescaled Legendre) have no window "
-        "that holds a fixed share of the attention at every length: the mass beyond W of T keys is at least "
-        "(T - W)/(T - W + W e^(2C)), which goes to 1; ALiBi's tail bound needs a bias that falls without bound "
-        "(our reading).",
-        latex=r"\sum_{D\ge W}a_D\ge\frac{(T-W)e^{-C}}{(T-W)e^{-C}+We^{C}}\to1\quad(T\to\infty)",
-        label="F",
-        check=tail_mass,
-        holds={
-            "bounded": (biases.T5, biases.FIRE, absolute.SINUSOIDAL, *absolute.ORTHOGONAL),
-            "falling": (biases.ALIBI,),
-            "least": _least_mass,
-        },
-        falsifiers={
-            "ALiBi clipped at distance 8 has a tail bound": {"falling": (_CLIPPED(biases.ALIBI),)},
-            "T5's tail bound holds: it is among those that fall": {"falling": (biases.ALIBI, biases.T5)},
-            "T5 with -D more is bounded": {"bounded": (_FALLING_T5(biases.T5),)},
-            "contents do not matter": {"least": lambda window, length, size: (length - window) / length},
-        },
-    ),
-)
+    yield same_by_sympy("its limit for more and more keys", limit, sp.S.One)
+    yield f"bounded logits, so no window holds a fixed share: {', '.join(encoding.name for encoding in bounded)}"
+    names = ", ".join(encoding.name for encoding in falling)
+    yield f"unbounded: {names}; for ALiBi claims alibi-4 and alibi-5 bound it"

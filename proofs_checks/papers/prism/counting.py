@@ -1,19 +1,77 @@
-"""Noisy counts in PRISM: without sharpening they fall behind, and from an exact threshold on none is lost."""
+"""Noisy counts in PRISM: without sharpening they fall behind, and from an exact threshold on none is lost.
+
+The superposition of codes is the characteristic function of the histogram.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength
-from lengthgen.proofs_checks.identity import require_equal, same_by_sympy
+from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.facts import is_zero, require_equal, same_by_sympy
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.prism import SOURCE, noisy_gates
-from lengthgen.theory.encodings import prism
+from lengthgen.theory.encodings import absolute, prism
 
 _TOKENS = 150
+_POSITIONS = 3
+_FARTHEST = 20
 
 
-def noisy_count(*, law: Callable[..., sp.Expr], mode: Callable[[sp.Expr, sp.Expr], sp.Expr]) -> Evidence:
-    """Decide that without sharpening mass `law(t, k, p)` is at k after t tokens, and most of it at `mode(t, p)`.
+def _joined(expression: sp.Expr) -> sp.Expr:
+    """Expression with powers of one base joined, and their exponents simplified."""
+    joined = sp.powsimp(expression)
+    return joined.replace(lambda part: part.is_Pow, lambda part: part.base ** sp.cancel(part.exp))
+
+
+def first_slip(share: sp.Expr, exponent: sp.Expr, tokens: int = _TOKENS) -> int | None:
+    """First number t of tokens after which the largest mass is not at t; None if there is none up to `tokens`."""
+    gates = {name: float(gate) for name, gate in noisy_gates(share).items()}
+    histogram = [1.0] + [0.0] * tokens
+    for step in range(1, tokens + 1):
+        histogram = prism.step(histogram, gates, float(exponent))
+        if histogram.index(max(histogram)) != step:
+            return step
+    return None
+
+
+def _limit_of_bound() -> sp.Expr:
+    """Limit of the bound on (1 - p)/p as gamma grows; gamma = 1 + d."""
+    excess = sp.Symbol("d", positive=True)
+    return sp.limit(prism.least_odds(1 + excess), excess, sp.oo)
+
+
+def _least_odds(exponent: sp.Expr) -> sp.Expr:
+    """Bound of the encoding."""
+    return prism.least_odds(exponent)
+
+
+def _binomial(tokens: sp.Expr, count: sp.Expr, share: sp.Expr) -> sp.Expr:
+    """Binomial law of the number of increments."""
+    return sp.binomial(tokens, count) * share**count * (1 - share) ** (tokens - count)
+
+
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "prism-6",
+    "",
+    r"h_t=\mathrm{Bin}(t,p),\ \operatorname{mode}=\lfloor (t+1)p\rfloor",
+    assumptions=("0 < p < 1", "P > t"),
+    falsifiers={
+        "the mode is t": {"mode": lambda tokens, share: tokens},
+        "increment and keep exchanged": {"law": lambda tokens, count, share: _binomial(tokens, count, 1 - share)},
+    },
+)
+def noisy_count(
+    law: Callable[..., sp.Expr] = _binomial,
+    mode: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda tokens, share: sp.floor((tokens + 1) * share),
+) -> Facts:
+    """Without sharpening, tokens that increment with probability p and keep otherwise give the binomial law: mean p t,
+    variance t p (1 - p), and a mode floor((t + 1) p) that falls behind the count t (our derivation).
+
+    Decide that without sharpening mass `law(t, k, p)` is at k after t tokens, and most of it at `mode(t, p)`.
 
     Every token increments with probability p and keeps otherwise, and P > t.
     """
@@ -55,20 +113,29 @@ def noisy_count(*, law: Callable[..., sp.Expr], mode: Callable[[sp.Expr, sp.Expr
             (tokens + 1) * share - (count + 1),
         ),
     ]
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            *facts,
-            "so masses rise up to floor((t + 1) p), the mode: it is t only while t (1 - p) <= p",
-        ),
-        assumptions=("0 < p < 1", "P > t"),
-    )
+    yield from facts
+    yield "so masses rise up to floor((t + 1) p), the mode: it is t only while t (1 - p) <= p"
 
 
+@CLAIMS.claim(
+    "prism-7",
+    "",
+    r"\tfrac{1-p}{p}\le(\gamma-1)\,\gamma^{-\gamma/(\gamma-1)}",
+    assumptions=("0 < p < 1", "P > t: the end is not reached", "the gates are the same at all tokens"),
+    falsifiers={
+        "gamma = 1.25 counts at p = 0.8": {"locked": (("4/5", "5/4"),)},
+        "half the noise": {"threshold": lambda exponent: prism.least_odds(exponent) / 2},
+        "without the power": {"threshold": lambda exponent: (exponent - 1) / exponent},
+    },
+)
 def locking(
-    *, threshold: Callable[[sp.Expr], sp.Expr], locked: Sequence[tuple[str, str]], lost: Sequence[tuple[str, str]]
-) -> Evidence:
-    """Decide that the mode of the histogram is t after every number t of tokens if and only if the noise is bounded.
+    threshold: Callable[[sp.Expr], sp.Expr] = _least_odds,
+    locked: Sequence[tuple[str, str]] = (("4/5", "2"), ("9/10", "7/5"), ("3/5", "9")),
+    lost: Sequence[tuple[str, str]] = (("4/5", "5/4"), ("9/10", "13/10"), ("1/2", "50")),
+) -> Facts:
+    """If every token increments with probability p and keeps otherwise, the mode of the sharpened histogram is t after
+    every number t < P of tokens for any P if and only if gamma > 1 and (1 - p)/p <= (gamma - 1) gamma^(-gamma/(gamma -
+    1)) (our derivation).
 
     Every token increments with probability p and keeps otherwise; the bound is (1 - p)/p <= `threshold(gamma)`.
 
@@ -91,68 +158,105 @@ def locking(
     excess = sp.Symbol("d", positive=True)  # gamma = 1 + d
     at_least = (1 + excess) ** (-1 / excess)  # where the slope of s^gamma is 1
     convex = point**exponent
-    facts = (
-        same_by_sympy("mass at the mode, after mixing", mixed[3], share * ahead),
-        require_equal(
-            "the place before it, over the mode's: b/a + r with r = (1 - p)/p",
-            mixed[2] / mixed[3],
-            behind / ahead + (1 - share) / share,
-        ),
-        require_equal(
-            "the place before that: c/a + r b/a",
-            mixed[1] / mixed[3],
-            further / ahead + (1 - share) / share * behind / ahead,
-        ),
+    yield same_by_sympy("mass at the mode, after mixing", mixed[3], share * ahead)
+    yield (
+        "the place before it, over the mode's: b/a + r with r = (1 - p)/p",
+        mixed[2] / mixed[3],
+        behind / ahead + (1 - share) / share,
+    )
+    yield (
+        "the place before that: c/a + r b/a",
+        mixed[1] / mixed[3],
+        further / ahead + (1 - share) / share * behind / ahead,
+    )
+    yield (
         "so with u_m the mass m places before t, over that at t: u_m becomes (u_m + r u_(m-1))^gamma, with u_0 = 1; it "
-        "starts with 0",
+        "starts with 0"
+    )
+    yield (
         "if u_(m-1) <= 1, then u_m <= u_1 for all times, by induction: the mode is t for all t if and only if u_1 <= 1 "
-        "always, u_1 below 1 for a mode of its own",
-        same_by_sympy(
-            "s^gamma, s = u + r, has the slope 1 in u at s = gamma^(-1/(gamma - 1))",
-            (_joined(sp.diff(convex, point).subs(exponent, 1 + excess).subs(point, at_least))),
-            sp.S.One,
-        ),
-        same_by_sympy(
-            "its curvature is positive there and everywhere, so s^gamma - u is least there: r - s (gamma - 1)/gamma",
-            _joined(at_least ** (1 + excess)),
-            _joined(at_least / (1 + excess)),
-        ),
-        same_by_sympy(
-            "s (gamma - 1)/gamma is the bound",
-            _joined(at_least * excess / (1 + excess) / threshold(1 + excess)),
-            sp.S.One,
-        ),
+        "always, u_1 below 1 for a mode of its own"
+    )
+    yield same_by_sympy(
+        "s^gamma, s = u + r, has the slope 1 in u at s = gamma^(-1/(gamma - 1))",
+        (_joined(sp.diff(convex, point).subs(exponent, 1 + excess).subs(point, at_least))),
+        sp.S.One,
+    )
+    yield same_by_sympy(
+        "its curvature is positive there and everywhere, so s^gamma - u is least there: r - s (gamma - 1)/gamma",
+        _joined(at_least ** (1 + excess)),
+        _joined(at_least / (1 + excess)),
+    )
+    yield same_by_sympy(
+        "s (gamma - 1)/gamma is the bound", _joined(at_least * excess / (1 + excess) / threshold(1 + excess)), sp.S.One
+    )
+    yield (
         "above the bound u_1 grows by at least a positive number at each token, and passes 1; up to it, it stays below "
-        "a fixed point below s < 1",
-        "for gamma <= 1, u_1 <= 1 grows to at least min(1, u_1 + r) and passes 1 too: no noise is borne",
+        "a fixed point below s < 1"
     )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=facts,
-        assumptions=("0 < p < 1", "P > t: the end is not reached", "the gates are the same at all tokens"),
+    yield "for gamma <= 1, u_1 <= 1 grows to at least min(1, u_1 + r) and passes 1 too: no noise is borne"
+
+
+@CLAIMS.claim(
+    "prism-7-first",
+    "",
+    r"h_1(1)>h_1(0)\iff p>\tfrac12",
+    assumptions=("0 < p < 1", "gamma > 0"),
+    falsifiers={"p > 2/5 is enough": {"least": sp.Rational(2, 5)}, "p > 3/5 is needed": {"least": sp.Rational(3, 5)}},
+)
+def first_step(least: sp.Expr = sp.Rational(1, 2)) -> Facts:
+    """After one token that increments with probability p the mode is 1 if and only if p > 1/2, for every gamma > 0; and
+    for every p > 1/2 some gamma counts all tokens (our derivation).
+
+    Decide that after one token the mode is 1 if and only if the probability p of an increment exceeds `least`.
+    """
+    for sign in (-1, 1):
+        share = least + sp.Rational(sign, 100)
+        histogram = prism.step([sp.S.One, sp.S.Zero], noisy_gates(share), sp.Integer(2))
+        if (histogram[1] > histogram[0]) != (share > least):
+            raise Refuted(f"p = {share}: masses {histogram[0]} at 0 and {histogram[1]} at 1")
+    exponent, share = sp.symbols("gamma p", positive=True)
+    mixed = prism.mixed([sp.S.One, sp.S.Zero], noisy_gates(share))
+    after = prism.step([sp.S.One, sp.S.Zero], noisy_gates(share), exponent)
+    above = sp.Symbol("e", positive=True)
+    yield same_by_sympy("ratio of both masses", after[1] / after[0], share**exponent / (1 - share) ** exponent)
+    yield same_by_sympy(
+        "difference before sharpening, p = 1/2 + e", (mixed[1] - mixed[0]).subs(share, least + above), 2 * above
     )
+    yield same_by_sympy("as gamma grows, the bound of prism-7 goes to", _limit_of_bound(), sp.S.One)
+    yield "powers keep the order of positive numbers"
+    yield "(1 - p)/p < 1 is p > 1/2: then a gamma is enough"
 
 
-def _joined(expression: sp.Expr) -> sp.Expr:
-    """Expression with powers of one base joined, and their exponents simplified."""
-    joined = sp.powsimp(expression)
-    return joined.replace(lambda part: part.is_Pow, lambda part: part.base ** sp.cancel(part.exp))
+@CLAIMS.claim(
+    "prism-7-numbers",
+    "",
+    r"\gamma_c(0.8)=2",
+    strength=Strength.NUMERIC,
+    assumptions=("steps in float64, bounds with 30 digits",),
+    falsifiers={
+        "gamma = 1.25 at p = 0.8": {"values": {"0.8": "1.25"}},
+        "one digit more": {"values": {"0.8": "2.01"}},
+        "2 % more are off as well": {"below": "1.02"},
+    },
+)
+def thresholds(
+    values: Mapping[str, str] = {
+        "0.55": "21.0",
+        "0.6": "8.63",
+        "0.7": "3.45",
+        "0.8": "2.00",
+        "0.9": "1.354",
+        "0.95": "1.154",
+        "0.99": "1.028",
+    },
+    below: str = "0.98",
+) -> Facts:
+    """The least exponents gamma that count are 21.0, 8.63, 3.45, 2.00, 1.354, 1.154, 1.028 for p = 0.55, 0.6, 0.7, 0.8,
+    0.9, 0.95, 0.99; with 2 % less the filter is off within 150 tokens (our derivation).
 
-
-def first_slip(share: sp.Expr, exponent: sp.Expr, tokens: int = _TOKENS) -> int | None:
-    """First number t of tokens after which the largest mass is not at t; None if there is none up to `tokens`."""
-    gates = {name: float(gate) for name, gate in noisy_gates(share).items()}
-    histogram = [1.0] + [0.0] * tokens
-    for step in range(1, tokens + 1):
-        histogram = prism.step(histogram, gates, float(exponent))
-        if histogram.index(max(histogram)) != step:
-            return step
-    return None
-
-
-def thresholds(*, values: Mapping[str, str], below: str) -> Evidence:
-    """Decide least exponents to three digits, and that the filter slips within 150 tokens at `below` times them."""
-    facts = []
+    Decide least exponents to three digits, and that the filter slips within 150 tokens at `below` times them.
+    """
     for share, value in values.items():
         rate, stated = sp.Rational(share), sp.Rational(value)
         half = sp.Rational(1, 2) / 10 ** len(value.partition(".")[2])
@@ -164,133 +268,86 @@ def thresholds(*, values: Mapping[str, str], below: str) -> Evidence:
         slip = first_slip(rate, stated * sp.Rational(below))
         if slip is None:
             raise Refuted(f"p = {share}: gamma = {below} times {value} counts 150 tokens")
-        facts.append(f"p = {share}: {value}; at {below} times that the mode is off after {slip} tokens")
-    return Evidence(
-        strength=Strength.NUMERIC,
-        facts=tuple(facts),
-        assumptions=("steps in float64, bounds with 30 digits",),
-    )
+        yield f"p = {share}: {value}; at {below} times that the mode is off after {slip} tokens"
 
 
-def first_step(*, least: sp.Expr) -> Evidence:
-    """Decide that after one token the mode is 1 if and only if the probability p of an increment exceeds `least`."""
-    for sign in (-1, 1):
-        share = least + sp.Rational(sign, 100)
-        histogram = prism.step([sp.S.One, sp.S.Zero], noisy_gates(share), sp.Integer(2))
-        if (histogram[1] > histogram[0]) != (share > least):
-            raise Refuted(f"p = {share}: masses {histogram[0]} at 0 and {histogram[1]} at 1")
-    exponent, share = sp.symbols("gamma p", positive=True)
-    mixed = prism.mixed([sp.S.One, sp.S.Zero], noisy_gates(share))
-    after = prism.step([sp.S.One, sp.S.Zero], noisy_gates(share), exponent)
-    above = sp.Symbol("e", positive=True)
-    facts = (
-        same_by_sympy("ratio of both masses", after[1] / after[0], share**exponent / (1 - share) ** exponent),
-        same_by_sympy(
-            "difference before sharpening, p = 1/2 + e",
-            (mixed[1] - mixed[0]).subs(share, least + above),
-            2 * above,
-        ),
-        same_by_sympy("as gamma grows, the bound of prism-7 goes to", _limit_of_bound(), sp.S.One),
-    )
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(*facts, "powers keep the order of positive numbers", "(1 - p)/p < 1 is p > 1/2: then a gamma is enough"),
-        assumptions=("0 < p < 1", "gamma > 0"),
-    )
-
-
-def _limit_of_bound() -> sp.Expr:
-    """Limit of the bound on (1 - p)/p as gamma grows; gamma = 1 + d."""
-    excess = sp.Symbol("d", positive=True)
-    return sp.limit(prism.least_odds(1 + excess), excess, sp.oo)
-
-
-def _least_odds(exponent: sp.Expr) -> sp.Expr:
-    """Bound of the encoding."""
-    return prism.least_odds(exponent)
-
-
-def _binomial(tokens: sp.Expr, count: sp.Expr, share: sp.Expr) -> sp.Expr:
-    """Binomial law of the number of increments."""
-    return sp.binomial(tokens, count) * share**count * (1 - share) ** (tokens - count)
-
-
-CLAIMS = (
-    Claim(
-        id="prism-6",
-        source=SOURCE,
-        statement="Without sharpening, tokens that increment with probability p and keep otherwise give the binomial "
-        "law: mean p t, variance t p (1 - p), and a mode floor((t + 1) p) that falls behind the count t "
-        "(our derivation).",
-        latex=r"h_t=\mathrm{Bin}(t,p),\ \operatorname{mode}=\lfloor (t+1)p\rfloor",
-        label="F",
-        check=noisy_count,
-        holds={"law": _binomial, "mode": lambda tokens, share: sp.floor((tokens + 1) * share)},
-        falsifiers={
-            "the mode is t": {"mode": lambda tokens, share: tokens},
-            "increment and keep exchanged": {
-                "law": lambda tokens, count, share: _binomial(tokens, count, 1 - share),
-            },
+@CLAIMS.claim(
+    "prism-5",
+    "",
+    r"e^{(i)}=(\operatorname{Im},\operatorname{Re})\,\mathbb E_{k\sim h}e^{\mathrm ik\theta_i},\ "
+    r"1-|\varphi|^2=\sum_{k,l}h_kh_l(1-\cos((k-l)\theta_i))",
+    assumptions=("masses are nonnegative and add up to 1",),
+    falsifiers={
+        "the norm of a spread histogram is 1": {"gap": lambda angle: 0 * angle},
+        "a frequency of 2 pi/3": {"first": 2 * sp.pi / 3},
+        "turned the other way": {
+            "shift": lambda offset, frequency: absolute.sinusoidal_shift(-offset, frequency=frequency)
         },
-    ),
-    Claim(
-        id="prism-7",
-        source=SOURCE,
-        statement="If every token increments with probability p and keeps otherwise, the mode of the sharpened "
-        "histogram is t after every number t < P of tokens for any P if and only if gamma > 1 and (1 - p)/p <= "
-        "(gamma - 1) gamma^(-gamma/(gamma - 1)) (our derivation).",
-        latex=r"\tfrac{1-p}{p}\le(\gamma-1)\,\gamma^{-\gamma/(\gamma-1)}",
-        label="F",
-        check=locking,
-        holds={
-            "threshold": _least_odds,
-            "locked": (("4/5", "2"), ("9/10", "7/5"), ("3/5", "9")),
-            "lost": (("4/5", "5/4"), ("9/10", "13/10"), ("1/2", "50")),
+        "codes of squared masses": {
+            "superposition": lambda mass, **sizes: prism.superposition(lambda place: mass(place) ** 2, **sizes)
         },
-        falsifiers={
-            "gamma = 1.25 counts at p = 0.8": {"locked": (("4/5", "5/4"),)},
-            "half the noise": {"threshold": lambda exponent: prism.least_odds(exponent) / 2},
-            "without the power": {"threshold": lambda exponent: (exponent - 1) / exponent},
-        },
-    ),
-    Claim(
-        id="prism-7-first",
-        source=SOURCE,
-        statement="After one token that increments with probability p the mode is 1 if and only if p > 1/2, for every "
-        "gamma > 0; and for every p > 1/2 some gamma counts all tokens (our derivation).",
-        latex=r"h_1(1)>h_1(0)\iff p>\tfrac12",
-        label="F",
-        check=first_step,
-        holds={"least": sp.Rational(1, 2)},
-        falsifiers={
-            "p > 2/5 is enough": {"least": sp.Rational(2, 5)},
-            "p > 3/5 is needed": {"least": sp.Rational(3, 5)},
-        },
-    ),
-    Claim(
-        id="prism-7-numbers",
-        source=SOURCE,
-        statement="The least exponents gamma that count are 21.0, 8.63, 3.45, 2.00, 1.354, 1.154, 1.028 for p = 0.55, "
-        "0.6, 0.7, 0.8, 0.9, 0.95, 0.99; with 2 % less the filter is off within 150 tokens (our derivation).",
-        latex=r"\gamma_c(0.8)=2",
-        label="F",
-        check=thresholds,
-        holds={
-            "values": {
-                "0.55": "21.0",
-                "0.6": "8.63",
-                "0.7": "3.45",
-                "0.8": "2.00",
-                "0.9": "1.354",
-                "0.95": "1.154",
-                "0.99": "1.028",
-            },
-            "below": "0.98",
-        },
-        falsifiers={
-            "gamma = 1.25 at p = 0.8": {"values": {"0.8": "1.25"}},
-            "one digit more": {"values": {"0.8": "2.01"}},
-            "2 % more are off as well": {"below": "1.02"},
-        },
-    ),
+    },
 )
+def characteristic(
+    superposition: Callable[..., sp.Matrix] = lambda mass, *, positions, frequency: prism.superposition(
+        mass, positions=positions, frequency=frequency
+    ),
+    gap: Callable[[sp.Expr], sp.Expr] = lambda angle: 1 - sp.cos(angle),
+    first: sp.Expr = sp.S.One,
+    shift: Callable[..., sp.Matrix] = absolute.sinusoidal_shift,
+) -> Facts:
+    """Plane i of the superposition holds imaginary and real part of the characteristic function phi of the histogram at
+    theta_i: |phi| <= 1, and |phi| = 1 at theta_0 = 1 only for a point mass; an increment that does not meet the end
+    turns it by theta_i (our reconstruction).
+
+    Args:
+        superposition: plane of a histogram, see `prism.superposition`.
+        gap: 1 - |phi|^2 is the sum of h_k h_l gap((k - l) theta).
+        first: frequency theta of the first plane.
+        shift: matrix of a shift of sinusoidal codes.
+    """
+    for distance in range(1, _FARTHEST + 1):
+        if is_zero(gap(distance * first)):
+            raise Refuted(f"positions {distance} apart: half the mass at each has |phi| = 1 at the first frequency")
+    if not (first / (2 * sp.pi)).is_irrational:
+        raise Refuted(f"the frequency {first} has the same code again after a number of positions")
+    angle = sp.Symbol("theta", real=True)
+    masses = sp.IndexedBase("h", real=True)
+    symbols = sp.symbols(f"h:{_POSITIONS}", real=True)
+
+    def plane(values: list[sp.Expr]) -> sp.Matrix:
+        sums = superposition(lambda place: masses[place], positions=sp.Integer(len(values)), frequency=angle).doit()
+        return sums.xreplace({masses[place]: value for place, value in enumerate(values)})
+
+    wave = sp.Add(*(mass * sp.exp(sp.I * place * angle) for place, mass in enumerate(symbols)))
+    mirrored = sp.Add(*(mass * sp.exp(-sp.I * place * angle) for place, mass in enumerate(symbols)))
+    code = plane(list(symbols))
+    pairs = [(k, m) for k in range(_POSITIONS) for m in range(_POSITIONS)]
+    within = [*symbols[:-1], sp.S.Zero]
+    place, other = sp.symbols("k l", real=True)
+    apart = [absolute.sinusoidal_code(at, frequency=angle) for at in (place, other)]
+    yield "the plane, P = 3", code, sp.Matrix([(wave - mirrored) / (2 * sp.I), (wave + mirrored) / 2])
+    yield (
+        "(sum of h)^2 - |phi|^2, P = 3",
+        sp.Add(*symbols) ** 2 - code.dot(code),
+        sp.Add(*(symbols[k] * symbols[m] * gap((k - m) * angle) for k, m in pairs)),
+    )
+    yield (
+        "for every P, by pairs of positions k, l: 1 - the scalar product of their codes",
+        1 - apart[0].dot(apart[1]),
+        gap((place - other) * angle),
+    )
+    yield (
+        "increment with no mass at P - 1: the code of every position is shifted by one",
+        plane(prism.moved(within, prism.MOVES["increment"])),
+        shift(sp.S.One, frequency=angle) * plane(within),
+    )
+    yield (
+        "for every P, by positions k",
+        absolute.sinusoidal_code(place + 1, frequency=angle),
+        shift(sp.S.One, frequency=angle) * apart[0],
+    )
+    yield (
+        f"no term is negative, so |phi| <= 1; with equality only if all mass is at positions with gap 0; at the first "
+        f"frequency {first} these are one position, because pi is irrational"
+    )

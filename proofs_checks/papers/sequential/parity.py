@@ -1,6 +1,12 @@
-"""Parity with chain of thought at all scales: its SRC, the labels of its ideal relation, and induced operators."""
+"""Parity with chain of thought at all scales: its SRC, the labels of its ideal relation, and induced operators.
 
-from collections.abc import Callable, Mapping, Sequence
+The positions that its steps read, and the tokens there, are those of a layout: bits x_1 .. x_n at positions 1 .. n,
+padding up to the width w, '=' at w + 1 and y_t at w + 1 + t; the step t = n + 1 writes '$'. Block layout: w = n.
+Aligned layout: w > n, the same at all scales.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -8,45 +14,35 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.circuits.circuit import Circuit, Wiring
-from lengthgen.circuits.formats import aligned
+from lengthgen.circuits.formats import PAD, aligned
 from lengthgen.circuits.induced import induced_complexity
 from lengthgen.circuits.roles import ScaleHintNeeded, ideal_relation
 from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.task import UNDEFINED, Task
 from lengthgen.circuits.tasks import load
 from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
-from lengthgen.proofs_checks.papers.pola import formalised
-from lengthgen.proofs_checks.papers.sequential.layout import (
-    Key,
-    Slots,
-    cases,
-    parities_of,
-    sequence,
-    slots_of_parity,
-    steps,
-    word_task,
-    xor,
-)
+from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.theory import relation
 
+Word = tuple[int, ...]
+Slots = Callable[[Any, Any], tuple[Any, ...]]
+"""(t, w), numbers or expressions -> the positions that step t reads."""
+Key = tuple[str, ...]
+Bits = frozenset[sp.Expr]
+"""A token that is the sum modulo 2 of the prefix parities y_i with these indices i."""
 Operator = Callable[[Key], str]
-
-SEARCHED = 6
-COMPARED = 20
-
-LARGEST = 6
-SEARCHED_FROM = 3
-"""Smallest aligned scale for the search; up to scale 2 it may read the padding as y_0 in place of '='."""
-
-BLOCK, ALIGNED = "block", "aligned"
-
 Count = Callable[[Any], Any]
 """N -> number of operators induced up to scale N."""
 
+SEARCHED = 6
+COMPARED = 20
+LARGEST = 6
+SEARCHED_FROM = 3
+"""Smallest aligned scale for the search; up to scale 2 it may read the padding as y_0 in place of '='."""
+BLOCK, ALIGNED = "block", "aligned"
 SEARCHED_LAYOUTS = 7
-
 IDEAL, RELATIVE, ABSOLUTE = "ideal", "relative", "absolute"
-
 _ALIGNED_COUNTS: Mapping[str, Count] = {IDEAL: lambda N: 1, RELATIVE: lambda N: 1, ABSOLUTE: lambda N: N + 1}
 _BLOCK_COUNTS: Mapping[str, Count] = {
     IDEAL: lambda N: 1,
@@ -55,34 +51,112 @@ _BLOCK_COUNTS: Mapping[str, Count] = {
 }
 
 
-def parity_is_one(*, task: Callable[[], Task], arity: int, value: int, slots: Slots, operator: Operator) -> Evidence:
-    """Decide SRC at all scales: by search at small scales, and by one circuit that is proved right at every scale.
-
-    Args:
-        task: builds the task.
-        arity: number of slots.
-        value: SRC.
-        slots: positions that the circuit reads at each step.
-        operator: the single unit operator.
-    """
-    searched = task()
-    for scale, bounds in src(searched, traces_up_to(searched, SEARCHED), arity).bounds.items():
-        if bounds != (value, value):
-            raise Refuted(f"{searched.name} at arity {arity}: SRC up to scale {scale} is {bounds[0]:g}, not {value}")
-    _require_right_when_run(slots, operator)
-    _require_right_at_every_scale(slots, operator)
-    _require_reference(searched, slots, operator)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            "lower bound: every scale has a step, and a step needs an operator",
-            "upper bound, all n and t at once, block and aligned: in the first step, the later ones and the last, with "
-            "free prefix parities y_i, the operator gives what is to be written on every key that can be met",
-            f"by search the value is the same at scales 1..{SEARCHED}; the task's own circuit at scales "
-            f"1..{COMPARED} is the one proved right",
-        ),
-        assumptions=("'=' closes the operand and stands for y_0; without it SRC is 2 from scale 2 on",),
+def word_task(name: str, symbols: int, output: Callable[[Word], Sequence[int]], *, longer: int = 0) -> Task:
+    """Return a task whose prompts of scale n are all words of length n + `longer` over the symbols 0 .. symbols - 1."""
+    alphabet = tuple(map(str, range(symbols)))
+    return Task(
+        name=name,
+        alphabet=alphabet,
+        prompt=lambda n: [alphabet] * (n + longer),
+        generate=lambda word: [str(value) for value in output(tuple(map(int, word)))],
     )
+
+
+def parity_of(word: Word) -> list[int]:
+    """Return the sum modulo 2, as the only output."""
+    return [sum(word) % 2]
+
+
+def parities_of(word: Word) -> list[int]:
+    """Return the sums modulo 2 of all prefixes."""
+    return [sum(word[: t + 1]) % 2 for t in range(len(word))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A group of steps at all scales: step t of scale n in a layout of width w, as expressions in symbols >= 0."""
+
+    name: str
+    t: sp.Expr
+    n: sp.Expr
+    w: sp.Expr
+
+    def token(self, position: sp.Expr) -> str | Bits:
+        """Return the token at a position: a mark, or bits.
+
+        Raises `ValueError` if the symbols do not decide it, or if the position is not earlier than the step.
+        """
+        if not (_at_least(position, 1) and _at_least(self.w + self.t, position)):
+            raise ValueError(f"{self.name} step: position {position} is not one of the earlier")
+        if _at_least(self.n, position):
+            return frozenset({sp.expand(position), sp.expand(position - 1)} - {sp.Integer(0)})
+        if _at_least(self.w, position):
+            return PAD
+        if sp.expand(position - self.w - 1) == 0:
+            return "="
+        return frozenset({sp.expand(position - self.w - 1)} - {sp.Integer(0)})
+
+    def wanted(self) -> str | Bits:
+        """Token that the step must write."""
+        return frozenset({sp.expand(self.t)}) if _at_least(self.n, self.t) else "$"
+
+
+def steps(*, aligned: bool) -> tuple[Step, ...]:
+    """Return the first step, the later ones and the last, of every scale: together these are all steps."""
+    r, s, gap = sp.symbols("r s gap", integer=True, nonnegative=True)
+
+    def step(name: str, t: sp.Expr, n: sp.Expr) -> Step:
+        return Step(name=name, t=t, n=n, w=n + 1 + gap if aligned else n)
+
+    return (step("first", sp.Integer(1), 1 + s), step("later", 2 + r, 2 + r + s), step("end", 2 + s, 1 + s))
+
+
+def cases(step: Step, slots: Slots) -> Iterator[tuple[Key, str]]:
+    """Yield the keys that a step can meet, each with the token to write; the prefix parities y_i take all values.
+
+    Raises `ValueError` if two indices may be equal.
+    """
+    tokens = [step.token(position) for position in slots(step.t, step.w)]
+    wanted = step.wanted()
+    indices = sorted({i for token in (*tokens, wanted) if isinstance(token, frozenset) for i in token}, key=str)
+    for first, second in product(indices, repeat=2):
+        if first != second and not sp.expand(first - second).is_nonzero:
+            raise ValueError(f"{step.name} step: y_{first} and y_{second} may be one")
+    for values in product((0, 1), repeat=len(indices)):
+        value = dict(zip(indices, values, strict=True))
+        yield tuple(_read(token, value) for token in tokens), _read(wanted, value)
+
+
+def sequence(bits: Sequence[int], *, width: int) -> list[str]:
+    """Return the whole sequence of one prompt."""
+    tokens = [*map(str, bits), *[PAD] * (width - len(bits)), "="]
+    return [*tokens, *(str(sum(bits[: t + 1]) % 2) for t in range(len(bits))), "$"]
+
+
+def slots_of_parity(t: Any, w: Any) -> tuple[Any, Any]:
+    """Positions of x_t and y_(t-1); '=' stands for y_0, and after the bits comes '=' or padding."""
+    return t, w + t
+
+
+def xor(key: Key) -> str:
+    """Unit operator: (x_t, y_(t-1)) -> y_t, and '$' after the bits."""
+    x, y = key
+    return "$" if x in ("=", PAD) else str(int(x) ^ (0 if y == "=" else int(y)))
+
+
+def _read(token: str | Bits, parities: Mapping[sp.Expr, int]) -> str:
+    """Token for these values of the prefix parities."""
+    return token if isinstance(token, str) else str(sum(parities[i] for i in token) % 2)
+
+
+def _at_least(larger: sp.Expr, smaller: sp.Expr | int) -> bool:
+    """True if larger >= smaller. Raises `ValueError` if the symbols do not decide it."""
+    difference = sp.expand(larger - smaller)
+    if difference.is_nonnegative:
+        return True
+    if difference.is_negative:
+        return False
+    raise ValueError(f"the symbols do not say whether {larger} >= {smaller}")
 
 
 def _require_right_when_run(slots: Slots, operator: Operator) -> None:
@@ -151,36 +225,6 @@ def defining_circuit(layout: str, largest_scale: int, slots: Slots = slots_of_pa
             x, y = (trace.tokens[argument - 1].astype(np.int64) for argument in wiring.arguments)
             table[x * len(symbols) + y] = trace.tokens[wiring.position - 1]
     return Circuit(task=task, arity=2, wirings=wirings, operators=(table,))
-
-
-def ideal_labels(*, slots: Slots, labels: int, smallest: int, scale_hint: Mapping[str, bool]) -> Evidence:
-    """Decide the number of labels of the ideal relation at every largest scale from `smallest` on.
-
-    `scale_hint` says for each layout if the relation knows the scale.
-    """
-    for layout, hint in scale_hint.items():
-        for largest in range(smallest, LARGEST + 1):
-            circuits = [defining_circuit(layout, largest, slots)]
-            if largest >= SEARCHED_FROM:
-                circuits.append(searched_circuit(layout, largest))
-            for circuit in circuits:
-                try:
-                    number_of_labels = count_labels(circuit, scale_hint=hint)
-                except ScaleHintNeeded as needed:
-                    raise Refuted(f"{layout}, scales 1..{largest}: {needed}") from needed
-                if number_of_labels != labels:
-                    raise Refuted(f"{layout}, scales 1..{largest}: {number_of_labels} labels, not {labels}")
-        _require_labels_at_every_scale(labels, slots, smallest, padded=layout == ALIGNED)
-    return Evidence(
-        strength=Strength.GENERAL,
-        facts=(
-            "every n and t: the two slots are different positions, so no key has two roles; each slot alone changes "
-            "what is written, so each has a label; from t = 2 on no slot is x_1, so some pairs are irrelevant",
-            f"the circuits found by search up to N = {SEARCHED_FROM}..{LARGEST} have as many labels",
-            "up to scale 1 alone it is two: y_0 is always '=', so slot 2 decides nothing",
-        ),
-        assumptions=("the circuit of src-parity; other circuits of one operator may read other positions",),
-    )
 
 
 def count_labels(circuit: Circuit, *, scale_hint: bool) -> int:
@@ -280,42 +324,106 @@ def _changed_counts(counts: Mapping[str, Count], **changes: Count) -> Parameters
     return {"counts": {**counts, **changes}}
 
 
-CLAIMS = (
-    Claim(
-        id="src-parity",
-        source=formalised("Definition 4", "parity with chain of thought"),
-        statement="At arity 2, SRC of parity with chain of thought is 1 at every scale.",
-        latex=r"\mathrm{SRC}_2(\text{parity},n)=1\quad\forall n",
-        label="F",
-        check=parity_is_one,
-        holds={"task": lambda: load("parity"), "arity": 2, "value": 1, "slots": slots_of_parity, "operator": xor},
-        answers=("value",),
-        falsifiers={
-            "one slot": {"arity": 1},
-            "without chain of thought": {"task": lambda: load("parity-direct")},
-            "no mark after the operand": {"task": lambda: word_task("parity without '='", 2, parities_of)},
-            "or": {"operator": _bitwise(int.__or__)},
-            "and": {"operator": _bitwise(int.__and__)},
-            "reads the bit before": {"slots": lambda t, w: (w + 1 if t == 1 else t - 1, w + t)},
-            "reads the parity before the last": {"slots": lambda t, w: (t, w + 1)},
-        },
-    ),
-    Claim(
-        id="src-roles",
-        source=formalised("Figure 1", "the labels of the ideal encoding in parity with chain of thought"),
-        statement="The ideal relation of parity with chain of thought has three labels (irrelevant, slot 1, slot 2) at "
-        "every largest scale from 2 on: on aligned data without scale hint, on unaligned data with it.",
-        latex=r"|\varphi_{\mathrm{IPE}}(\text{pairs})|=3\quad\forall N\ge 2",
-        label="F",
-        check=ideal_labels,
-        holds={"slots": slots_of_parity, "labels": 3, "smallest": 2, "scale_hint": {ALIGNED: False, BLOCK: True}},
-        answers=("labels",),
-        falsifiers={
-            "one slot, read twice": {"slots": lambda t, w: (w + t, w + t)},
-            "from scale 1 on": {"smallest": 1},
-            "unaligned without scale hint": {"scale_hint": {ALIGNED: False, BLOCK: False}},
-        },
-    ),
+CLAIMS = PaperClaims(SOURCE)
+
+
+@CLAIMS.claim(
+    "src-parity",
+    formalised("Definition 4", "parity with chain of thought"),
+    r"\mathrm{SRC}_2(\text{parity},n)=1\quad\forall n",
+    assumptions=("'=' closes the operand and stands for y_0; without it SRC is 2 from scale 2 on",),
+    answers=("value",),
+    falsifiers={
+        "one slot": {"arity": 1},
+        "without chain of thought": {"task": lambda: load("parity-direct")},
+        "no mark after the operand": {"task": lambda: word_task("parity without '='", 2, parities_of)},
+        "or": {"operator": _bitwise(int.__or__)},
+        "and": {"operator": _bitwise(int.__and__)},
+        "reads the bit before": {"slots": lambda t, w: (w + 1 if t == 1 else t - 1, w + t)},
+        "reads the parity before the last": {"slots": lambda t, w: (t, w + 1)},
+    },
+)
+def parity_is_one(
+    task: Callable[[], Task] = lambda: load("parity"),
+    arity: int = 2,
+    value: int = 1,
+    slots: Slots = slots_of_parity,
+    operator: Operator = xor,
+) -> Facts:
+    """At arity 2, SRC of parity with chain of thought is 1 at every scale.
+
+    Args:
+        task: builds the task.
+        arity: number of slots.
+        value: SRC.
+        slots: positions that the circuit reads at each step.
+        operator: the single unit operator.
+    """
+    searched = task()
+    for scale, bounds in src(searched, traces_up_to(searched, SEARCHED), arity).bounds.items():
+        if bounds != (value, value):
+            raise Refuted(f"{searched.name} at arity {arity}: SRC up to scale {scale} is {bounds[0]:g}, not {value}")
+    _require_right_when_run(slots, operator)
+    _require_right_at_every_scale(slots, operator)
+    _require_reference(searched, slots, operator)
+    yield "lower bound: every scale has a step, and a step needs an operator"
+    yield (
+        "upper bound, all n and t at once, block and aligned: in the first step, the later ones and the last, with "
+        "free prefix parities y_i, the operator gives what is to be written on every key that can be met"
+    )
+    yield (
+        f"by search the value is the same at scales 1..{SEARCHED}; the task's own circuit at scales "
+        f"1..{COMPARED} is the one proved right"
+    )
+
+
+@CLAIMS.claim(
+    "src-roles",
+    formalised("Figure 1", "the labels of the ideal encoding in parity with chain of thought"),
+    r"|\varphi_{\mathrm{IPE}}(\text{pairs})|=3\quad\forall N\ge 2",
+    assumptions=("the circuit of src-parity; other circuits of one operator may read other positions",),
+    answers=("labels",),
+    falsifiers={
+        "one slot, read twice": {"slots": lambda t, w: (w + t, w + t)},
+        "from scale 1 on": {"smallest": 1},
+        "unaligned without scale hint": {"scale_hint": {ALIGNED: False, BLOCK: False}},
+    },
+)
+def ideal_labels(
+    slots: Slots = slots_of_parity,
+    labels: int = 3,
+    smallest: int = 2,
+    scale_hint: Mapping[str, bool] = {ALIGNED: False, BLOCK: True},
+) -> Facts:
+    """The ideal relation of parity with chain of thought has three labels (irrelevant, slot 1, slot 2) at every largest
+    scale from 2 on: on aligned data without scale hint, on unaligned data with it.
+
+    Decide the number of labels of the ideal relation at every largest scale from `smallest` on.
+
+    `scale_hint` says for each layout if the relation knows the scale.
+    """
+    for layout, hint in scale_hint.items():
+        for largest in range(smallest, LARGEST + 1):
+            circuits = [defining_circuit(layout, largest, slots)]
+            if largest >= SEARCHED_FROM:
+                circuits.append(searched_circuit(layout, largest))
+            for circuit in circuits:
+                try:
+                    number_of_labels = count_labels(circuit, scale_hint=hint)
+                except ScaleHintNeeded as needed:
+                    raise Refuted(f"{layout}, scales 1..{largest}: {needed}") from needed
+                if number_of_labels != labels:
+                    raise Refuted(f"{layout}, scales 1..{largest}: {number_of_labels} labels, not {labels}")
+        _require_labels_at_every_scale(labels, slots, smallest, padded=layout == ALIGNED)
+    yield (
+        "every n and t: the two slots are different positions, so no key has two roles; each slot alone changes "
+        "what is written, so each has a label; from t = 2 on no slot is x_1, so some pairs are irrelevant"
+    )
+    yield f"the circuits found by search up to N = {SEARCHED_FROM}..{LARGEST} have as many labels"
+    yield "up to scale 1 alone it is two: y_0 is always '=', so slot 2 decides nothing"
+
+
+CLAIMS.append(
     Claim(
         id="src-induced-aligned",
         source=formalised("Figure 1", "operators induced on scale-aligned data"),
@@ -331,7 +439,11 @@ CLAIMS = (
             "the same without alignment": {"layout": BLOCK},
             "every second place of the output read": {"slots": lambda t, w: (w + 2 * t, w + 2 * t + 1)},
         },
-    ),
+    )
+)
+
+
+CLAIMS.append(
     Claim(
         id="src-induced-block",
         source=formalised("Figure 1", "operators induced without alignment; to leave the layout out is our reading"),
@@ -347,5 +459,5 @@ CLAIMS = (
             "the same aligned": {"layout": ALIGNED},
             "every second place of the output read": {"slots": lambda t, w: (w + 2 * t, w + 2 * t + 1)},
         },
-    ),
+    )
 )

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from lengthgen.proofs_checks.certificates import certified
-from lengthgen.proofs_checks.formal.lemma import Lemma
+from lengthgen.proofs_checks.formal.lemma import Lemma, certified
 from lengthgen.proofs_checks.formal.terms import NotReal, identifiers
 from lengthgen.theory.zero import two_engines
 
