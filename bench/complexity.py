@@ -18,15 +18,15 @@ from typing import Any
 import networkx as nx
 
 from bench.measure import TimingComparison, compare
-from lengthgen.circuits import sat
 from lengthgen.circuits.certificate import certificate
 from lengthgen.circuits.checker import check
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.partition import fewest_operators, minimal_tables
+from lengthgen.circuits.search import sat
+from lengthgen.circuits.search.partition import fewest_operators, minimal_tables
+from lengthgen.circuits.search.wirings import alternatives
 from lengthgen.circuits.src import SRCResult, src, traces_up_to
 from lengthgen.circuits.tasks import TaskSpec, load
 from lengthgen.circuits.trace import Trace
-from lengthgen.circuits.wirings import alternatives
 from lengthgen.questions.complexity import Question, compute
 
 GRAPHS, CLASSES = 3, 60

@@ -11,17 +11,15 @@ from torch import Tensor, nn
 from bench.bare_decoder import BareDecoder
 from bench.measure import TimingComparison, compare
 from lengthgen.empirical.encodings.absolute import LearnedAbsolute
+from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
+from lengthgen.empirical.experiment.evaluation import teacher_forced
+from lengthgen.empirical.experiment.protocol import Training, load_protocol
+from lengthgen.empirical.experiment.run import one_run
+from lengthgen.empirical.experiment.samples import TEST, examples
 from lengthgen.empirical.model.backend import CPU, Backend
 from lengthgen.empirical.model.decoder import Decoder
-from lengthgen.empirical.model.ensemble import Ensemble
 from lengthgen.empirical.model.mapped import stack_models
 from lengthgen.empirical.model.optimizer import ModelwiseAdamW
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST, examples
-from lengthgen.empirical.runs.profile import Training
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.runs.run import one_run
-from lengthgen.empirical.training.evaluation import teacher_forced
 from lengthgen.infrastructure.memory import keep_freed_memory
 
 BATCH, LENGTH, WIDTH, LAYERS, HEADS, SYMBOLS = 100, 50, 64, 2, 4, 13
@@ -228,7 +226,9 @@ def _step(decoder: Decoder, batch: int, length: int, first_query: int, backend: 
     torch.set_num_threads(1)
     keep_freed_memory()
     decoder.to(device())
-    optimizer = ModelwiseAdamW(decoder, SETTINGS)
+    optimizer = ModelwiseAdamW(
+        decoder, rate=SETTINGS.learning_rate, weight_decay=SETTINGS.weight_decay, clip=SETTINGS.clip
+    )
     tokens = torch.randint(SYMBOLS, (decoder.models, batch, length + 1), device=device())
     forward = backend.forward_of(decoder)
 

@@ -36,24 +36,23 @@ FARTHEST = 2
 _FORMULA_TESTS = (
     "tests/theory/test_*.py",
     "tests/empirical/encodings/test_*.py",
-    "tests/empirical/test_audit.py",
-    "tests/empirical/runs/test_buildable.py",
+    "tests/empirical/audit/test_report.py",
+    "tests/empirical/experiment/test_buildable.py",
 )
 TESTS = {
     "encodings": _FORMULA_TESTS,
     "theory": _FORMULA_TESTS,
     "torch": _FORMULA_TESTS,
     "audit": (
-        "tests/empirical/test_audit*.py",
+        "tests/empirical/audit/test_*.py",
         "tests/empirical/encodings/test_*.py",
         "tests/lengthgen/test_audit*.py",
     ),
-    "circuits": ("tests/circuits/test_*.py",),
+    "circuits": ("tests/circuits/test_*.py", "tests/circuits/*/test_*.py"),
     "checker": ("tests/circuits/test_*.py",),
     "training": (
         "tests/empirical/model/test_*.py",
-        "tests/empirical/runs/test_*.py",
-        "tests/empirical/training/test_*.py",
+        "tests/empirical/experiment/test_*.py",
         "tests/empirical/trial/test_*.py",
     ),
     "ledger": (
@@ -73,8 +72,8 @@ TESTS = {
 SLOW = (
     "tests/theory/test_distinct.py",
     "tests/empirical/model/test_backend.py",
-    "tests/empirical/training/test_training.py",
-    "tests/empirical/training/test_cluster.py",
+    "tests/empirical/experiment/test_training.py",
+    "tests/empirical/experiment/test_cluster.py",
     "tests/lengthgen/test_reproduce.py",
 )
 """Test files that run last."""

@@ -8,8 +8,8 @@ from typing import Any, TypeVar, cast
 from lengthgen.circuits.circuit import Circuit, Wiring
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.formats import FilledTask, in_format, searched
-from lengthgen.circuits.modes import Mode
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search.sat import SolverFailed
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.trace import Trace
@@ -29,7 +29,7 @@ class Analysis(Brief):
     Attributes:
         task: the task in its format.
         format: name of the format.
-        mode: mode of the circuit, one of lengthgen.circuits.modes.Mode.
+        mode: mode of the circuit, one of lengthgen.circuits.search.wirings.Mode.
         traces: traces of all scales up to the largest.
         result: SRC and circuit; None if no arity up to MAX_ARITY determines every step. In the filled format it is that
             of the task without filler, and only its circuit has the positions of the filled sequences.

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.circuits import sat
 from lengthgen.circuits.checker import SCALE, CertificateError, check
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.clock import Clock, OutOfTime
-from lengthgen.circuits.modes import all_wirings
-from lengthgen.circuits.partition import fewest_operators, minimal_tables, plain
 from lengthgen.circuits.reference import reference_complexity
+from lengthgen.circuits.search import sat
+from lengthgen.circuits.search.partition import fewest_operators, minimal_tables, plain
+from lengthgen.circuits.search.templates import Place
+from lengthgen.circuits.search.wirings import all_wirings
 from lengthgen.circuits.src import SRCResult
 from lengthgen.circuits.task import UNDEFINED, Task, TaskError
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.circuits.templates import Place
 from lengthgen.circuits.trace import Trace
 
 FORMAT = 1

@@ -26,6 +26,10 @@ BLOCK = 32_768
 """Number of inputs that are computed together; their tokens of a few positions stay in the cache."""
 
 
+Role = frozenset[tuple[int, int]]
+"""Role of a key for a query: (operator, slot) pairs that it fills there, slots counted from 1."""
+
+
 class CircuitError(ValueError):
     """Error of a circuit that does not compute its task; the message says where."""
 
@@ -162,6 +166,26 @@ class Circuit(Brief):
     @cached_property
     def _essential(self) -> tuple[tuple[int, ...], ...]:
         return tuple(_essential_slots(table, len(self.task.alphabet)) for table in self.operators)
+
+    def roles(self, scale: int) -> Mapping[tuple[int, int], Role]:
+        """Return (key, query) -> role, for every relevant pair of one scale; positions are 1-based.
+
+        The step at position p is computed at query p - 1. Slots on which the operator does not depend are left out:
+        they are filled only because a slot must hold something.
+        """
+        if scale not in self._roles:
+            roles: dict[tuple[int, int], Role] = {}
+            for wiring in self.wirings[scale]:
+                for slot in self.essential_slots(wiring.operator):
+                    pair = wiring.arguments[slot], wiring.position - 1
+                    roles[pair] = roles.get(pair, frozenset()) | {(wiring.operator, slot + 1)}
+            self._roles[scale] = roles
+        return self._roles[scale]
+
+    @cached_property
+    def _roles(self) -> dict[int, dict[tuple[int, int], Role]]:
+        """Roles of each scale asked for before."""
+        return {}
 
     def graph(self, scale: int, prompt: Sequence[str] | None = None) -> "nx.MultiDiGraph":
         """Return the circuit of one scale as a graph.

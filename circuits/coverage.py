@@ -1,19 +1,23 @@
-"""Coverage of a circuit's operators, measured on data: the steps that need a table entry which training never used.
+"""Coverage of a circuit by training: entries of operators that data do not use, and tokens of irrelevant keys.
 
 A prediction assumes that training shows every prompt of its scales. A finite training set uses fewer entries of the
 operators, so a model may fail at a step although the position encoding is not the reason ([F]). An entry is an
 operator together with the tokens in its essential slots.
+
+A distractor is a pair (label, token) of a key that no step needs, which the rule ignores and a model may not ([F]).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.tables import keys_of
-from lengthgen.circuits.task import Tokens
+from lengthgen.circuits.task import UNDEFINED, Tokens
+from lengthgen.circuits.trace import Trace
 from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.theory.relation import NO_LABEL, Relation
 
 Scales = NDArray[np.int64]
 Seen = tuple[NDArray[np.bool_], ...]
@@ -86,3 +90,47 @@ def _used_keys(
             yield rows[goes_on], step, wiring.operator, keys_of(scale_tokens[essential][:, goes_on], symbols)
             if end is not None:
                 goes_on &= scale_tokens[wiring.position - 1] != end
+
+
+def unseen_distractors(
+    circuit: Circuit,
+    relation: Relation,
+    seen: Sequence[Trace],
+    later: Sequence[Trace],
+    *,
+    own_token: bool = False,
+) -> dict[int, set[tuple[int, int]]]:
+    """Return scale -> pairs (label, token) of its irrelevant keys that training does not show, if there are any.
+
+    Args:
+        circuit: circuit of the task, at the scales of the traces.
+        relation: relation by which the encoding distinguishes keys.
+        seen: traces of the trained scales.
+        later: traces of the other tested scales.
+        own_token: True if no key disturbs a step that needs no token but the query's own, which a Transformer has in
+            its residual stream without attention ([F]).
+    """
+    shown = {pair for trace in seen for pair in _distractors(circuit, relation, trace, own_token=own_token)}
+    unseen = {trace.scale: _distractors(circuit, relation, trace, own_token=own_token) - shown for trace in later}
+    return {scale: pairs for scale, pairs in unseen.items() if pairs}
+
+
+def _distractors(circuit: Circuit, relation: Relation, trace: Trace, *, own_token: bool) -> set[tuple[int, int]]:
+    """Return (label, token) of every key that is irrelevant to the step computed at its query."""
+    labels = relation.labels(trace.length, trace.scale)
+    relevant = circuit.roles(trace.scale)
+    for key, query in relevant:
+        labels[key - 1, query - 1] = NO_LABEL
+    if own_token:
+        attending = {query for key, query in relevant if key != query}
+        queries = [wiring.position - 1 for wiring in circuit.wirings[trace.scale]]
+        labels[:, [query - 1 for query in queries if query not in attending]] = NO_LABEL
+    shown: set[tuple[int, int]] = set()
+    for inputs, steps in trace.steps_by_inputs():
+        occurs = np.zeros((trace.length, UNDEFINED + 1), dtype=np.bool_)
+        occurs[np.arange(trace.length)[:, None], inputs] = True
+        at_steps = labels[:, [position - 2 for position in steps]]
+        keys, _ = irrelevant = np.nonzero(at_steps != NO_LABEL)
+        pairs, tokens = np.nonzero(occurs[keys])
+        shown.update(zip(at_steps[irrelevant][pairs].tolist(), tokens.tolist(), strict=True))
+    return shown

@@ -11,18 +11,45 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from types import EllipsisType
+from typing import Any
 
 import numpy as np
 
 from lengthgen.circuits.task import Reference, Task, TaskError, Tokens
-from lengthgen.circuits.trace import SAMPLE, Trace, segments, trace
+from lengthgen.circuits.trace import SAMPLE, Trace, trace
 
 PAD = "_"
 """Symbol that fills an operand up to its width."""
-
-
 CLOSING = 2
 """Number of PADs after an operand at the largest scale."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Layout:
+    """Prompt of one scale in a format.
+
+    Attributes:
+        prompt: symbols allowed at each place, as `Task.prompt` gives them.
+        places: place of each position of the task's own prompt, from 1, ascending; the format adds all others.
+    """
+
+    prompt: list[Sequence[str] | EllipsisType]
+    places: list[int]
+
+    def place(self, position: int) -> int:
+        """Return the place in a sequence of a position of the task's own sequence."""
+        steps_after = position - len(self.places)
+        return len(self.prompt) + steps_after if steps_after > 0 else self.places[position - 1]
+
+    def given(self) -> list[tuple[bool, Sequence[str]]]:
+        """Return, for each token of a prompt, whether the format adds it, and the symbols allowed there."""
+        own = {*self.places}
+        places = enumerate(self.prompt, start=1)
+        return [(place not in own, allowed) for place, allowed in places if allowed is not ...]
+
+
+_Layouts = Callable[[int], _Layout]
+"""Function from n to the layout of scale n."""
 
 
 def aligned(task: Task, largest_scale: int) -> Task:
@@ -42,111 +69,111 @@ def aligned(task: Task, largest_scale: int) -> Task:
             f"task '{task.name}': prompt tokens after outputs cannot be aligned yet, as an operand is then no piece of "
             "the prompt; use the unaligned format"
         )
-    return _padded(task, _aligned_prompt(task, largest_scale, to_width=True))
+    return _padded(task, _closed(task, largest_scale, to_width=True))
 
 
-Prompt = Callable[[int], list[Sequence[str] | EllipsisType]]
-"""Function from n to the symbols allowed at each place of a prompt, as `Task.prompt` gives them."""
+def _closed(task: Task, largest_scale: int, *, to_width: bool) -> _Layouts:
+    """Return the layouts with two PADs after every operand and, if `to_width`, as many more as its width needs."""
+    widths = [segment.width + CLOSING for segment in task.segments(largest_scale) if segment.operand]
 
-
-def _aligned_prompt(task: Task, largest_scale: int, *, to_width: bool) -> Prompt:
-    """Return the prompt with two PADs after every operand and, if `to_width`, as many more as its width needs."""
-    widths = [segment.width + CLOSING for segment in segments(task, largest_scale) if segment.operand]
-
-    def prompt(scale: int) -> list[Sequence[str] | EllipsisType]:
-        cut = segments(task, scale)
+    @cache
+    def layout(scale: int) -> _Layout:
+        cut = task.segments(scale)
         operands = [segment for segment in cut if segment.operand]
         if len(operands) != len(widths) or any(s.width > w - CLOSING for s, w in zip(operands, widths, strict=True)):
             raise TaskError(
                 f"task '{task.name}': the operands of scale {scale} do not fit those of scale {largest_scale}; "
                 "align to the largest scale in use, or use the unaligned format"
             )
-        plain = [tuple(symbols) for symbols in task.prompt(scale) if symbols is not ...]
         width_of = dict(zip(operands, widths, strict=True))
-        padded: list[Sequence[str] | EllipsisType] = []
+        own = _symbols(task, scale)
+        prompt: list[Sequence[str] | EllipsisType] = []
+        places: list[int] = []
         for segment in cut:
-            padded += plain[segment.first - 1 : segment.last]
+            places += range(len(prompt) + 1, len(prompt) + segment.width + 1)
+            prompt += own[segment.first - 1 : segment.last]
             if segment.operand:
-                padded += [(PAD,)] * (width_of[segment] - segment.width if to_width else CLOSING)
-        return padded
+                prompt += [(PAD,)] * (width_of[segment] - segment.width if to_width else CLOSING)
+        return _Layout(prompt=prompt, places=places)
 
-    return prompt
+    return layout
 
 
-def _padded(task: Task, prompt: Prompt) -> Task:
-    """Return the task with PADs where a prompt has them beyond those of the task.
+def _symbols(task: Task, scale: int) -> list[Sequence[str] | EllipsisType]:
+    """Return the symbols allowed at each position of a task's prompt, as `Task.prompt` gives them."""
+    layout = task.layout(scale)
+    return [... if allowed is None else tuple(task.alphabet[token] for token in allowed) for allowed in layout]
+
+
+def _padded(task: Task, layout: _Layouts) -> Task:
+    """Return the task with PADs where layouts have them.
 
     Raises:
         TaskError: the alphabet already holds PAD.
     """
     if PAD in task.alphabet:
         raise TaskError(f"task '{task.name}': '{PAD}' fills operands in the aligned format; rename that symbol")
+    return replace(task, **_fields(task, layout, lambda is_pad: [i for i, pad in enumerate(is_pad) if not pad]))
+
+
+def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]]) -> dict[str, Any]:
+    """Return the fields of a task in a format, which read and write its own tokens among those that the format adds.
+
+    Args:
+        task: the task without the format.
+        layout: its prompts in the format.
+        kept: function from "is this a PAD?" for each token of a prompt to the indices of the task's own tokens.
+    """
     pad = len(task.alphabet)
-    plain_vectorised, plain_valid, plain_draw, plain_right = task.vectorised, task.valid, task.draw, task.right
+    own_vectorised, own_valid, own_draw, own_right = task.vectorised, task.valid, task.draw, task.right
+
+    def own(symbols: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(symbols[index] for index in kept([symbol == PAD for symbol in symbols]))
 
     def vectorised(prompts: Tokens) -> Tokens:
-        assert plain_vectorised is not None
+        assert own_vectorised is not None
         # Transposed to keep the position-major layout in memory.
-        return np.asarray(plain_vectorised(prompts.T[prompts[0] != pad].T))
+        return np.asarray(own_vectorised(prompts.T[kept((prompts[0] == pad).tolist())].T))
 
     @cache
-    def prompt_places(scale: int) -> tuple[list[int], int]:
-        """Return the places of the plain prompt's positions in the padded prompt, and the length of that."""
-        padded = prompt(scale)
-        return [index for index, allowed in enumerate(padded, start=1) if not _is_pad(allowed)], len(padded)
-
-    @cache
-    def pads(scale: int) -> list[bool]:
-        """Return which tokens of the padded prompt are PADs."""
-        return [_is_pad(allowed) for allowed in prompt(scale) if allowed is not ...]
-
-    def plain_prompt(symbols: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(symbol for symbol in symbols if symbol != PAD)
+    def given(scale: int) -> list[tuple[bool, Sequence[str]]]:
+        return layout(scale).given()
 
     def draw(scale: int, rng: random.Random) -> list[str]:
-        assert plain_draw is not None
-        drawn = iter(plain_draw(scale, rng))
-        return [PAD if is_pad else next(drawn) for is_pad in pads(scale)]
+        assert own_draw is not None
+        drawn = iter(own_draw(scale, rng))
+        return [
+            next(drawn) if not added else allowed[0] if len(allowed) == 1 else rng.choice(allowed)
+            for added, allowed in given(scale)
+        ]
 
-    def place(scale: int, position: int) -> int:
-        """Return the position in the padded sequence of a position of the plain sequence."""
-        places, length = prompt_places(scale)
-        steps_after = position - len(places)
-        return length + steps_after if steps_after > 0 else places[position - 1]
-
-    return replace(
-        task,
-        alphabet=(*task.alphabet, PAD),
-        prompt=prompt,
-        generate=lambda symbols: task.generate(plain_prompt(symbols)),
-        vectorised=vectorised if plain_vectorised else None,
-        valid=(lambda symbols: plain_valid(plain_prompt(symbols))) if plain_valid else None,
-        draw=draw if plain_draw else None,
-        right=(lambda symbols: plain_right(plain_prompt(symbols))) if plain_right else None,
-        reference=_moved_reference(task.reference, place) if task.reference else None,
-    )
+    return {
+        "alphabet": (*task.alphabet, PAD),
+        "prompt": lambda scale: layout(scale).prompt,
+        "generate": lambda symbols: task.generate(own(symbols)),
+        "vectorised": vectorised if own_vectorised else None,
+        "valid": (lambda symbols: own_valid(own(symbols))) if own_valid else None,
+        "draw": draw if own_draw else None,
+        "right": (lambda symbols: own_right(own(symbols))) if own_right else None,
+        "reference": _moved_reference(task, layout) if task.reference else None,
+    }
 
 
-def _is_pad(allowed: Sequence[str] | EllipsisType) -> bool:
-    """True if a place of a prompt allows PAD alone."""
-    return allowed is not ... and tuple(allowed) == (PAD,)
-
-
-def _moved_reference(reference: Reference, place: Callable[[int, int], int]) -> Reference:
-    """Return the circuit that reads the same tokens at their new positions, and no PAD."""
+def _moved_reference(task: Task, layout: _Layouts) -> Reference:
+    """Return the circuit of a task that reads the same tokens at their new positions, and no PAD."""
+    assert task.reference is not None
+    own_apply = task.reference.apply
 
     def steps(scale: int) -> list[tuple[str, tuple[int, ...]]]:
-        return [
-            (operator, tuple(place(scale, position) for position in arguments))
-            for operator, arguments in reference.steps(scale)
-        ]
+        place = layout(scale).place
+        return [(operator, tuple(map(place, arguments))) for operator, arguments in task.reference_steps(scale)]
 
     def apply(operator: str, symbols: tuple[str, ...]) -> str:
         if PAD in symbols:
             raise ValueError(f"'{operator}' does not read {PAD}")
-        return reference.apply(operator, symbols)
+        return own_apply(operator, symbols)
 
-    return replace(reference, steps=steps, apply=apply)
+    return replace(task.reference, steps=steps, apply=apply)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +212,7 @@ class FilledTask(Task):
             symbols=core_trace.symbols,
             tokens=all_tokens,
             given=tuple(self.given(core_trace.scale)),
-            segments=segments(self, core_trace.scale),
+            segments=self.segments(core_trace.scale),
             near=np.empty((0, 2), dtype=np.int64),
             exhaustive=core_trace.exhaustive,
         )
@@ -210,9 +237,20 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
             fixed tokens between operands changes with the scale.
     """
     between = None in task.layout(largest_scale)
-    closed = task.prompt if between else _aligned_prompt(task, largest_scale, to_width=False)
-    core = _padded(task, lambda scale: [(PAD,), *closed(scale)])
-    last_cut = segments(task, largest_scale)
+
+    def unclosed(scale: int) -> _Layout:
+        own = _symbols(task, scale)
+        return _Layout(prompt=own, places=[*range(1, len(own) + 1)])
+
+    closed = unclosed if between else _closed(task, largest_scale, to_width=False)
+
+    @cache
+    def core_layout(scale: int) -> _Layout:
+        after = closed(scale)
+        return _Layout(prompt=[(PAD,), *after.prompt], places=[place + 1 for place in after.places])
+
+    core = _padded(task, core_layout)
+    last_cut = task.segments(largest_scale)
     widths = [segment.width + CLOSING * segment.operand for segment in last_cut]
     filler = _filler(core)
 
@@ -226,83 +264,55 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
         return core_length if between else core_length - len(core.layout(scale)) + 1 + sum(widths)
 
     @cache
-    def prompt_places(scale: int) -> tuple[list[int], int]:
-        """Return the places of the core's prompt positions in the filled prompt, and the length of that."""
+    def of_core(scale: int) -> _Layout:
+        """Return the layout of the core's prompt in the filled one."""
         core_width = len(core.layout(scale))  # raises TaskError if the operands do not fit
         before = max(map(length, range(1, largest_scale + 1))) - length(scale)
         if between:
-            return [*range(before + 1, before + core_width + 1)], before + core_width
-        places = [before := before + 1]
-        for segment, width, last in zip(segments(task, scale), widths, last_cut, strict=False):
-            if segment.operand != last.operand or (not segment.operand and segment.width != width):
-                break
-            places += range(before + 1, before + segment.width + CLOSING * segment.operand + 1)
-            before += width
+            places, width = [*range(before + 1, before + core_width + 1)], before + core_width
+        else:
+            places = [before := before + 1]
+            for segment, segment_width, last in zip(task.segments(scale), widths, last_cut, strict=False):
+                if segment.operand != last.operand or (not segment.operand and segment.width != segment_width):
+                    break
+                places += range(before + 1, before + segment.width + CLOSING * segment.operand + 1)
+                before += segment_width
+            width = before
         if len(places) != core_width:
             raise TaskError(
                 f"task '{task.name}': the fixed tokens of scale {scale} are not as many as those of scale "
                 f"{largest_scale}, which the filled format needs; use the aligned or the unaligned format"
             )
-        return places, before
+        prompt: list[Sequence[str] | EllipsisType] = [filler] * width
+        for place, allowed in zip(places, core_layout(scale).prompt, strict=True):
+            prompt[place - 1] = allowed
+        return _Layout(prompt=prompt, places=places)
+
+    @cache
+    def layout(scale: int) -> _Layout:
+        """Return the layout of the task's own prompt in the filled one."""
+        in_core = of_core(scale)
+        return _Layout(prompt=in_core.prompt, places=list(map(in_core.place, core_layout(scale).places)))
 
     def kept(is_pad: list[bool]) -> list[int]:
-        """Return the indices of the core's tokens in a filled prompt, from the places of PAD in it."""
+        """Return the indices of the task's own tokens in a filled prompt, from the places of PAD in it."""
         if between:
-            return [*range(len(is_pad) - 1 - is_pad[::-1].index(True), len(is_pad))]
+            return [*range(len(is_pad) - is_pad[::-1].index(True), len(is_pad))]
         start = len(is_pad) - sum(widths)
-        indices = [start - 1]
+        indices: list[int] = []
         for width, segment in zip(widths, last_cut, strict=True):
-            held = is_pad.index(True, start) - start + CLOSING if segment.operand else width
+            held = is_pad.index(True, start) - start if segment.operand else width
             indices += range(start, start + held)
             start += width
         return indices
 
-    def core_prompt(symbols: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(symbols[index] for index in kept([symbol == PAD for symbol in symbols]))
-
-    def place(scale: int, position: int) -> int:
-        places, width = prompt_places(scale)
-        steps_after = position - len(places)
-        return width + steps_after if steps_after > 0 else places[position - 1]
-
-    def prompt(scale: int) -> list[Sequence[str] | EllipsisType]:
-        places, width = prompt_places(scale)
-        choices: list[Sequence[str] | EllipsisType] = [filler] * width
-        for position, allowed in zip(places, core.prompt(scale), strict=True):
-            choices[position - 1] = allowed
-        return choices
-
-    @cache
-    def is_filler(scale: int) -> list[bool]:
-        """Return which tokens of the filled prompt are filler."""
-        places = {*prompt_places(scale)[0]}
-        given = enumerate(prompt(scale), start=1)
-        return [position not in places for position, allowed in given if allowed is not ...]
-
-    pad = core.alphabet.index(PAD)
-    core_vectorised, core_valid, core_draw, core_right = core.vectorised, core.valid, core.draw, core.right
-
-    def vectorised(prompts: Tokens) -> Tokens:
-        assert core_vectorised is not None
-        # Transposed to keep the position-major layout in memory.
-        return np.asarray(core_vectorised(prompts.T[kept((prompts[0] == pad).tolist())].T))
-
-    def draw(scale: int, rng: random.Random) -> list[str]:
-        assert core_draw is not None
-        drawn = iter(core_draw(scale, rng))
-        return [rng.choice(filler) if fills else next(drawn) for fills in is_filler(scale)]
-
     shared = {field.name: getattr(core, field.name) for field in fields(core)}
-    changed = {
-        "prompt": prompt,
-        "generate": lambda symbols: core.generate(core_prompt(symbols)),
-        "vectorised": vectorised if core_vectorised else None,
-        "valid": (lambda symbols: core_valid(core_prompt(symbols))) if core_valid else None,
-        "draw": draw if core_draw else None,
-        "right": (lambda symbols: core_right(core_prompt(symbols))) if core_right else None,
-        "reference": _moved_reference(core.reference, place) if core.reference else None,
-    }
-    return FilledTask(**(shared | changed), core=core, place=place, is_filler=is_filler)
+    return FilledTask(
+        **(shared | _fields(task, layout, kept)),
+        core=core,
+        place=lambda scale, position: of_core(scale).place(position),
+        is_filler=cache(lambda scale: [added for added, _ in of_core(scale).given()]),
+    )
 
 
 def searched(task: Task) -> Task:

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.partition import fewest_operators
-from lengthgen.circuits.roles import step_roles
+from lengthgen.circuits.search.partition import fewest_operators
 from lengthgen.circuits.tables import as_table, distinct, entries, keys_of
 from lengthgen.circuits.task import Tokens
 from lengthgen.circuits.trace import Trace
@@ -87,6 +86,23 @@ class Step(NamedTuple):
 
     scale: int
     position: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shown:
+    """Step with what an encoding shows there.
+
+    Attributes:
+        step: the step.
+        trace: trace of its scale.
+        labels: labels of all keys up to the query, the last of which is the query's own.
+        signature: labels of its relevant keys.
+    """
+
+    step: Step
+    trace: Trace
+    labels: NDArray[np.int64]
+    signature: Signature
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,29 +185,31 @@ def induced_complexity(
     total: float = 0
     conflict: Conflict | None = None
     impossible: Step | None = None
-    for number, trace in enumerate(traces):
+    met: list[_Shown] = []
+    for trace in traces:
         scale_labels: set[int] = set()
         entries_of: dict[Signature, int] = {}
         before = _count(operators)
-        for position, key_labels, signature in _steps(circuit, relation, trace):
+        of_scale = [*_steps(circuit, relation, trace)]
+        met += of_scale
+        for shown in of_scale:
+            step, signature = shown.step, shown.signature
             scale_labels.update(signature)
             if math.isinf(total):
                 continue
-            views = _views(trace, key_labels, signature, own_token=own_token)
+            views = _views(shown, own_token=own_token)
             if views is None:
-                total, impossible = math.inf, Step(trace.scale, position)
+                total, impossible = math.inf, step
                 continue
             tables = operators.setdefault(signature, [])
             entries_of[signature] = entries_of.get(signature, 0) + _serve(tables, views)
             if conflict is None and len(tables) > 1:
-                step = Step(trace.scale, position)
-                earlier_steps = _of_signature(circuit, relation, traces, signature, step, own_token=own_token)
+                earlier_steps = _of_signature(met, signature, step, own_token=own_token)
                 first = next(earlier for earlier, its_views in earlier_steps if not _compatible(its_views, views))
                 conflict = Conflict(first=first, second=step)
         for signature in entries_of:
             if len(operators[signature]) > 1:
-                met = traces[: number + 1]
-                steps = [*_of_signature(circuit, relation, met, signature, impossible, own_token=own_token)]
+                steps = [*_of_signature(met, signature, impossible, own_token=own_token)]
                 operators[signature], entries_of[signature] = _fewest(steps, trace.scale, trace.symbols)
         if impossible is None:
             total = _count(operators)
@@ -209,38 +227,32 @@ def induced_complexity(
     )
 
 
-def _steps(circuit: Circuit, relation: Relation, trace: Trace) -> Iterator[tuple[int, NDArray[np.int64], Signature]]:
-    """Yield position, labels of all keys up to the query, and signature of every step of a scale."""
+def _steps(circuit: Circuit, relation: Relation, trace: Trace) -> Iterator[_Shown]:
+    """Yield every step of a scale with what the relation shows there."""
     labels = relation.labels(trace.length, trace.scale)
     relevant: dict[int, list[int]] = {}
-    for key, query in step_roles(circuit, trace.scale):
+    for key, query in circuit.roles(trace.scale):
         relevant.setdefault(query, []).append(key - 1)
     for query in (wiring.position - 1 for wiring in circuit.wirings[trace.scale]):
         key_labels = labels[:query, query - 1]
-        yield query + 1, key_labels, tuple(np.unique(key_labels[relevant.get(query, [])]).tolist())
+        signature = tuple(np.unique(key_labels[relevant.get(query, [])]).tolist())
+        yield _Shown(step=Step(trace.scale, query + 1), trace=trace, labels=key_labels, signature=signature)
 
 
 def _of_signature(
-    circuit: Circuit,
-    relation: Relation,
-    traces: Sequence[Trace],
-    signature: Signature,
-    end: Step | None,
-    *,
-    own_token: bool,
+    met: Sequence[_Shown], signature: Signature, end: Step | None, *, own_token: bool
 ) -> Iterator[tuple[Step, _Views]]:
     """Yield the steps of a signature with their views, those before `end`, all of which can be computed.
 
     Views of earlier steps are computed again, since keeping all would multiply the memory of every circuit.
     """
-    for trace in traces:
-        for position, key_labels, step_signature in _steps(circuit, relation, trace):
-            if (step := Step(trace.scale, position)) == end:
-                return
-            if step_signature == signature:
-                views = _views(trace, key_labels, signature, own_token=own_token)
-                assert views is not None
-                yield step, views
+    for shown in met:
+        if shown.step == end:
+            return
+        if shown.signature == signature:
+            views = _views(shown, own_token=own_token)
+            assert views is not None
+            yield shown.step, views
 
 
 def _count(operators: dict[Signature, list[_Table]]) -> int:
@@ -304,15 +316,14 @@ def _fewest(steps: Sequence[tuple[Step, _Views]], scale: int, symbols: int) -> t
     return operators, new
 
 
-def _views(trace: Trace, labels: NDArray[np.int64], signature: Signature, *, own_token: bool) -> _Views | None:
-    """Return the views at one step over all inputs, from the labels of the keys, the last of which is the query.
-
-    None if a view does not decide the token.
+def _views(shown: _Shown, *, own_token: bool) -> _Views | None:
+    """Return the views at one step over all inputs; None if a view does not decide the token.
 
     Keys with one label are indistinguishable, so their part of the view is their tokens in sorted order.
     """
+    trace, labels = shown.trace, shown.labels
     inputs = trace.tokens_at(len(labels) + 1)
-    parts = [np.sort(inputs[np.flatnonzero(labels == label)], axis=0) for label in signature]
+    parts = [np.sort(inputs[np.flatnonzero(labels == label)], axis=0) for label in shown.signature]
     parts += [inputs[len(labels) - 1][None]] if own_token else []
     views, tokens = _distinct_columns(np.concatenate([*parts, inputs[len(labels)][None]]), trace.symbols)
     if (views[1:] == views[:-1]).any():

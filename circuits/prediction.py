@@ -18,8 +18,8 @@ import numpy as np
 
 from lengthgen.circuits.analysis import Analysis
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.distractors import unseen_distractors
-from lengthgen.circuits.encodings import EncodingSpec, HintNeeded, NoRelation, relation_of
+from lengthgen.circuits.coverage import unseen_distractors
+from lengthgen.circuits.encoding_spec import EncodingSpec, HintNeeded, NoRelation, relation_of
 from lengthgen.circuits.induced import Induced, induced_complexity
 from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
 from lengthgen.circuits.roles import Change, ScaleHintNeeded, ideal_relation, ideal_relation_by_token
@@ -30,6 +30,8 @@ from lengthgen.theory.relation import Relation
 
 MORE_PROMPTS = (1 << 16, 1 << 18, 1 << 20)
 """Numbers of prompts of a sampled training scale that are tried before an entry counts as never shown in training."""
+NEW_DISTRACTORS = "shows at irrelevant keys pairs of label and token that training never showed"
+"""Failure of the variant in which irrelevant keys disturb."""
 
 
 def predict(
@@ -106,7 +108,8 @@ def predict(
         except ScaleHintNeeded as needed:
             token_change = needed.change
     selection_with_token = _selected(induced_by(token_relation, own_token=True), seen, later, token_change)
-    distractors = _undistracted(induced, seen, low, high, breaks, distractors_by_scale)
+    disturbed = {NEW_DISTRACTORS: min(distractors_by_scale)} if distractors_by_scale else {}
+    distractors = _variant(induced, seen, low, high, breaks | disturbed)
     return Prediction(
         encoding=str(spec),
         relation=relation.name,
@@ -157,20 +160,6 @@ def _variant(
         labels_train=len(frozenset().union(*(induced.new_labels[trace.scale] for trace in seen))),
         labels_test=len(frozenset().union(*induced.new_labels.values())),
     )
-
-
-def _undistracted(
-    induced: Induced,
-    seen: Sequence[Trace],
-    low: float,
-    high: float,
-    breaks: Mapping[str, int],
-    distractors_by_scale: Mapping[int, set[tuple[int, int]]],
-) -> VariantPrediction:
-    """Return the prediction if irrelevant keys may also show no pair of label and token beyond training."""
-    reason = "shows at irrelevant keys pairs of label and token that training never showed"
-    more = {reason: min(distractors_by_scale)} if distractors_by_scale else {}
-    return _variant(induced, seen, low, high, {**breaks, **more})
 
 
 def _restricted(circuit: Circuit, scales: set[int]) -> Circuit:

@@ -143,7 +143,7 @@ class Prediction(Brief):
         distractors: the same rule if irrelevant keys may also show no (label, token) beyond training.
         distractors_with_token: all that `distractors` and `selection_with_token` ask for.
         own_token: `distractors` with the best of several circuits, and with what a Transformer has without attention
-            (`lengthgen.circuits.other_circuits`); only where it was asked for.
+            (`lengthgen.circuits.forecast.other_circuits`); only where it was asked for.
         forecast: share of fitting runs that should generalize (`lengthgen.circuits.forecast`); only where it was asked
             for. It is the prediction, and the rules are its rivals.
     """
@@ -255,7 +255,7 @@ where the views must also select the operators, and "selection_with_token" the s
 token ([F], `lengthgen.circuits.induced`). "distractors" is coverage where training must also have shown every (label,
 token) of irrelevant keys ([F]), "distractors_with_token" asks for that and for selection_with_token, and "own_token" is
 distractors with the best of several circuits and with what a Transformer has without attention ([F],
-`lengthgen.circuits.other_circuits`).
+`lengthgen.circuits.forecast.other_circuits`).
 """
 
 _COUNTED = made_into(Counted, runs=COUNT, generalize=COUNT, unfit=COUNT)

@@ -21,29 +21,33 @@ def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:
         TaskError: the task has no reference circuit, its arity varies, or an operator gives a symbol outside the
             alphabet.
     """
-    reference = task.reference
-    if reference is None:
-        raise TaskError(f"task '{task.name}' has no reference circuit")
     numbers: dict[str, int] = {}
     wirings = {}
     for scale in scales:
-        steps = _steps(task, reference, scale)
         wirings[scale] = tuple(
             Wiring(position=position, arguments=arguments, operator=numbers.setdefault(operator, len(numbers)))
-            for position, (operator, arguments) in zip(task.step_positions(scale), steps, strict=False)
+            for position, (operator, arguments) in zip(task.step_positions(scale), _steps(task, scale), strict=False)
         )
+    reference = _required(task)
     operators = tuple(_table(task, reference, operator) for operator in numbers)
     return Circuit(task=task, arity=reference.arity, wirings=wirings, operators=operators)
 
 
-def _steps(task: Task, reference: Reference, scale: int) -> Sequence[tuple[str, tuple[int, ...]]]:
+def _required(task: Task) -> Reference:
+    """Return the reference circuit of a task; raise TaskError if it has none."""
+    if task.reference is None:
+        raise TaskError(f"task '{task.name}' has no reference circuit")
+    return task.reference
+
+
+def _steps(task: Task, scale: int) -> Sequence[tuple[str, tuple[int, ...]]]:
     """Return the steps of one scale; raise TaskError unless each reads `arity` earlier positions."""
-    steps = list(reference.steps(scale))
+    arity, steps = _required(task).arity, task.reference_steps(scale)
     for position, (_, arguments) in zip(task.step_positions(scale), steps, strict=False):
-        if len(arguments) != reference.arity or not all(1 <= argument < position for argument in arguments):
+        if len(arguments) != arity or not all(1 <= argument < position for argument in arguments):
             raise TaskError(
                 f"task '{task.name}': the reference circuit reads {arguments} at position {position}, scale {scale}; "
-                f"give {reference.arity} earlier positions"
+                f"give {arity} earlier positions"
             )
     return steps
 
@@ -59,7 +63,7 @@ def reference_complexity(task: Task, arity: int, largest_scale: int) -> dict[int
     used: set[str] = set()
     counts: dict[int, float] = {}
     for scale in range(1, largest_scale + 1):
-        used |= {operator for operator, _ in reference.steps(scale)}
+        used |= {operator for operator, _ in task.reference_steps(scale)}
         counts[scale] = len(used)
     return counts
 
@@ -73,7 +77,7 @@ def check_reference(task: Task, traces: Iterable[Trace]) -> None:
     assert task.reference is not None
     values_by_key: dict[tuple[str, int], int] = {}
     for trace in traces:
-        steps = _steps(task, task.reference, trace.scale)
+        steps = _steps(task, trace.scale)
         # A sample may lack the prompts of the longest outputs.
         longer = task.end is not None and not trace.exhaustive and len(steps) > len(trace.steps)
         if len(steps) != len(trace.steps) and not longer:

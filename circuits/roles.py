@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.circuit import Circuit, Role
 from lengthgen.circuits.trace import Trace
 from lengthgen.theory.relation import Relation, from_labels
 
@@ -19,8 +19,6 @@ IRRELEVANT = 0
 """Label of all irrelevant pairs."""
 
 _NO_STEP = -1
-Role = frozenset[tuple[int, int]]
-"""Set of (operator, slot) pairs, slots counted from 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,33 +50,20 @@ class ScaleHintNeeded(ValueError):
         return f"{self.change}: use the aligned format or a scale hint"
 
 
-def step_roles(circuit: Circuit, scale: int) -> dict[tuple[int, int], Role]:
-    """Return (key, query) -> role, for every relevant pair of one scale; positions are 1-based.
-
-    Slots on which the operator does not depend are left out: they are filled only because a slot must hold something.
-    """
-    roles: dict[tuple[int, int], Role] = {}
-    for wiring in circuit.wirings[scale]:
-        for slot in circuit.essential_slots(wiring.operator):
-            pair = wiring.arguments[slot], wiring.position - 1
-            roles[pair] = roles.get(pair, frozenset()) | {(wiring.operator, slot + 1)}
-    return roles
-
-
 def unread_positions(circuit: Circuit, scale: int) -> list[int]:
     """Return the prompt positions that admit several symbols and that no step of a scale reads, ascending, 1-based.
 
     On the prompts that the circuit computes, the output does not depend on them: perhaps the task is not the one that
     was meant, such as bracket depth modulo 2, which is the same for all brackets.
     """
-    read = {key for key, _ in step_roles(circuit, scale)}
+    read = {key for key, _ in circuit.roles(scale)}
     given = circuit.task.given(scale).items()
     return [position for position, symbols in given if len(symbols) > 1 and position not in read]
 
 
 def role_labels(circuit: Circuit) -> dict[Role, int]:
     """Return the label of every role that occurs: 1, 2, ..., in the order of (operator, slot)."""
-    roles = {role for scale in circuit.wirings for role in step_roles(circuit, scale).values()}
+    roles = {role for scale in circuit.wirings for role in circuit.roles(scale).values()}
     return {role: label for label, role in enumerate(sorted(roles, key=sorted), start=1)}
 
 
@@ -120,7 +105,7 @@ def _matrices(circuit: Circuit) -> dict[int, NDArray[np.int64]]:
     for scale, wirings in circuit.wirings.items():
         length = wirings[-1].position
         matrices[scale] = np.full((length, length), IRRELEVANT, dtype=np.int64)
-        for (key, query), role in step_roles(circuit, scale).items():
+        for (key, query), role in circuit.roles(scale).items():
             matrices[scale][key - 1, query - 1] = numbers[role]
     return matrices
 

@@ -14,15 +14,13 @@ import numpy as np
 
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.guesses import Guesses
-from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.reference import check_reference, reference_complexity
 from lengthgen.circuits.search.problem import Problem
-from lengthgen.circuits.search.rounds import Rounds, search_in_rounds
-from lengthgen.circuits.search.stages import INTERRUPTED
+from lengthgen.circuits.search.rounds import INTERRUPTED, Rounds, search_in_rounds
+from lengthgen.circuits.search.templates import Combination, Guesses, Place
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.tables import step_entries
 from lengthgen.circuits.task import Task, TaskError
-from lengthgen.circuits.templates import Combination, Place
 from lengthgen.circuits.trace import Trace, trace
 from lengthgen.infrastructure.brief import Brief, by_scale
 
@@ -40,7 +38,7 @@ class SRCResult(Brief):
 
     Attributes:
         arity: number of slots of every operator; in mode "typed" the largest number.
-        mode: one of lengthgen.circuits.modes.Mode.
+        mode: one of lengthgen.circuits.search.wirings.Mode.
         bounds: scale n -> (lower, upper) bound of SRC(f, n). The value is math.inf if no circuit exists or, as an upper
             bound, if none is known. If only a sample of a scale's prompts was tried, the upper bound holds for this
             sample, unless the reference circuit gives it.
@@ -171,7 +169,7 @@ def src(
         task: the task of the traces.
         traces: traces of scales 1, 2, ..., n without a gap (`traces_up_to`).
         arity: number of slots of every operator, at least 1.
-        mode: one of lengthgen.circuits.modes.Mode.
+        mode: one of lengthgen.circuits.search.wirings.Mode.
         largest: last scale to bound, if beyond the traces; there the reference circuit is the upper bound.
         clock: time limit; None for no limit.
 

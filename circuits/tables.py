@@ -1,11 +1,13 @@
-"""Partial tables of the steps of a trace, through the wirings that determine them.
+"""Partial tables of the steps of a trace, through the wirings that determine them, and operators that serve them.
 
 The partial table of a step through a wiring maps the tokens at the wiring's positions to the step's token, on all
-inputs of the trace. An operator computes the step through the wiring iff it extends the table.
+inputs of the trace. An operator computes the step through the wiring iff it extends the table; an operator is itself a
+partial table, which gains entries while steps are assigned to it.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from typing import Any
@@ -209,3 +211,49 @@ def entries(table: Table, symbols: int) -> tuple[NDArray[np.int64], NDArray[np.i
     unpacked = np.unpackbits(np.frombuffer(content, dtype=np.uint8), bitorder="little")
     bits = np.flatnonzero(unpacked.view(np.bool_))  # many times as fast as over numbers
     return bits // symbols, bits % symbols
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepEntries:
+    """Table entries that a step needs through one wiring: number of arguments `slots`, keys, and their values."""
+
+    slots: int
+    keys: NDArray[np.int64]
+    values: NDArray[np.uint8]
+
+
+def missing(table: NDArray[np.uint8], step: StepEntries, symbols: int) -> int | None:
+    """Return the number of entries that a table lacks to serve a step.
+
+    None if other values or another number of slots exclude it.
+    """
+    if len(table) != symbols**step.slots:
+        return None
+    present = table[step.keys]
+    fresh = present == UNDEFINED
+    return int(fresh.sum()) if ((present == step.values) | fresh).all() else None
+
+
+class Operators:
+    """List of partial tables, uint8 [symbols ** slots] each; UNDEFINED marks entries that no step needs yet."""
+
+    def __init__(self, symbols: int, tables: Iterable[NDArray[np.uint8]] = ()) -> None:
+        """Begin with copies of some tables."""
+        self.symbols = symbols
+        self.tables = [table.copy() for table in tables]
+
+    def missing(self, operator: int, step: StepEntries) -> int | None:
+        """Return the number of entries that an operator lacks to serve a step (`missing`)."""
+        return missing(self.tables[operator], step, self.symbols)
+
+    def first_fit(self, step: StepEntries) -> int | None:
+        """Return the index of the first operator that can serve the step; None if there is none."""
+        return next((index for index in range(len(self.tables)) if self.missing(index, step) is not None), None)
+
+    def give(self, operator: int | None, step: StepEntries) -> int:
+        """Add the entries of a step to an operator, or to a new one if `operator` is None; return its index."""
+        if operator is None:
+            operator = len(self.tables)
+            self.tables.append(np.full(self.symbols**step.slots, UNDEFINED, dtype=np.uint8))
+        self.tables[operator][step.keys] = step.values
+        return operator

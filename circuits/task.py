@@ -10,7 +10,7 @@ output may end early; prompt tokens may come after outputs; several outputs may 
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import EllipsisType
@@ -25,7 +25,6 @@ from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.userfile import require_name, shown
 
 Tokens = NDArray[np.uint8]
-
 
 UNDEFINED = 255
 """Number that stands for no token: after the end of a sequence, or where an operator has no value."""
@@ -49,8 +48,8 @@ class Reference:
 
     Attributes:
         arity: number of argument slots of every operator.
-        steps: function from n, or from both scales (`lengthgen.circuits.two_scales`), to the steps in order. Each step
-            is the name of its operator and its arguments: `arity` earlier positions, 1-based, which may repeat.
+        steps: function from n, or from both scales (`lengthgen.circuits.tasks.two_scales`), to the steps in order. Each
+            step is the name of its operator and its arguments: `arity` earlier positions, 1-based, which may repeat.
         apply: function from an operator's name and `arity` symbols to the symbol that the operator gives. Raises
             ValueError if the operator gives none.
     """
@@ -58,6 +57,44 @@ class Reference:
     arity: int
     steps: Callable[..., Sequence[tuple[str, tuple[int, ...]]]]
     apply: Callable[[str, tuple[str, ...]], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """Positions first..last (1-based) of a prompt: an operand, whose tokens vary, or fixed tokens between operands."""
+
+    first: int
+    last: int
+    operand: bool
+
+    @property
+    def width(self) -> int:
+        """Number of positions."""
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Prompt of one scale, position by position: the token numbers allowed there; None for an output."""
+
+    positions: tuple[tuple[int, ...] | None, ...]
+
+    @cached_property
+    def given(self) -> dict[int, tuple[int, ...]]:
+        """Position -> token numbers allowed there, for the prompt tokens; from 1, ascending."""
+        positions = enumerate(self.positions, start=1)
+        return {position: allowed for position, allowed in positions if allowed is not None}
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """Operands, which are maximal runs of positions with a choice or an output, and the parts between."""
+        parts: list[Segment] = []
+        start = 1
+        for operand, run in itertools.groupby(self.positions, key=lambda allowed: allowed is None or len(allowed) > 1):
+            width = len(list(run))
+            parts.append(Segment(first=start, last=start + width - 1, operand=operand))
+            start += width
+        return tuple(parts)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -133,14 +170,18 @@ class Task(Brief):
             TaskError: there are no positions, some position allows nothing or one symbol twice, a symbol is not in the
                 alphabet, or `prompt` fails.
         """
-        if scale < 1:
-            raise TaskError(f"task '{self.name}': a scale is at least 1, not {scale}")
+        return self._layout(scale).positions
+
+    def _layout(self, scale: int) -> _Layout:
+        """Return the layout of one scale, which is read from `prompt` and checked once."""
         if scale not in self._layouts:
-            self._layouts[scale] = self._layout(scale)
+            if scale < 1:
+                raise TaskError(f"task '{self.name}': a scale is at least 1, not {scale}")
+            self._layouts[scale] = _Layout(self._read_prompt(scale))
         return self._layouts[scale]
 
-    def _layout(self, scale: int) -> tuple[tuple[int, ...] | None, ...]:
-        """Return the layout of one scale, computed and checked."""
+    def _read_prompt(self, scale: int) -> tuple[tuple[int, ...] | None, ...]:
+        """Return the prompt of one scale as `layout` does."""
         allowed = self.prompt(scale)
         if not any(symbols is not ... for symbols in allowed) or not all(allowed):
             raise TaskError(f"task '{self.name}': the prompt of scale {scale} allows nothing at some position")
@@ -167,14 +208,35 @@ class Task(Brief):
         """
         return list(self.given(scale).values())
 
-    def given(self, scale: int) -> dict[int, tuple[int, ...]]:
+    def given(self, scale: int) -> Mapping[int, tuple[int, ...]]:
         """Return position -> token numbers allowed there, for the prompt tokens of one scale; from 1, ascending.
 
         Raises:
             TaskError: as `layout`.
         """
-        layout = enumerate(self.layout(scale), start=1)
-        return {position: allowed for position, allowed in layout if allowed is not None}
+        return self._layout(scale).given
+
+    def segments(self, scale: int) -> tuple[Segment, ...]:
+        """Return the prompt of one scale cut into operands and the parts between.
+
+        Operands are maximal runs of positions with a choice; places of outputs count as such positions.
+
+        Raises:
+            TaskError: as `layout`.
+        """
+        return self._layout(scale).segments
+
+    def reference_steps(self, scale: int) -> Sequence[tuple[str, tuple[int, ...]]]:
+        """Return the steps of the reference circuit at one scale, which are computed once.
+
+        Raises:
+            TaskError: there is no reference circuit, or its `steps` fail.
+        """
+        if scale not in self._reference_steps:
+            if self.reference is None:
+                raise TaskError(f"task '{self.name}' has no reference circuit")
+            self._reference_steps[scale] = self.reference.steps(scale)
+        return self._reference_steps[scale]
 
     def step_positions(self, scale: int) -> Iterator[int]:
         """Yield the positions of generated tokens of one scale, from 1, without end. Raise TaskError as `layout`."""
@@ -412,8 +474,13 @@ class Task(Brief):
             )
 
     @cached_property
-    def _layouts(self) -> dict[int, tuple[tuple[int, ...] | None, ...]]:
+    def _layouts(self) -> dict[int, _Layout]:
         """Layout of each scale asked for before."""
+        return {}
+
+    @cached_property
+    def _reference_steps(self) -> dict[int, Sequence[tuple[str, tuple[int, ...]]]]:
+        """Steps of the reference circuit at each scale asked for before."""
         return {}
 
     @cached_property

@@ -1,6 +1,5 @@
 """Traces: all tokens of many instances of one scale. Every result about a task is computed from its traces."""
 
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.circuits.task import UNDEFINED, Task, Tokens
+from lengthgen.circuits.task import UNDEFINED, Segment, Task, Tokens
 from lengthgen.infrastructure.brief import Brief
 
 MAX_EXHAUSTIVE = 20_000
@@ -21,34 +20,6 @@ KEPT = 1 << 20
 """Largest number of tokens of a trace that its task keeps."""
 CLIMBING = 8
 """Number of prompts that are changed at once in the search for longer outputs."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Segment:
-    """Positions first..last (1-based) of a prompt: an operand, whose tokens vary, or fixed tokens between operands."""
-
-    first: int
-    last: int
-    operand: bool
-
-    @property
-    def width(self) -> int:
-        """Number of positions."""
-        return self.last - self.first + 1
-
-
-def segments(task: Task, scale: int) -> tuple[Segment, ...]:
-    """Return the prompt of one scale cut into operands and the parts between.
-
-    Operands are maximal runs of positions with a choice; places of outputs count as such positions.
-    """
-    parts = []
-    start = 1
-    for operand, run in itertools.groupby(task.layout(scale), key=lambda allowed: allowed is None or len(allowed) > 1):
-        width = len(list(run))
-        parts.append(Segment(first=start, last=start + width - 1, operand=operand))
-        start += width
-    return tuple(parts)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -166,7 +137,7 @@ def _trace(task: Task, scale: int) -> Trace:
         symbols=len(task.alphabet),
         tokens=_tokens(task, scale, prompts),
         given=tuple(task.given(scale)),
-        segments=segments(task, scale),
+        segments=task.segments(scale),
         near=near,
         exhaustive=exhaustive,
     )

@@ -58,11 +58,11 @@ from lengthgen.theory.laws import decide_law as decide_law
 from lengthgen.circuits.analysis import Analysis as Analysis, analyse as analyse
 from lengthgen.circuits.certificate import certificate as certificate
 from lengthgen.circuits.checker import check as check_certificate
-from lengthgen.circuits.encodings import parse_encoding as parse_encoding, parse_encodings as parse_encodings
+from lengthgen.circuits.encoding_spec import parse_encoding as parse_encoding, parse_encodings as parse_encodings
 from lengthgen.circuits.induced import induced_complexity as induced_complexity
 from lengthgen.circuits.languages.c_rasp import decide as decide_c_rasp
 from lengthgen.circuits.languages.regular import minimal_automaton as minimal_automaton
-from lengthgen.circuits.other_circuits import LatestBreaks as LatestBreaks, SeveralCircuits as SeveralCircuits
+from lengthgen.circuits.forecast.other_circuits import LatestBreaks as LatestBreaks, SeveralCircuits as SeveralCircuits
 from lengthgen.circuits.prediction import predict as predict
 from lengthgen.circuits.prediction_record import Forecast as Forecast, Prediction as Prediction
 from lengthgen.circuits.src import (
@@ -73,15 +73,15 @@ from lengthgen.circuits.src import (
 )
 from lengthgen.circuits.task import Reference as Reference, Task as Task, TaskError as TaskError
 from lengthgen.circuits.tasks import TASKS as TASKS, load as load_task
-from lengthgen.circuits.transducer import Transducer as Transducer
-from lengthgen.circuits.two_scales import TwoScaleTask as TwoScaleTask
+from lengthgen.circuits.tasks.transducer import Transducer as Transducer
+from lengthgen.circuits.tasks.two_scales import TwoScaleTask as TwoScaleTask
 
 # Forecasts from recorded runs
 from lengthgen.questions.predict import Forecasts as Forecasts, forecast as forecast
 
 # Theories of length generalization
-from lengthgen.circuits.theories.catalogue import THEORIES as THEORIES
-from lengthgen.circuits.theories.theory import (
+from lengthgen.circuits.rivals.theories import THEORIES as THEORIES
+from lengthgen.circuits.rivals.rival import (
     Guess as Guess,
     Question as Question,
     abstain as abstain,
@@ -109,7 +109,7 @@ from lengthgen.questions.rounds import conjecture as conjecture, train as train
 # Audit, encodings in torch, stored runs (need the extra `train`)
 from lengthgen.empirical.audit.lawful import assert_lawful as assert_lawful
 from lengthgen.empirical.encodings.base import PairBias as PairBias, PositionEncoding as PositionEncoding
-from lengthgen.empirical.runs.store import RunStore as RunStore
+from lengthgen.empirical.experiment.store import RunStore as RunStore
 from lengthgen.questions.auditing import audit as audit
 
 # Errors that the user of a command or function can correct

@@ -19,8 +19,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from lengthgen.empirical.runs.protocol import Protocol
-from lengthgen.empirical.trial.outcomes import Checkpoint
+from lengthgen.empirical.experiment.outcome import Checkpoint
+from lengthgen.empirical.experiment.protocol import Protocol
 from lengthgen.paper_figs.cells import CellScores, common_scales, seed_columns
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.saving import Drawing, Undrawable

@@ -8,9 +8,9 @@ from importlib import import_module
 from types import ModuleType
 
 from lengthgen import paper_figs
-from lengthgen.empirical.runs.profile import ProfileError
-from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.experiment.protocol import names as protocol_names
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.paper_figs.declaration import Entry, Family
 from lengthgen.paper_figs.names import file_name
 from lengthgen.paper_figs.sources import Sources

@@ -6,7 +6,7 @@ Also here: the exact interval of a share of runs, and the check that several cel
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lengthgen.empirical.statistics.shares import CONFIDENCE, share
+from lengthgen.empirical.experiment.judge import CONFIDENCE, share
 
 LEVEL = CONFIDENCE
 """Confidence level of every interval."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from lengthgen.empirical.runs.protocol import Protocol
+from lengthgen.empirical.experiment.protocol import Protocol
 from lengthgen.paper_figs.saving import Drawing, at_width
 from lengthgen.paper_figs.sources import Needs, Sources
 

@@ -18,10 +18,9 @@ from matplotlib.patches import Patch, Rectangle
 
 from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.encodings import EncodingError, parse_encoding, parse_encodings, relation_of
+from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding, parse_encodings, relation_of
 from lengthgen.circuits.forecast.ask import forecasts
 from lengthgen.circuits.prediction_record import Forecast, Prediction
-from lengthgen.circuits.roles import step_roles
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.paper_figs import circuit_sketch, saving
@@ -166,7 +165,7 @@ def _shown(analysis: Analysis, encodings: Mapping[str, Prediction]) -> _Shown | 
 def _reads(circuit: Circuit, scale: int) -> dict[int, dict[int, int]]:
     """Map from the position of each step to its arguments, slot -> key, without slots that its operator ignores."""
     reads: dict[int, dict[int, int]] = {wiring.position: {} for wiring in circuit.wirings[scale]}
-    for (key, query), role in step_roles(circuit, scale).items():
+    for (key, query), role in circuit.roles(scale).items():
         reads[query + 1] |= {slot: key for _, slot in role}
     return {step: dict(sorted(slots.items())) for step, slots in reads.items()}
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import HintNeeded, parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import HintNeeded, parse_encoding, relation_of
 from lengthgen.circuits.induced import induced_complexity
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.paper_figs.declaration import Entry

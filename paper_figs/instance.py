@@ -6,11 +6,9 @@ import networkx as nx
 import numpy as np
 
 from lengthgen.circuits.analysis import Analysis
-from lengthgen.circuits.encodings import parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import parse_encoding, relation_of
 from lengthgen.circuits.induced import induced_complexity
-from lengthgen.circuits.roles import step_roles
 from lengthgen.circuits.task import UNDEFINED, Task
-from lengthgen.circuits.trace import segments
 from lengthgen.theory.relation import Labels, Relation
 
 
@@ -19,7 +17,7 @@ def operand_names(task: Task, scale: int) -> dict[int, tuple[str, int]]:
 
     The letter is x if there is one operand; else they are a, b, ...
     """
-    operands = [segment for segment in segments(task, scale) if segment.operand]
+    operands = [segment for segment in task.segments(scale) if segment.operand]
     letters = ["x"] if len(operands) == 1 else [chr(ord("a") + index) for index in range(len(operands))]
     return {
         position: (letter, place)
@@ -84,16 +82,16 @@ class Instance:
 
     def arguments(self) -> dict[int, tuple[int, ...]]:
         """Map from key position to the slots that it fills at the marked step, if the operator depends on them."""
-        roles = step_roles(self.analysis.circuit, self.scale)
+        roles = self.analysis.circuit.roles(self.scale)
         query = self.position - 1
         return {key: tuple(slot for _, slot in sorted(role)) for (key, at), role in roles.items() if at == query}
 
     def relevant(self) -> frozenset[tuple[int, int]]:
         """Pairs (key, query) of all arguments of all steps."""
-        return frozenset(step_roles(self.analysis.circuit, self.scale))
+        return frozenset(self.analysis.circuit.roles(self.scale))
 
     def relation(self, encoding: str) -> Relation:
-        """Position relation of an encoding. Raises the errors of `lengthgen.circuits.encodings.relation_of`."""
+        """Position relation of an encoding. Raises the errors of `lengthgen.circuits.encoding_spec.relation_of`."""
         return relation_of(parse_encoding(encoding), self.analysis.circuit)
 
     def labels(self, encoding: str) -> Labels:

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from lengthgen.circuits.analysis import Analysis
-from lengthgen.circuits.encodings import HintNeeded, NoRelation, parse_encoding
+from lengthgen.circuits.encoding_spec import HintNeeded, NoRelation, parse_encoding
 from lengthgen.paper_figs import circuit_sketch
 from lengthgen.paper_figs.instance import Instance
 from lengthgen.paper_figs.saving import Drawing

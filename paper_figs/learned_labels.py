@@ -17,8 +17,8 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from lengthgen.circuits.roles import ideal_relation
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.infrastructure.shapes import (
     COUNT,
@@ -95,7 +95,7 @@ def read_learned_relation(run: Run, store: RunStore, scale: int, task: str) -> L
 
     from lengthgen.empirical.encodings.learned_relation import compare, open_queries, strongest_labels
     from lengthgen.empirical.encodings.relations import LBPE
-    from lengthgen.empirical.training.testing import load_trained
+    from lengthgen.empirical.experiment.evaluation import load_trained
 
     setting, model = load_trained(run, store, [scale], "cpu")
     [encoding] = model.encoding.each()

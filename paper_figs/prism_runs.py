@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.circuits.encodings import parse_encoding
-from lengthgen.empirical.runs.data import TEST
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.circuits.encoding_spec import parse_encoding
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.samples import TEST
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.paper_figs.sources import Sources
 from lengthgen.theory.encodings.prism import EXPONENTS
 
@@ -69,7 +69,7 @@ def read_positions(run: Run, store: RunStore, scale: int) -> TokenPositions:
     import torch
 
     from lengthgen.empirical.encodings.prism import PRISM
-    from lengthgen.empirical.training.testing import load_trained
+    from lengthgen.empirical.experiment.evaluation import load_trained
 
     setup, model = load_trained(run, store, [scale], "cpu")
     [encoding] = model.encoding.each()
@@ -114,7 +114,7 @@ def entropies(masses: Numbers) -> Numbers:
 
 def trained_tokens(sources: Sources, protocol: str) -> Mapping[str, int]:
     """Number of tokens that a model reads at the largest training scale, by title of the task."""
-    from lengthgen.empirical.model.setup import Setup
+    from lengthgen.empirical.experiment.ensemble import Setup
 
     largest = sources.protocol(protocol).train[-1]
     return {

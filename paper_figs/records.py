@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lengthgen.empirical.runs.protocol import Protocol
+from lengthgen.empirical.experiment.protocol import Protocol
 from lengthgen.empirical.trial.frozen import stored_runs
 from lengthgen.infrastructure.shapes import read_stored, record
 

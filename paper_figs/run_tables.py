@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from statistics import fmean, median
 
-from lengthgen.empirical.runs.protocol import Protocol
-from lengthgen.empirical.runs.protocol import names as protocol_names
-from lengthgen.empirical.trial.outcomes import by_checkpoint
+from lengthgen.empirical.experiment.outcome import by_checkpoint
+from lengthgen.empirical.experiment.protocol import Protocol
+from lengthgen.empirical.experiment.protocol import names as protocol_names
 from lengthgen.paper_figs.cells import interval
 from lengthgen.paper_figs.declaration import Entry, each_protocol
 from lengthgen.paper_figs.saving import Drawing, Printed, plain_table

@@ -10,16 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.runs.profile import Model
-from lengthgen.empirical.runs.protocol import Cell as Condition
-from lengthgen.empirical.runs.protocol import Protocol, load_protocol
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.sealed import digest
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.text.run import stored_results
+from lengthgen.empirical.experiment.metrics import Measurement
+from lengthgen.empirical.experiment.outcome import Checkpoint, outcome
+from lengthgen.empirical.experiment.protocol import Cell as Condition
+from lengthgen.empirical.experiment.protocol import Model, Protocol, load_protocol
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.text.text_run import stored_results
 from lengthgen.empirical.trial.frozen import stored_runs
-from lengthgen.empirical.trial.outcomes import Checkpoint, outcome
 from lengthgen.empirical.verdict.frozen import CELLS, load_frozen
 from lengthgen.empirical.verdict.judgement import judge
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
@@ -27,7 +25,7 @@ from lengthgen.empirical.verdict.runs import PIECES, RUNS, load_runs
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.infrastructure.files import user_cache
+from lengthgen.infrastructure.files import seal, user_cache
 from lengthgen.paper_figs.cells import CellScores
 from lengthgen.paper_figs.names import distinct_names
 from lengthgen.paper_figs.records import find_record, scores_by_seed
@@ -196,7 +194,7 @@ class Sources:
                 hashes.append(file_digest(self._trial(name)))
         hashes += map(file_digest, needs.files)
         if needs.text:
-            hashes.append(digest(self.text_results()))
+            hashes.append(seal(self.text_results())[:10])
         if needs.court:
             hashes.append(file_digest(self._court))
         if needs.verdict:

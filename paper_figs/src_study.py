@@ -5,7 +5,7 @@ from functools import lru_cache
 from math import isinf
 
 from lengthgen.circuits.questions.right_outputs import choice_src
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.tasks import TASKS, TaskSpec
 

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.experiment.outcome import Checkpoint
+from lengthgen.empirical.experiment.protocol import load_protocol
+from lengthgen.empirical.experiment.protocol import names as protocol_names
 from lengthgen.empirical.trial.frozen import FILE as FROZEN
 from lengthgen.empirical.trial.frozen import frozen_protocol
-from lengthgen.empirical.trial.outcomes import Checkpoint
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
 from lengthgen.infrastructure.messages import tell
 from lengthgen.paper_figs import accuracy_grid, breaking_scales, disagreements, prediction_matrix, success_shares

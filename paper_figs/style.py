@@ -16,7 +16,7 @@ import matplotlib
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex, to_rgb
 
-from lengthgen.circuits.encodings import ENCODINGS, EncodingSpec, parse_encoding
+from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingSpec, parse_encoding
 from lengthgen.infrastructure.errors import LengthgenError, one_line, writable
 from lengthgen.theory.encodings.encoding import Encoding
 

@@ -11,7 +11,7 @@ from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TaskSpec, load
 from lengthgen.circuits.trace import trace
-from lengthgen.empirical.runs.protocol import Protocol
+from lengthgen.empirical.experiment.protocol import Protocol
 from lengthgen.infrastructure.neighbours import own_files
 from lengthgen.infrastructure.userfile import split_file
 from lengthgen.paper_figs import label_matrices

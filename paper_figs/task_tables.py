@@ -3,7 +3,7 @@
 import numpy as np
 
 from lengthgen.circuits.analysis import analyse
-from lengthgen.circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
+from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, relation_of
 from lengthgen.circuits.formats import in_format
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import TASKS, load

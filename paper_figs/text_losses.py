@@ -8,7 +8,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from lengthgen.empirical.text.run import tests_by_name
+from lengthgen.empirical.text.text_run import tests_by_name
 from lengthgen.paper_figs.declaration import Entry
 from lengthgen.paper_figs.names import count_text
 from lengthgen.paper_figs.saving import Drawing

@@ -1,4 +1,4 @@
-"""Claims on what most runs do, cell by cell: shown, refuted or undecided, by exact tests ([F]).
+"""Claims on trained models, decided by tests at 0.05: what most runs of each cell do, or the mean over seeds ([F]).
 
 A cell counts as doing something if and only if more than half of all its fitting runs would
 (`lengthgen.empirical.trial.conjecture`). Given the number of fitting runs, the number of those that do is binomial, so
@@ -15,15 +15,22 @@ an exact one-sided test against one half is made in each direction. A claim says
 A cell without fitting runs says nothing in either direction: the other cells alone must show the claim or its opposite.
 p-values of counts are larger than uniform ones, so the combination errs on the safe side. Runs are taken to be
 independent.
+
+A mean of differences, one for each seed, is decided by one-sided t-tests, which take the differences for independent
+and normal. Equal differences have no spread to test by, so they decide nothing: coarse measurements such as accuracies
+coincide by chance.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
+from typing import Literal
 
-from lengthgen.empirical.statistics.shares import ALPHA, tail
+from lengthgen.empirical.experiment.judge import ALPHA, tail
 from lengthgen.proofs_checks.claim import Evidence, Refuted, Strength, Unsettled
 from lengthgen.proofs_checks.trained import Reading
+
+Side = Literal["below", "above"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,3 +122,49 @@ def _describe(count: Count, trial: str, does: str) -> str:
     if not count.trials:
         return f"{count.cell}: none of {count.of} {trial} fits the training scales"
     return f"{count.cell}: {count.did} of {count.trials} fitting {trial} {does}"
+
+
+def decide_mean(
+    differences: Sequence[float], side: Side, bound: float, *, seen: str, assumptions: tuple[str, ...]
+) -> Evidence:
+    """Decide if the mean of the differences lies on this side of the bound.
+
+    Args:
+        differences: one for each seed.
+        side: side of the bound that the claim states.
+        bound: number that the mean is compared with.
+        seen: what was measured, for people.
+        assumptions: how the models were trained.
+
+    Raises:
+        Refuted: it lies on the other side, significantly.
+        Unsettled: neither is significant.
+    """
+    other: Side = "above" if side == "below" else "below"
+    p_of = p_values(differences, bound)
+    if p_of[other] <= ALPHA:
+        raise Refuted(f"{seen}; that the mean is not {other} {bound:g} has p = {p_of[other]:.2g}")
+    if p_of[side] > ALPHA:
+        raise Unsettled(f"not decided: {seen}; p = {p_of[side]:.2g} that the mean is {side} {bound:g}")
+    return Evidence(
+        strength=Strength.STATISTICAL,
+        facts=(seen, f"p = {p_of[side]:.2g}, one-sided t-test over {len(differences)} seeds"),
+        assumptions=(*assumptions, "differences of seeds are independent and normal"),
+    )
+
+
+def p_values(differences: Sequence[float], bound: float) -> dict[Side, float]:
+    """Return the p-value of the mean on each side of the bound; 1 for fewer than two seeds or equal differences."""
+    if len(set(differences)) < 2:
+        return {"below": 1.0, "above": 1.0}
+    from scipy.stats import ttest_1samp  # slow to import, and only these claims need it
+
+    below, above = (
+        float(ttest_1samp(differences, bound, alternative=alternative).pvalue) for alternative in ("less", "greater")
+    )
+    return {"below": below, "above": above}
+
+
+def signed(differences: Sequence[float]) -> str:
+    """Differences by seed, for people."""
+    return f"differences by seed {', '.join(f'{difference:+.3f}' for difference in differences)}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 from types import ModuleType
 
-import lengthgen.circuits.encodings  # noqa: F401  # registers those whose relation is that of a circuit
+import lengthgen.circuits.encoding_spec  # noqa: F401  # registers those whose relation is that of a circuit
 from lengthgen.infrastructure.errors import LengthgenError, nearest
 from lengthgen.proofs_checks import papers
 from lengthgen.proofs_checks.claim import Claim, Claims, Source, Strength

@@ -27,7 +27,7 @@ from scipy.stats import fisher_exact
 from lengthgen.circuits.forecast.record import recorded_cells
 from lengthgen.circuits.formats import filled
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.empirical.statistics.e_values import Estimand, e_bh
+from lengthgen.empirical.experiment.judge import Estimand, e_bh
 from lengthgen.empirical.verdict.tables import read_rows
 from tools.notebooks import NOTEBOOKS, executed
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lengthgen.infrastructure.extras import how_to_install
+from lengthgen.terminal.menu import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("theory", "circuits", "empirical", "proofs_checks", "paper_figs")
@@ -91,7 +92,7 @@ ledger._run_in_parallel = settled_here
 """
 """Claims are settled in the process that lacks packages, as a worker would not."""
 TRAIN_HERE = """
-from lengthgen.empirical.training import sweep
+from lengthgen.empirical.experiment import sweep
 from tests.pool_here import pool_here
 sweep.pool = pool_here
 """
@@ -188,6 +189,14 @@ def test_a_command_imports_no_heavy_package_that_it_does_not_need():
         if name.startswith(("lengthgen.questions", "lengthgen.circuits", "lengthgen.proofs_checks"))
     ]
     assert not commands, "help imports no command: it is there in a fifth of a second"
+
+
+def test_the_help_of_a_command_imports_no_heavy_package():
+    """Packages that compute are imported in functions, also in the module that has the options of a command."""
+    commands = [[name, option] for name in COMMANDS for option in ("--help", "--wrong")]
+    ended = run_in_one_process(commands)
+    assert [code for code, _, _ in ended] == [0, 2] * len(COMMANDS)
+    assert not {*HEAVY} & {*ended[-1][-1]}
 
 
 def test_lrc_imports_sympy_and_nothing_else_that_takes_long():

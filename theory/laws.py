@@ -180,9 +180,9 @@ def _proved(left: Side, right: Side) -> str | None:
             for side in (left(), right())
         )
     # Second attempt: reciprocals become unrelated symbols, so that they may occur in angles and exponents.
-    for trees in (sides, _with_named_reciprocals(sides)):
+    for pair in (sides, _with_named_reciprocals(sides)):
         try:
-            if two_engines.decide(*engine_trees(trees).trees)[0].zero:
+            if two_engines.decide(*engine_trees(pair).trees)[0].zero:
                 return "both engines find the two sides identical"
         except two_engines.OneExpression:
             return "both sides are one expression after sympy evaluated the parts that the engines do not know"

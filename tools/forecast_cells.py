@@ -18,17 +18,17 @@ from typing import Any
 
 from lengthgen.circuits.analysis import SearchStopped, analyse, digest_of
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.encodings import EncodingError, parse_encoding
+from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding
 from lengthgen.circuits.forecast.features import IDEAL_RELATIONS, OwnToken, features_of, first_break, own_token_decides
+from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.record import ANSWERED, REGISTERED, RecordedCell, write_cells
-from lengthgen.circuits.other_circuits import SeveralCircuits
 from lengthgen.circuits.prediction import MORE_PROMPTS, predict
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction, VariantPrediction
+from lengthgen.circuits.rivals.src_rules import MAX_STEPS
+from lengthgen.circuits.rivals.src_rules import MORE_PROMPTS as FEW_PROMPTS
 from lengthgen.circuits.src import traces_up_to
 from lengthgen.circuits.tasks import TaskSpec, parse_task
-from lengthgen.circuits.theories.scaled import MAX_STEPS
-from lengthgen.circuits.theories.scaled import MORE_PROMPTS as FEW_PROMPTS
-from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.experiment.protocol import load_protocol
 from lengthgen.empirical.verdict.population import half_of
 from lengthgen.empirical.verdict.tables import read_rows
 from lengthgen.infrastructure.cache import Cached

@@ -9,8 +9,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.protocol import load_protocol
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.trial.frozen import FILE, frozen_cells, stored_runs
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import read_sealed_json, write_json

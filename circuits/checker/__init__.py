@@ -9,7 +9,7 @@ the verdict says so. The parts that have to be trusted are the task that is pass
 folder.
 """
 
-from lengthgen.circuits.checker.shape import SCALE, CertificateError
+from lengthgen.circuits.checker.problem import SCALE, CertificateError
 from lengthgen.circuits.checker.verdict import CertificateVerdict, bounds_sentence, check
 
 __all__ = ["SCALE", "CertificateError", "CertificateVerdict", "bounds_sentence", "check"]

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import mul
 from typing import Any
 
-from lengthgen.circuits.checker.problem import Column, GuardedTask, Spend, determine
+from lengthgen.circuits.checker.problem import CertificateError, Column, GuardedTask, Spend, determine, need
 from lengthgen.circuits.checker.rup import ProofError, refuted
-from lengthgen.circuits.checker.shape import CertificateError, need
 
 MAX_SIZE = 3_000_000
 """Largest number of entries of one step's tables, or of parts of a formula."""

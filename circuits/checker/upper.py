@@ -4,8 +4,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lengthgen.circuits.checker.problem import GuardedTask, determine
-from lengthgen.circuits.checker.shape import need
+from lengthgen.circuits.checker.problem import GuardedTask, determine, need
 
 SAMPLE = 300
 """Number of random prompts that are tried at a scale with too many prompts to try all."""

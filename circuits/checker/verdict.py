@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lengthgen.circuits.checker.lower import check_lower
-from lengthgen.circuits.checker.problem import GuardedTask
-from lengthgen.circuits.checker.shape import SHAPES, fits, need
+from lengthgen.circuits.checker.problem import SHAPES, GuardedTask, fits, need
 from lengthgen.circuits.checker.upper import check_upper
 
 

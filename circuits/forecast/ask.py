@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lengthgen.circuits.analysis import Analysis, digest_of
-from lengthgen.circuits.encodings import EncodingSpec
+from lengthgen.circuits.encoding_spec import EncodingSpec
 from lengthgen.circuits.forecast.features import Features, Labels, Shown, features_of, first_break, own_token_decides
+from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.record import OnRecord, on_record, version
 from lengthgen.circuits.forecast.table import Table, fitted_table, middle
-from lengthgen.circuits.other_circuits import SeveralCircuits
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import Counted, Forecast, Prediction
 from lengthgen.circuits.task import TaskError

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from lengthgen.circuits.encodings import EncodingSpec, NoRelation, relation_of
+from lengthgen.circuits.encoding_spec import EncodingSpec, NoRelation, relation_of
 from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
 from lengthgen.circuits.trace import Trace
 from lengthgen.theory.relation import NO_LABEL, Relation

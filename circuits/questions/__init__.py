@@ -1,1 +1,1 @@
-"""Questions beside SRC: minimum circuits, scratchpads, errors, compositions, right outputs, and all scales at once."""
+"""Questions beside SRC: minimum circuits, scratchpads, errors, compositions, right outputs, two scales, all scales."""

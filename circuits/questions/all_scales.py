@@ -27,7 +27,7 @@ from lengthgen.circuits.questions.local_circuit import (
 )
 from lengthgen.circuits.src import MAX_ARITY, minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import TaskError
-from lengthgen.circuits.transducer import EQUALS, Transducer
+from lengthgen.circuits.tasks.transducer import EQUALS, Transducer
 
 WINDOW = 3
 """Largest number of steps back from which a circuit that is searched for reads; fewer at large arity."""

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.modes import all_wirings
-from lengthgen.circuits.partition import Compatibility, plain
+from lengthgen.circuits.search.partition import Compatibility, plain
+from lengthgen.circuits.search.templates import Place
+from lengthgen.circuits.search.wirings import all_wirings
 from lengthgen.circuits.src import SRCResult
 from lengthgen.circuits.tables import Table
 from lengthgen.circuits.task import Task, TaskError
-from lengthgen.circuits.templates import Place
 
 MAX_STATES = 20_000
 """Largest number of multisets of tables after one step."""

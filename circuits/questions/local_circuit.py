@@ -15,7 +15,7 @@ import numpy as np
 
 from lengthgen.circuits.circuit import Circuit, CircuitError, Wiring
 from lengthgen.circuits.task import UNDEFINED, Task
-from lengthgen.circuits.transducer import END, EQUALS, State, Transducer
+from lengthgen.circuits.tasks.transducer import END, EQUALS, State, Transducer
 
 MAX_CONFIGURATIONS = 200_000
 """Largest number of configurations of a proof."""

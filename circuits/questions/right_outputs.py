@@ -38,7 +38,7 @@ def choice_src(
         task: the task; `right` gives its right outputs.
         scale: the last scale.
         arity: number of slots of every operator; None for the least with which some choice has a circuit.
-        mode: one of lengthgen.circuits.modes.Mode.
+        mode: one of lengthgen.circuits.search.wirings.Mode.
         clock: time limit; once it has passed, no more choices are tried.
 
     Raises:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from lengthgen.circuits import sat
 from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.search import sat
 from lengthgen.circuits.src import traces_up_to
 from lengthgen.circuits.task import UNDEFINED, Task, TaskError
 from lengthgen.circuits.trace import Trace

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.guesses import Guesses
 from lengthgen.circuits.search.problem import Problem
 from lengthgen.circuits.search.serving import Attempt, Served, filled
-from lengthgen.circuits.templates import HOLE, Combination, Place, choose_wirings
+from lengthgen.circuits.search.templates import HOLE, Combination, Guesses, Place, choose_wirings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,12 +110,11 @@ def _simple(problem: Problem, scales: Sequence[int], clock: Clock) -> tuple[Serv
 def declared(problem: Problem, scales: Sequence[int], clock: Clock) -> Served:
     """Return the reference circuit; slots beyond its arity repeat its last argument."""
     attempt = Attempt(problem, clock)
-    reference = problem.task.reference
-    assert reference is not None
     numbers: dict[str, int] = {}
     for scale in scales:
         # A sample may lack the last steps of a task whose outputs end early.
-        for position, (name, arguments) in zip(problem.traces[scale].steps, reference.steps(scale), strict=False):
+        steps = problem.task.reference_steps(scale)
+        for position, (name, arguments) in zip(problem.traces[scale].steps, steps, strict=False):
             place = scale, position
             wiring = (*arguments, *[arguments[-1]] * (problem.arity - len(arguments)))
             numbers[name] = attempt.give(place, wiring, numbers.get(name), problem.step_entries(place, wiring))

@@ -9,14 +9,13 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.modes import as_array
-from lengthgen.circuits.partition import Partition, fewest_operators, minimal_tables
 from lengthgen.circuits.search.candidates import Candidates
+from lengthgen.circuits.search.partition import Partition, fewest_operators, minimal_tables
 from lengthgen.circuits.search.problem import Problem
 from lengthgen.circuits.search.serving import Attempt, Served
+from lengthgen.circuits.search.templates import Combination, Place
+from lengthgen.circuits.search.wirings import Alternatives, as_array
 from lengthgen.circuits.tables import Table
-from lengthgen.circuits.templates import Combination, Place
-from lengthgen.circuits.wirings import Alternatives
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Self
 
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.modes import all_wirings
-from lengthgen.circuits.operators import StepEntries, entries_of_step
+from lengthgen.circuits.search.templates import Place
+from lengthgen.circuits.search.wirings import Alternatives, all_wirings
+from lengthgen.circuits.tables import StepEntries, step_entries
 from lengthgen.circuits.task import Task
-from lengthgen.circuits.templates import Place
 from lengthgen.circuits.trace import Trace
-from lengthgen.circuits.wirings import Alternatives
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +20,7 @@ class Problem:
         task: the task.
         traces: scale -> its trace, ascending.
         arity: number of slots of every operator; in mode "typed" the largest number.
-        mode: one of lengthgen.circuits.modes.Mode.
+        mode: one of lengthgen.circuits.search.wirings.Mode.
     """
 
     task: Task
@@ -50,7 +49,8 @@ class Problem:
 
     def step_entries(self, place: Place, wiring: tuple[int, ...]) -> StepEntries:
         """Return the entries that a step needs through a wiring; the wiring must determine the step."""
-        return entries_of_step(self.traces[place[0]], place[1], wiring)
+        keys, values = step_entries(self.traces[place[0]], place[1], wiring)
+        return StepEntries(slots=len(wiring), keys=keys, values=values)
 
     def alternatives(self, place: Place, clock: Clock) -> Alternatives:
         """Return every wiring that the mode allows for a step. Raise OutOfTime if the clock's limit has passed."""

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.circuits.clock import LOOK, Clock
-from lengthgen.circuits.operators import Operators, StepEntries
 from lengthgen.circuits.search.problem import Problem
-from lengthgen.circuits.tables import counted_steps, different_orders
-from lengthgen.circuits.templates import HOLE, Combination, Place, is_wiring, located_wiring
-from lengthgen.circuits.wirings import Alternatives, constants, plain_wirings
+from lengthgen.circuits.search.templates import HOLE, Combination, Place, is_wiring, located_wiring
+from lengthgen.circuits.search.wirings import Alternatives, constants, plain_wirings
+from lengthgen.circuits.tables import Operators, StepEntries, counted_steps, different_orders
 
 MAX_FILLED = 64
 """Largest number of fillings tried for slots whose templates give no position."""

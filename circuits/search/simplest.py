@@ -5,10 +5,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from lengthgen.circuits.circuit import Circuit, Wiring
-from lengthgen.circuits.operators import Operators, missing
 from lengthgen.circuits.search.problem import Problem
 from lengthgen.circuits.search.serving import Served
-from lengthgen.circuits.templates import HOLE, Combination, Place, combinations_for, is_wiring, located_wiring, pace_of
+from lengthgen.circuits.search.templates import (
+    HOLE,
+    Combination,
+    Place,
+    combinations_for,
+    is_wiring,
+    located_wiring,
+    pace_of,
+)
+from lengthgen.circuits.tables import Operators, missing
 
 
 def circuit_of(

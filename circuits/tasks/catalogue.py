@@ -8,20 +8,34 @@ from lengthgen.circuits.tasks.addition import (
     addition_carry,
     addition_high_first,
     addition_mixed,
+    subtraction,
     unaligned_addition,
 )
-from lengthgen.circuits.tasks.commands import scan
-from lengthgen.circuits.tasks.copying import copy, copy_until_zero, reverse, shift, unaligned_copy
-from lengthgen.circuits.tasks.counter import counter, parity, parity_direct, parity_online, parity_sparse
-from lengthgen.circuits.tasks.division import division, division_remainder
+from lengthgen.circuits.tasks.copying import (
+    copy,
+    copy_until_zero,
+    reverse,
+    select_any,
+    select_first,
+    select_last,
+    select_middle,
+    shift,
+    unaligned_copy,
+)
+from lengthgen.circuits.tasks.counter import (
+    counter,
+    majority_count,
+    majority_direct,
+    parity,
+    parity_direct,
+    parity_online,
+    parity_sparse,
+)
 from lengthgen.circuits.tasks.growing import log_shift, permutation, scaled_sum
-from lengthgen.circuits.tasks.majority import majority_count, majority_direct
-from lengthgen.circuits.tasks.multiplication import multiplication, multiplication_nn
-from lengthgen.circuits.tasks.selection import select_any, select_first, select_last, select_middle
+from lengthgen.circuits.tasks.instructions import scan, stack
+from lengthgen.circuits.tasks.products import division, division_remainder, multiplication, multiplication_nn
 from lengthgen.circuits.tasks.sorting import sort_direct, sort_trace
-from lengthgen.circuits.tasks.stack import stack
-from lengthgen.circuits.tasks.subtraction import subtraction
-from lengthgen.circuits.two_scales import TwoScaleTask
+from lengthgen.circuits.tasks.two_scales import TwoScaleTask
 
 TASKS: dict[str, Callable[..., Task]] = {
     "copy": copy,

@@ -1,6 +1,7 @@
-"""Copies of the operand: unchanged, reversed, shifted, up to a zero, and after a start token (the predecessor's)."""
+"""Copies of the operand: unchanged, reversed, shifted, up to a zero, after a start token, or one digit of it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -49,8 +50,6 @@ def copy_until_zero(base: int = 2) -> Task:
     return digit_task(
         name="copy-until-zero",
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=generate,
         vectorised=vectorised,
         reference=Reference(
@@ -77,5 +76,49 @@ def _permuted(name: str, base: int, order: Callable[[int], list[int]], first: st
         vectorised=lambda x: x[[read - 1 for read in order(len(x))]],
         reference=Reference(
             arity=1, steps=steps, apply=lambda _, symbols: {"=": "$"}.get(symbols[0]) or str(int(symbols[0]))
+        ),
+    )
+
+
+def select_first(base: int = 10) -> Task:
+    """`x1 .. xn = x1 $` over digits below `base`. Unit operator: the identity, and '=' gives '$'; arity 1."""
+    return _select_task("select-first", base, lambda n: 1)
+
+
+def select_middle(base: int = 10) -> Task:
+    """`x1 .. xn = xm $` over digits below `base`, m = ceil(n/2). Unit operator and arity as in `select-first`."""
+    return _select_task("select-middle", base, lambda n: (n + 1) // 2)
+
+
+def select_last(base: int = 10) -> Task:
+    """`x1 .. xn = xn $` over digits below `base`. Unit operator and arity as in `select-first`."""
+    return _select_task("select-last", base, lambda n: n)
+
+
+def select_any(base: int = 10) -> Task:
+    """`x1 .. xn = xt $` over digits below `base`, for any t: each digit of the operand is right.
+
+    Training shows the middle digit, as in `select_middle`. A circuit may choose any, so that SRC is that of
+    `select-first`.
+    """
+    task = select_middle(base)
+
+    def right(prompt: tuple[str, ...]) -> list[list[str]]:
+        return [[digit, "$"] for digit in dict.fromkeys(prompt[:-1])]
+
+    return replace(task, name="select-any", right=right)
+
+
+def _select_task(name: str, base: int, place: Callable[[int], int]) -> Task:
+    """Return the task whose output is the operand's digit number place(n), 1-based."""
+    return digit_task(
+        name=name,
+        base=base,
+        generate=lambda x: [x[place(len(x)) - 1]],
+        vectorised=lambda x: x[[place(len(x)) - 1]],
+        reference=Reference(
+            arity=1,
+            steps=lambda n: [("identity", (place(n),)), ("identity", (n + 1,))],
+            apply=lambda _, symbols: "$" if symbols == ("=",) else str(int(symbols[0])),
         ),
     )

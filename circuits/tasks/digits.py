@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.circuits.answers import MAX_SYMBOLS
-from lengthgen.circuits.task import Reference, Task, TaskError, Tokens
+from lengthgen.circuits.task import Task, TaskError, Tokens
 
 Numbers = NDArray[np.uint16]
 """Digits of many inputs, [positions, inputs].
@@ -31,15 +31,19 @@ def digits_of(name: str, base: int, marks: str) -> tuple[str, ...]:
     return tuple(str(digit) for digit in range(base))
 
 
+def one_operand(n: int, digits: tuple[str, ...]) -> list[Sequence[str]]:
+    """Return the choices of the prompt `x1 .. xn =`."""
+    return [*[digits] * n, "="]
+
+
 def digit_task(
     *,
     name: str,
     base: int,
-    marks: str,
-    prompt: Callable[[int, tuple[str, ...]], Sequence[Sequence[str] | EllipsisType]],
+    marks: str = "=",
+    prompt: Callable[[int, tuple[str, ...]], Sequence[Sequence[str] | EllipsisType]] = one_operand,
     generate: Callable[[list[int]], list[int]],
     vectorised: Callable[[Numbers], Integers],
-    reference: Reference | None,
     **more: Any,
 ) -> Task:
     """Return a task whose output is computed by arithmetic on the digits of its prompt, and ends with '$'.
@@ -48,11 +52,10 @@ def digit_task(
         name: name of the task.
         base: digits are 0..base - 1.
         marks: the prompt's symbols besides digits, one character each.
-        prompt: function from n and the digits to the choices at each position.
+        prompt: function from n and the digits to the choices at each position; by default `x1 .. xn =`.
         generate: function from the digits of one prompt, marks left out, to the digits of its output.
         vectorised: the same for many prompts, from uint16 [digits, inputs] to integers [output digits, inputs].
-        reference: the reference circuit; None if no bounded arity is enough.
-        more: further fields of the `Task`.
+        more: further fields of the `Task`, such as its reference circuit if a bounded arity is enough.
 
     Raises:
         TaskError: the base is below 2, or needs more symbols than there are token numbers.
@@ -72,6 +75,5 @@ def digit_task(
         prompt=lambda n: prompt(n, digits),
         generate=plain,
         vectorised=fast,
-        reference=reference,
         **more,
     )

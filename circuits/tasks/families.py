@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from lengthgen.circuits.task import Task, TaskError
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
 from lengthgen.circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 from lengthgen.circuits.tasks.random_circuits import random_circuit
 from lengthgen.infrastructure.errors import nearest
 
@@ -69,9 +69,8 @@ def task_of_family(name: str, base: int | None = None) -> Task:
 
 def _automaton(name: str) -> "Automaton":
     """Return the automaton of a random language; raise TaskError if the name stands for none."""
-    from lengthgen.circuits.languages.named import (
-        random_language,  # imports automata-lib, which most commands do not need
-    )
+    # They import automata-lib, which most commands do not need.
+    from lengthgen.circuits.languages.random_languages import random_language
     from lengthgen.circuits.languages.regular import LanguageError
 
     try:

@@ -29,8 +29,6 @@ def permutation(base: int = 5) -> Task:
     return digit_task(
         name="permutation",
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [law(t)[digit] for t, digit in enumerate(x, start=1)],
         vectorised=lambda x: np.stack([np.array(law(t)).take(row) for t, row in enumerate(x, start=1)]),
         reference=Reference(arity=1, steps=steps, apply=apply),
@@ -53,8 +51,6 @@ def log_shift(base: int = 10) -> Task:
     return digit_task(
         name="log-shift",
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [(digit + shift(t)) % base for t, digit in enumerate(x, start=1)],
         vectorised=lambda x: np.stack([(row + shift(t)) % base for t, row in enumerate(x, start=1)]),
         reference=Reference(
@@ -95,8 +91,6 @@ def scaled_sum(base: int = 7) -> Task:
     return digit_task(
         name="scaled-sum",
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [
             (digit + t * before) % base for t, (digit, before) in enumerate(zip(x, [0, *x], strict=False), 1)
         ],

@@ -107,8 +107,6 @@ def random_circuit(name: str, base: int = 3) -> Task:
     return digit_task(
         name=name,
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=generate,
         vectorised=vectorised,
         reference=Reference(arity=2, steps=steps, apply=apply),

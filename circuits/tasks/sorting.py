@@ -48,8 +48,6 @@ def sort_trace(base: int = 10) -> Task:
     return digit_task(
         name="sort-trace",
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=generate,
         vectorised=vectorised,
         reference=Reference(arity=2, steps=steps, apply=apply),
@@ -61,11 +59,8 @@ def sort_direct(base: int = 3) -> Task:
     return digit_task(
         name="sort-direct",
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=sorted,
         vectorised=lambda x: np.sort(x, axis=0),
-        reference=None,
     )
 
 

@@ -8,6 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,8 @@ from lengthgen.circuits.formats import FORMATS, in_format
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks.catalogue import TASKS, TWO_SCALE_TASKS
 from lengthgen.circuits.tasks.families import PUBLISHED_TASKS, has_base, is_of_family, require_family, task_of_family
-from lengthgen.circuits.tasks.machines import MACHINES
-from lengthgen.circuits.transducer import Transducer
-from lengthgen.circuits.two_scales import TwoScaleTask
+from lengthgen.circuits.tasks.transducer import MACHINES, Transducer
+from lengthgen.circuits.tasks.two_scales import TwoScaleTask
 from lengthgen.infrastructure.errors import in_any_case, nearest
 from lengthgen.infrastructure.userfile import load_object, split_file
 
@@ -62,7 +62,7 @@ class TaskSpec:
             with_base = ", ".join(name for name in TASKS if _has_base(name))
             raise TaskError(f"task '{self.name}' has no base to choose; these have: {with_base}")
         if self.base is not None:
-            self._with_base(self.base)  # raises TaskError for a base out of range
+            _with_base(self.name, self.base)  # raises TaskError for a base out of range
         if is_of_family(self.name) and not self.is_own:
             require_family(self.name)
         elif self.name not in TASKS and (not self.is_own or self.name.endswith("]")):
@@ -115,17 +115,13 @@ class TaskSpec:
             TaskError: the file does not exist, fails or defines no such Task, or the task refuses its base.
         """
         if self.base is not None:
-            return replace(self._with_base(self.base), name=self.identifier())
+            return replace(_with_base(self.name, self.base), name=self.identifier())
         if self.name in TASKS:
             return TASKS[self.name]()
         if is_of_family(self.name) and not self.is_own:
             return task_of_family(self.name)
         task: Task = load_object(self.name, what="task", error=TaskError, kind=Task)
         return replace(task, name=self.short_name)
-
-    def _with_base(self, base: int) -> Task:
-        """Return the task with a base. Raise TaskError if the base is out of range."""
-        return TASKS[self.name](base) if self.name in TASKS else task_of_family(self.name, base)
 
     def laid_out(self, largest_scale: int) -> Task:
         """Return the task in its format. Raise TaskError as `plain` does, or if it cannot be aligned."""
@@ -192,6 +188,12 @@ def _load_other(name: str, base: int | None, named: Mapping[str, Callable[..., A
     if base is not None:
         raise TaskError(f"'{name}' has no base to choose")
     return replace(load_object(name, what=what, error=TaskError, kind=kind), name=name.rpartition(":")[2])
+
+
+@lru_cache(maxsize=64)
+def _with_base(name: str, base: int) -> Task:
+    """Return a task of the project with a base, made once. Raise TaskError if the base is out of range."""
+    return TASKS[name](base) if name in TASKS else task_of_family(name, base)
 
 
 def _has_base(name: str) -> bool:

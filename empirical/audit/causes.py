@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lengthgen.empirical.audit.adapter import Adapter, RefusedPosition
-from lengthgen.empirical.audit.embedding import EmbedAdapter
+from lengthgen.empirical.audit.adapters import EmbedAdapter
 from lengthgen.empirical.audit.rotation import RotateAdapter
 from lengthgen.empirical.audit.subject import AuditError
 from lengthgen.infrastructure.userfile import user_code

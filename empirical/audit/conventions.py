@@ -74,6 +74,21 @@ class Convention:
         return self.text.replace("AXIS", str(axis))
 
 
+ROTATE, BIAS, EMBED = Kind.ROTATE, Kind.BIAS, Kind.EMBED
+ARGUMENTS = {ROTATE: "q, k, p", BIAS: "j, i, d=torch.float32", EMBED: "x, p"}
+"""Arguments of the function that the text of a convention gives, by kind; "i, j" if the object takes lengths."""
+
+
+def _convention(
+    kind: Kind, required: set[int], signature: str, body: str, *, by_lengths: bool = False, **more: Any
+) -> Convention:
+    """Return a convention of objects with one of these numbers of required parameters; `body` is that of its text."""
+    text = f"lambda {'i, j' if by_lengths else ARGUMENTS[kind]}: {body}"
+    return Convention(
+        kind=kind, required=frozenset(required), signature=signature, text=text, by_lengths=by_lengths, **more
+    )
+
+
 LAYOUTS = (
     ("[B, H, L, C]", "", "", ""),
     (
@@ -92,12 +107,12 @@ LAYOUTS = (
 def _in_sequence(signature: str, required: int, call: str) -> list[Convention]:
     """Conventions of rotations that number tokens themselves; `call` is the text of a call with a list `x`."""
     return [
-        Convention(
-            signature=signature.format(axes),
-            kind=Kind.ROTATE,
-            required=frozenset({required}),
+        _convention(
+            ROTATE,
+            {required},
+            signature.format(axes),
+            f"{IN_SEQUENCE}(lambda x: [z{undo} for z in {call.format(make)}], [q, k], p)",
             in_sequence=True,
-            text=f"lambda q, k, p: {IN_SEQUENCE}(lambda x: [z{undo} for z in {call.format(make)}], [q, k], p)",
             note=note and f"tokens are numbered along axis {note.format(axes)}",
         )
         for axes, make, undo, note in LAYOUTS
@@ -107,157 +122,101 @@ def _in_sequence(signature: str, required: int, call: str) -> list[Convention]:
 CONVENTIONS = (
     Convention(
         signature="an object with rotate_queries_or_keys(x, offset=...)",
-        kind=Kind.ROTATE,
+        kind=ROTATE,
         method="rotate_queries_or_keys",
         text="lambda q, k, p: tuple(torch.cat([made.rotate_queries_or_keys(x[..., a:b, :], offset=int(p[a])) "
         f"for a, b in {RUNS}], -2) for x in (q, k))",
     ),
-    Convention(
-        signature=ROTATED,
-        kind=Kind.ROTATE,
-        required=frozenset({3}),
-        text="lambda q, k, p: made(q, k, p)",
-    ),
-    Convention(
-        signature="(q, k, positions [B, L]) -> (q, k)",
-        kind=Kind.ROTATE,
-        required=frozenset({3}),
-        text="lambda q, k, p: made(q, k, p.expand(len(q), p.shape[-1]))",
-    ),
-    Convention(
-        signature="(q, k, positions) -> bias [H, L, L]",
-        kind=Kind.BIAS,
-        required=frozenset({3}),
-        text="lambda j, i, d=torch.float32: (lambda b, n: b[..., n:, :n] if b.shape[-1] == b.shape[-2] else b)("
+    _convention(ROTATE, {3}, ROTATED, "made(q, k, p)"),
+    _convention(ROTATE, {3}, "(q, k, positions [B, L]) -> (q, k)", "made(q, k, p.expand(len(q), p.shape[-1]))"),
+    _convention(
+        BIAS,
+        {3},
+        "(q, k, positions) -> bias [H, L, L]",
+        "(lambda b, n: b[..., n:, :n] if b.shape[-1] == b.shape[-2] else b)("
         "made(*[torch.eye(1, C, dtype=d, device=i.device).repeat(*(i.shape[:-1] or (1,)), H, "
         "i.shape[-1] + j.shape[-1], 1)] * 2, torch.cat([i, j], -1)), i.shape[-1])",
     ),
-    Convention(
-        signature="(q, k, positions) -> bias [H, L, L] of their number",
-        kind=Kind.BIAS,
-        required=frozenset({3}),
+    _convention(
+        BIAS,
+        {3},
+        "(q, k, positions) -> bias [H, L, L] of their number",
+        "made(*[torch.eye(1, C).repeat(1, H, j, 1)] * 2, torch.arange(j))[..., -i:, :]",
         by_lengths=True,
-        text="lambda i, j: made(*[torch.eye(1, C).repeat(1, H, j, 1)] * 2, torch.arange(j))[..., -i:, :]",
     ),
-    Convention(
-        signature="(q, k, positions [L, 2]) -> (q, k)",
-        kind=Kind.ROTATE,
-        required=frozenset({3}),
+    _convention(
+        ROTATE,
+        {3},
+        "(q, k, positions [L, 2]) -> (q, k)",
+        f"made(q, k, {ALONG.format(count=2, axis=-1)}(p))",
         coordinates=2,
-        text=f"lambda q, k, p: made(q, k, {ALONG.format(count=2, axis=-1)}(p))",
     ),
-    Convention(
-        signature="(q, k, positions [3, B, L]) -> (q, k)",
-        kind=Kind.ROTATE,
-        required=frozenset({3}),
+    _convention(
+        ROTATE,
+        {3},
+        "(q, k, positions [3, B, L]) -> (q, k)",
+        f"made(q, k, {ALONG.format(count=3, axis=0)}(p if p.ndim > 1 else p[None]))",
         coordinates=3,
-        text=f"lambda q, k, p: made(q, k, {ALONG.format(count=3, axis=0)}(p if p.ndim > 1 else p[None]))",
     ),
-    Convention(
-        signature=PAIRS,
-        kind=Kind.BIAS,
-        required=frozenset({2}),
-        text="lambda j, i, d=torch.float32: made(j, i)",
+    _convention(BIAS, {2}, PAIRS, "made(j, i)"),
+    _convention(ROTATE, {1, 2}, "(x [B, H, L, C], positions) -> x", "(made(q, p), made(k, p))"),
+    _convention(
+        ROTATE,
+        {1},
+        "(x [B, L, H, C], positions or input_pos=) -> x",
+        "tuple(made(x.transpose(1, 2), input_pos=p if p.ndim > 1 else p[None]).transpose(1, 2) for x in (q, k))",
     ),
-    Convention(
-        signature="(x [B, H, L, C], positions) -> x",
-        kind=Kind.ROTATE,
-        required=frozenset({1, 2}),
-        text="lambda q, k, p: (made(q, p), made(k, p))",
+    _convention(
+        ROTATE,
+        {2},
+        "(x [B, L, H, C], positions or input_pos=) -> x",
+        "tuple(made(x.transpose(1, 2), p).transpose(1, 2) for x in (q, k))",
     ),
-    Convention(
-        signature="(x [B, L, H, C], positions or input_pos=) -> x",
-        kind=Kind.ROTATE,
-        required=frozenset({1}),
-        text="lambda q, k, p: tuple(made(x.transpose(1, 2), input_pos=p if p.ndim > 1 else p[None]).transpose(1, 2) "
-        "for x in (q, k))",
-    ),
-    Convention(
-        signature="(x [B, L, H, C], positions or input_pos=) -> x",
-        kind=Kind.ROTATE,
-        required=frozenset({2}),
-        text="lambda q, k, p: tuple(made(x.transpose(1, 2), p).transpose(1, 2) for x in (q, k))",
-    ),
-    Convention(
-        signature="(x [B H, L, C], positions) -> x",
-        kind=Kind.ROTATE,
-        required=frozenset({2}),
-        text="lambda q, k, p: tuple(made(x.flatten(0, 1), p if p.ndim < 2 else p.repeat_interleave(H, 0))"
+    _convention(
+        ROTATE,
+        {2},
+        "(x [B H, L, C], positions) -> x",
+        "tuple(made(x.flatten(0, 1), p if p.ndim < 2 else p.repeat_interleave(H, 0))"
         ".unflatten(0, (-1, H)) for x in (q, k))",
     ),
-    Convention(
-        signature="(x, position_ids) -> (cos, sin)",
-        kind=Kind.ROTATE,
-        required=frozenset({2}),
-        text=f"lambda q, k, p: {HALVES}(*made(q, p if p.ndim > 1 else p[None]), C // 2)",
+    _convention(
+        ROTATE, {2}, "(x, position_ids) -> (cos, sin)", f"{HALVES}(*made(q, p if p.ndim > 1 else p[None]), C // 2)"
     ),
     *_in_sequence("(q {}, k) -> (q, k)", 2, "made(*[y{} for y in x])"),
-    Convention(
-        signature="(x [B, H, L, C], positions [L, 2]) -> x",
-        kind=Kind.ROTATE,
-        required=frozenset({2}),
+    _convention(
+        ROTATE,
+        {2},
+        "(x [B, H, L, C], positions [L, 2]) -> x",
+        f"tuple(made(x, {ALONG.format(count=2, axis=-1)}(p)) for x in (q, k))",
         coordinates=2,
-        text=f"lambda q, k, p: tuple(made(x, {ALONG.format(count=2, axis=-1)}(p)) for x in (q, k))",
     ),
-    Convention(
-        signature="(x, position_ids [3, B, L]) -> (cos, sin)",
-        kind=Kind.ROTATE,
-        required=frozenset({2}),
+    _convention(
+        ROTATE,
+        {2},
+        "(x, position_ids [3, B, L]) -> (cos, sin)",
+        f"{HALVES}(*made(q, {ALONG.format(count=3, axis=0)}(p if p.ndim > 1 else p[None])), C // 2)",
         coordinates=3,
-        text=f"lambda q, k, p: {HALVES}(*made(q, {ALONG.format(count=3, axis=0)}(p if p.ndim > 1 else p[None])), "
-        "C // 2)",
     ),
-    Convention(
-        signature="(x [B, L, D], positions) -> x + e",
-        kind=Kind.EMBED,
-        required=frozenset({2}),
-        text="lambda x, p: made(x, p)",
+    _convention(EMBED, {2}, "(x [B, L, D], positions) -> x + e", "made(x, p)"),
+    _convention(EMBED, {2}, "(x [B, L, D], positions [B, L]) -> x + e", "made(x, p.expand(len(x), p.shape[-1]))"),
+    _convention(
+        ROTATE,
+        {1},
+        "positions -> (cos, sin)",
+        f"{HALVES}(*[torch.cat([t] * (C // t.shape[-1]), -1) for t in made(p)], C // 2)",
     ),
-    Convention(
-        signature="(x [B, L, D], positions [B, L]) -> x + e",
-        kind=Kind.EMBED,
-        required=frozenset({2}),
-        text="lambda x, p: made(x, p.expand(len(x), p.shape[-1]))",
+    _convention(BIAS, {2}, "(number of queries, number of keys) -> bias", "made(i, j)", by_lengths=True),
+    _convention(BIAS, {1}, "scores [B, H, J, I] -> scores + bias", "made(torch.zeros(1, H, i, j))", by_lengths=True),
+    _convention(EMBED, {1}, "positions -> e [L, D]", "x + made(p).reshape(*p.shape, x.shape[-1])"),
+    _convention(
+        EMBED, {1}, "x [B, L, D] -> x + e", f"{IN_SEQUENCE}(lambda x: [made(*x)], [x], p)[0]", in_sequence=True
     ),
-    Convention(
-        signature="positions -> (cos, sin)",
-        kind=Kind.ROTATE,
-        required=frozenset({1}),
-        text=f"lambda q, k, p: {HALVES}(*[torch.cat([t] * (C // t.shape[-1]), -1) for t in made(p)], C // 2)",
-    ),
-    Convention(
-        signature="(number of queries, number of keys) -> bias",
-        kind=Kind.BIAS,
-        required=frozenset({2}),
-        by_lengths=True,
-        text="lambda i, j: made(i, j)",
-    ),
-    Convention(
-        signature="scores [B, H, J, I] -> scores + bias",
-        kind=Kind.BIAS,
-        required=frozenset({1}),
-        by_lengths=True,
-        text="lambda i, j: made(torch.zeros(1, H, i, j))",
-    ),
-    Convention(
-        signature="positions -> e [L, D]",
-        kind=Kind.EMBED,
-        required=frozenset({1}),
-        text="lambda x, p: x + made(p).reshape(*p.shape, x.shape[-1])",
-    ),
-    Convention(
-        signature="x [B, L, D] -> x + e",
-        kind=Kind.EMBED,
-        required=frozenset({1}),
+    _convention(
+        EMBED,
+        {1},
+        "x [L, B, D] -> x + e",
+        f"{IN_SEQUENCE}(lambda x: [made(x[0].transpose(0, 1)).transpose(0, 1)], [x], p)[0]",
         in_sequence=True,
-        text=f"lambda x, p: {IN_SEQUENCE}(lambda x: [made(*x)], [x], p)[0]",
-    ),
-    Convention(
-        signature="x [L, B, D] -> x + e",
-        kind=Kind.EMBED,
-        required=frozenset({1}),
-        in_sequence=True,
-        text=f"lambda x, p: {IN_SEQUENCE}(lambda x: [made(x[0].transpose(0, 1)).transpose(0, 1)], [x], p)[0]",
         note="tokens are numbered along axis 0, right for [L, B, D]: with [B, L, D] positions run over the batch",
     ),
     *_in_sequence("x {} -> x", 1, "[made(y{}) for y in x]"),

@@ -8,13 +8,11 @@ from typing import Any
 import torch
 
 from lengthgen.empirical.audit.adapter import MOVED
-from lengthgen.empirical.audit.agreement import Agreement
-from lengthgen.empirical.audit.codes import Codes
-from lengthgen.empirical.audit.independence import Independence
-from lengthgen.empirical.audit.law import LawViolation, RelativeLawErrors
-from lengthgen.empirical.audit.rounded import rounded_to
+from lengthgen.empirical.audit.added import Slope
+from lengthgen.empirical.audit.independence import Agreement, Independence
+from lengthgen.empirical.audit.position_codes import Codes, rounded_to
+from lengthgen.empirical.audit.relative_law import LawViolation, RelativeLawErrors
 from lengthgen.empirical.audit.rules import RULES, Severity
-from lengthgen.empirical.audit.slope import Slope
 from lengthgen.empirical.audit.subject import Kind, Subject
 
 EPS = {"float32": 2.0**-23, "float16 or TF32": 2.0**-10, "bfloat16": 2.0**-7}

@@ -5,7 +5,7 @@ from typing import Any
 
 from lengthgen.empirical.audit.loading import subjects
 from lengthgen.empirical.audit.models.audit import audit_model
-from lengthgen.empirical.audit.models.own import own_model
+from lengthgen.empirical.audit.models.whole import own_model
 from lengthgen.empirical.audit.report import audit
 from lengthgen.empirical.audit.rules import ORDER, RULES, Severity
 from lengthgen.empirical.audit.subject import AuditError

@@ -20,7 +20,7 @@ import sympy as sp
 import torch
 from torch import Tensor, nn
 
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.empirical.audit.conventions import Convention, bound, by_positions, in_sequences, recognise
 from lengthgen.empirical.audit.subject import CLAIMS, USUAL_CLAIMS, AuditError, Kind, Subject
 from lengthgen.empirical.encodings.base import Content, PositionEncoding, overrides

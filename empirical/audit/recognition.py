@@ -6,13 +6,13 @@ from typing import Any
 
 import torch
 
-from lengthgen.empirical.audit import causes, sinusoids
-from lengthgen.empirical.audit.adapter import Adapter, RefusedPosition
+from lengthgen.empirical.audit import added, causes
+from lengthgen.empirical.audit.adapter import Adapter, RefusedPosition, first_positions
+from lengthgen.empirical.audit.adapters import EmbedAdapter
+from lengthgen.empirical.audit.added import Slope, first_unlike_t5, runs_of
 from lengthgen.empirical.audit.diagnosis import Defect
-from lengthgen.empirical.audit.embedding import EmbedAdapter
-from lengthgen.empirical.audit.grid import first_positions
-from lengthgen.empirical.audit.pairs import BiasAdapter
-from lengthgen.empirical.audit.published import (
+from lengthgen.empirical.audit.pair_adapters import BiasAdapter
+from lengthgen.empirical.audit.published_constants import (
     BY_LENGTH,
     POSITIVE,
     USUAL_BASE,
@@ -27,9 +27,8 @@ from lengthgen.empirical.audit.published import (
 )
 from lengthgen.empirical.audit.rotation import RotateAdapter
 from lengthgen.empirical.audit.rules import RULES
-from lengthgen.empirical.audit.slope import Slope, first_unlike_t5, runs_of
 from lengthgen.empirical.audit.subject import AuditError, Subject
-from lengthgen.empirical.runs.limits import Range
+from lengthgen.infrastructure.settings import Range
 
 ACCURACY = 1e-4
 """Relative accuracy of a frequency that is computed in float32 and read from a map; mistakes exceed it."""
@@ -48,7 +47,7 @@ def describe(reference: Adapter, slope: Slope | None, last: int = 4096) -> dict[
     if slope is not None:
         name = "ALiBi" if slope.rule else "T5's buckets" if slope.t5 else "bias of the distance"
         return {"encoding": name, "slopes": slope.rule, "steps": slope.steps, **(slope.t5 or {})}
-    if isinstance(reference, EmbedAdapter) and (waves := sinusoids.read(reference)) and waves.in_pairs:
+    if isinstance(reference, EmbedAdapter) and (waves := added.read_sinusoids(reference)) and waves.in_pairs:
         return {"encoding": "sinusoids that are added", "published": waves.version(USUAL_BASE)}
     if not isinstance(reference, RotateAdapter):
         return None
@@ -295,8 +294,8 @@ def _buckets_differ(reference: Adapter, stated: Any) -> list[Defect]:
 
 def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:
     """Defects of sinusoids: pairs of two frequencies, or, where a base is stated, another table than the published."""
-    waves = sinusoids.read(reference)
-    if waves and waves.in_pairs and waves.change > sinusoids.UNPAIRED:
+    waves = added.read_sinusoids(reference)
+    if waves and waves.in_pairs and waves.change > added.UNPAIRED:
         says = (
             "the product of two embeddings of one distance changes with the position: sines and cosines do not share "
             "their frequencies"
@@ -318,7 +317,7 @@ def _sinusoids_differ(reference: EmbedAdapter, stated: Any) -> list[Defect]:
             says = f"sinusoids are {name} of base {likely:g}, not of base {base:g}"
             return [Defect(rule="frequencies-unpublished", says=says, first={"all": 1})]
     name, far = min(waves.distances(base).items(), key=lambda pair: float(pair[1].abs().mean()))
-    position, channel = (int(index[0]) for index in (far.abs() > sinusoids.CLOSE).nonzero(as_tuple=True))
+    position, channel = (int(index[0]) for index in (far.abs() > added.CLOSE).nonzero(as_tuple=True))
     value = float(waves.table[position, channel])
     says = (
         f"sinusoids are not the published ones of base {base:g}; the nearest are {name}: channel {channel} at position "

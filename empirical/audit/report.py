@@ -1,20 +1,27 @@
-"""Audit of one subject: measure it in every precision setting and report the defects."""
+"""Audit of one subject: measure it in every precision setting and report the defects. It says where the code stands."""
 
+import ast
+import inspect
+import sys
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import torch
 from torch import nn
 
-from lengthgen.empirical.audit import agreement, causes, codes, independence, law, recognition, slope
+from lengthgen.empirical.audit import added, causes, independence, position_codes, recognition, relative_law
 from lengthgen.empirical.audit.adapter import Adapter, RefusedPosition, Setting
+from lengthgen.empirical.audit.adapters import adapter_for
 from lengthgen.empirical.audit.diagnosis import Defect, SettingMeasures, findings
-from lengthgen.empirical.audit.kinds import adapter_for
-from lengthgen.empirical.audit.pairs import BiasAdapter
+from lengthgen.empirical.audit.pair_adapters import BiasAdapter
 from lengthgen.empirical.audit.reproduction import add_reproductions
 from lengthgen.empirical.audit.rotation import RotateAdapter
 from lengthgen.empirical.audit.rules import Severity
 from lengthgen.empirical.audit.subject import AuditError, Kind, Subject
+from lengthgen.infrastructure.userfile import split_file
 
 DTYPES = {
     "float64": torch.float64,
@@ -88,7 +95,7 @@ def audit(
         on_step(setting.label)
     if not measured:
         raise AuditError(next(iter(refused.values())))
-    shape = slope.measure(reference, offset_reach) if isinstance(reference, BiasAdapter) else None
+    shape = added.measure_slope(reference, offset_reach) if isinstance(reference, BiasAdapter) else None
     frequencies = reference.frequencies if isinstance(reference, RotateAdapter) else None
     defects = findings(
         subject,
@@ -99,7 +106,7 @@ def audit(
         learned=subject.is_trainable(reference.instance),
         broken_law=cause if "relative" in subject.claims else None,
         planes=recognition.planes(reference),
-        has_one_code=bool(codes_reach) and codes.distinct(reference.codes_of_windows(codes_reach)[0]) == 1,
+        has_one_code=bool(codes_reach) and position_codes.distinct(reference.codes_of_windows(codes_reach)[0]) == 1,
     )
     for defect in defects:
         if budget is not None and defect.rule == "angles-in-float32":  # usual, but beyond the budget that was asked for
@@ -155,13 +162,15 @@ def _measure(
     """Measures in one setting, and the error message if per-row positions [B, L] are refused, else None."""
     codes_reach = min(position_reach, offset_reach)
     law_errors = (
-        law.measure(adapter, reference, position_reach=position_reach, offset_reach=offset_reach, budget=budget)
+        relative_law.measure(
+            adapter, reference, position_reach=position_reach, offset_reach=offset_reach, budget=budget
+        )
         if "relative" in adapter.subject.claims
         else None
     )
-    agreements, note = agreement.measure(adapter, reference, codes_reach)
+    agreements, note = independence.measure_patterns(adapter, reference, codes_reach)
     return SettingMeasures(
-        law=law_errors, codes=codes.measure(adapter, reference, codes_reach), agreement=agreements
+        law=law_errors, codes=position_codes.measure(adapter, reference, codes_reach), agreement=agreements
     ), note
 
 
@@ -172,3 +181,63 @@ def _setting_as_json(measures: SettingMeasures) -> dict[str, Any]:
         "codes": measures.codes.as_json(),
         "agreement": {pattern: compared.as_json() for pattern, compared in measures.agreement.items()},
     }
+
+
+def source_of(thing: Any, spec: str = "") -> dict[str, Any] | None:
+    """File and line of the function of an object, or of its class; None for code without a file.
+
+    Args:
+        thing: function, class, or an instance of the class.
+        spec: path/to/file.py:name, by which the user named it. If its code is not in this file, as that of a class of a
+            library is not, the place is that of the name.
+    """
+    try:
+        place = _of_function(thing) or _of_class(thing if isinstance(thing, type) else type(thing))
+        own = split_file(spec)
+        if own and (place is None or Path(place[0]).resolve() != Path(own[0]).resolve()):
+            place = own[0], _line_of_name(own[0], own[1] or "")
+    except Exception:  # its code may raise wherever it is asked for something
+        return None
+    return place and {"file": place[0], "line": place[1]}
+
+
+def _code_of(thing: Any) -> CodeType | None:
+    """Code of a function, also within a method, a partial call or a decorator that keeps what it wraps."""
+    while isinstance(thing, MethodType | partial | staticmethod | classmethod):
+        thing = thing.func if isinstance(thing, partial) else thing.__func__
+    unwrapped = inspect.unwrap(thing) if isinstance(thing, FunctionType) else None
+    return unwrapped.__code__ if isinstance(unwrapped, FunctionType) else None
+
+
+def _of_function(thing: Any) -> tuple[str, int] | None:
+    code = _code_of(thing)
+    return code and (code.co_filename, code.co_firstlineno)
+
+
+def _of_class(kind: type) -> tuple[str, int] | None:
+    """File and line of a class: the innermost one in the file around its first method, else one of its name."""
+    codes = [code for code in map(_code_of, vars(kind).values()) if code and Path(code.co_filename).is_file()]
+    file = codes[0].co_filename if codes else getattr(sys.modules.get(kind.__module__), "__file__", None)
+    if file is None:
+        return None
+    classes = [node for node in ast.walk(_tree(file)) if isinstance(node, ast.ClassDef) and node.name == kind.__name__]
+    first = codes[0].co_firstlineno if codes else 0
+    around = [node for node in classes if node.lineno <= first <= (node.end_lineno or 0)] or classes
+    return file, around[-1].lineno if around else max(first, 1)
+
+
+def _line_of_name(file: str, name: str) -> int:
+    """Line at the top level of a file that last defines a name; 1 if there is none."""
+    lines = [1]
+    for node in _tree(file).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined = {node.name}
+        else:
+            defined = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and type(part.ctx) is ast.Store}
+        if name in defined:
+            lines.append(node.lineno)
+    return lines[-1]
+
+
+def _tree(file: str) -> ast.Module:
+    return ast.parse(Path(file).read_bytes())

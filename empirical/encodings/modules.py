@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.encodings import EncodingSpec, parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import EncodingSpec, parse_encoding, relation_of
 from lengthgen.empirical.encodings.base import Content, PositionEncoding, overrides
 from lengthgen.empirical.encodings.relations import Relational
 from lengthgen.infrastructure.discovery import sibling_modules
@@ -76,7 +76,7 @@ def label_relation(spec: EncodingSpec, circuit: Circuit | None) -> Relation | No
     """Relation whose labels the module reads, for a circuit; None if the module reads no labels.
 
     Raises:
-        EncodingError, RelationError: see `lengthgen.circuits.encodings.relation_of`.
+        EncodingError, RelationError: see `lengthgen.circuits.encoding_spec.relation_of`.
     """
     origin = spec.record.drawn_from
     if origin:

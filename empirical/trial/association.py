@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lengthgen.empirical.experiment.judge import confusion
 from lengthgen.empirical.trial.conjecture import JudgedCell
 
 MOST_ARRANGEMENTS = 50_000
@@ -42,22 +43,22 @@ class Permutation:
 
 def table(cells: Sequence[JudgedCell]) -> dict[str, int]:
     """Count cells in the 2x2 table by prediction and by the majority of their fitting runs; the rest separately."""
-    names = {True: "yes", False: "no"}
-    counts = dict.fromkeys(("yes_yes", "yes_no", "no_yes", "no_no", "not_observed", "no_prediction"), 0)
-    for cell in cells:
-        if cell.predicted is None:
-            counts["no_prediction"] += 1
-        elif cell.observed is None:
-            counts["not_observed"] += 1
-        else:
-            counts[f"{names[cell.predicted]}_{names[cell.observed]}"] += 1
-    return counts
+    counted = confusion((cell.predicted, cell.observed) for cell in cells)
+    without = sum(cell.predicted is None for cell in cells)
+    return {
+        "yes_yes": counted["right_yes"],
+        "yes_no": counted["wrong_yes"],
+        "no_yes": counted["wrong_no"],
+        "no_no": counted["right_no"],
+        "not_observed": len(cells) - without - sum(counted.values()),
+        "no_prediction": without,
+    }
 
 
 def agreement(counts: dict[str, int]) -> float | None:
     """Share of observed cells that agree with their prediction; None if none is observed."""
-    observed = sum(counts[key] for key in ("yes_yes", "yes_no", "no_yes", "no_no"))
-    return (counts["yes_yes"] + counts["no_no"]) / observed if observed else None
+    right, wrong = counts["yes_yes"] + counts["no_no"], counts["yes_no"] + counts["no_yes"]
+    return right / (right + wrong) if right + wrong else None
 
 
 def misclassified(cells: Sequence[JudgedCell]) -> list[JudgedCell]:
@@ -117,7 +118,7 @@ def _arrays(cells: Sequence[JudgedCell]) -> tuple[NDArray[np.int64], NDArray[np.
     """
     predicted_keys = [cell.key for cell in cells if cell.predicted is not None]
     tasks, formats, encodings = ({key[part]: None for key in predicted_keys} for part in range(3))
-    places = [{name: place for place, name in enumerate(names)} for names in (tasks, formats, encodings)]
+    places = [dict(zip(names, range(len(names)), strict=True)) for names in (tasks, formats, encodings)]
     predicted, observed = np.zeros((2, *map(len, places)), dtype=np.int64)
     sign = {True: 1, False: -1, None: 0}
     for cell in cells:
@@ -131,18 +132,15 @@ def _arrangements(
     tasks: int, encodings: int, move_tasks: bool, move_encodings: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
     """Orders of tasks and of encodings, one row per arrangement, the observed one first; and True if these are all."""
-    sizes, moves = (tasks, encodings), (move_tasks, move_encodings)
-    exact = prod(factorial(size) for size, move in zip(sizes, moves, strict=True) if move) <= MOST_ARRANGEMENTS
+    axes = ((tasks, move_tasks), (encodings, move_encodings))
+    exact = prod(factorial(size) for size, move in axes if move) <= MOST_ARRANGEMENTS
     if exact:
-        orders_of_axis = [
-            list(permutations(range(size))) if move else [range(size)] for size, move in zip(sizes, moves, strict=True)
-        ]
-        rows = list(product(*orders_of_axis))
-        orders = [np.array([row[part] for row in rows], dtype=np.int64).reshape(len(rows), -1) for part in (0, 1)]
-    else:
-        draw = np.random.default_rng(0)
-        orders = [np.tile(np.arange(size), (DRAWN, 1)) for size in sizes]
-        for order, move in zip(orders, moves, strict=True):
-            if move:
-                order[1:] = draw.permuted(order[1:], axis=1)
-    return orders[0], orders[1], exact
+        rows = list(product(*(list(permutations(range(size))) if move else [range(size)] for size, move in axes)))
+        first, second = (np.array(orders, dtype=np.int64).reshape(len(rows), -1) for orders in zip(*rows, strict=True))
+        return first, second, exact
+    draw = np.random.default_rng(0)
+    first, second = (np.tile(np.arange(size), (DRAWN, 1)) for size, _ in axes)
+    for orders, (_, move) in zip((first, second), axes, strict=True):
+        if move:
+            orders[1:] = draw.permuted(orders[1:], axis=1)
+    return first, second, exact

@@ -5,8 +5,7 @@ scales says nothing about generalization: it is the third outcome. Experiments c
 
 The verdict ([F]). The conjecture is about what is possible, a run shows what happened. So a cell is defined to
 generalize iff more than half of all fitting runs would. The evidence of a cell's fitting runs against each direction is
-an e-value (`lengthgen.empirical.statistics.e_values`), which stays valid however many runs are added and whenever one
-stops:
+an e-value (`empirical.experiment.judge`), which stays valid however many runs are added and whenever one stops:
 
 - refuted: the e-value against the prediction is large enough;
 - consistent: the e-value for it is;
@@ -26,14 +25,15 @@ run generalizes (more than 5% do), and whether nearly all do (more than 90%).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
+from typing import Any, NamedTuple
 
-from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.prediction_record import Prediction
-from lengthgen.empirical.statistics.e_values import Estimand, Evidence, decides, e_bh
-from lengthgen.empirical.statistics.shares import ALPHA, Share, share
-from lengthgen.empirical.trial.outcomes import Checkpoint, History, RunOutcome, outcome
+from lengthgen.circuits.search.wirings import Mode
+from lengthgen.empirical.experiment.judge import ALPHA, Estimand, Evidence, Share, decides, e_bh, share
+from lengthgen.empirical.experiment.outcome import Checkpoint, History, Outcome, RunOutcome, outcome
 from lengthgen.infrastructure.errors import LengthgenError
 
 FEWEST = 3
@@ -87,7 +87,7 @@ class Criteria:
         size: model size; cells of other sizes are left out.
         checkpoint: checkpoint of a run that is judged.
         mode: operator mode of the predictions.
-        rule: one of `lengthgen.circuits.prediction_record.RULES`.
+        rule: one of `circuits.prediction_record.RULES`.
     """
 
     threshold: float
@@ -105,8 +105,6 @@ class JudgedCell:
         predicted: True if the criteria's rule predicts that the cell generalizes; None without a prediction.
         expected_break: first scale at which the rule expects a failure; None if it expects none, or names no scale.
         verdict: see the module's docstring.
-        e_against, e_for: e-value against (for) the prediction, with the majority of all such runs in question; None
-            without a prediction or with fewer than FEWEST fitting runs.
         post_hoc: True if the rule answers, but had not answered when the predictions were frozen.
     """
 
@@ -115,35 +113,64 @@ class JudgedCell:
     predicted: bool | None
     expected_break: float | None
     outcomes: tuple[RunOutcome, ...]
-    fit: Share
-    generalizes_given_fit: Share
-    generalizes: Share
-    verdict: str
-    e_against: float | None
-    e_for: float | None
     predicted_before_training: bool
     post_hoc: bool
+    verdict: str = ""
+
+    @cached_property
+    def outcome(self) -> Outcome[CellKey]:
+        """Outcome of the cell."""
+        failures = (run.first_failure for run in self.outcomes if run.fits)
+        return Outcome(cell=self.key, runs=len(self.outcomes), failures=tuple(failures))
+
+    @property
+    def shares(self) -> dict[str, Share]:
+        """Shares of runs that fit, of those that generalize among the fitting ones, and among all, by name."""
+        runs, fit, generalize = self.outcome.runs, self.outcome.fit, self.outcome.generalize
+        return {
+            "fit": share(fit, runs),
+            "generalizes_given_fit": share(generalize, fit),
+            "generalizes": share(generalize, runs),
+        }
 
     @property
     def observed(self) -> bool | None:
         """True if most of the fitting runs generalize; None with fewer than FEWEST fitting runs or with a tie."""
-        successes, trials = self.generalizes_given_fit.successes, self.generalizes_given_fit.trials
-        return None if trials < FEWEST or 2 * successes == trials else 2 * successes > trials
+        return self.outcome.observed if self.outcome.fit >= FEWEST else None
+
+    @cached_property
+    def majority(self) -> Evidence | None:
+        """Evidence on what most such runs do; None without a prediction or with fewer than FEWEST fitting runs."""
+        return None if self.predicted is None or self.outcome.fit < FEWEST else self._evidence(Estimand.MAJORITY)
+
+    @property
+    def e_for(self) -> float | None:
+        """E-value for the prediction."""
+        return None if self.majority is None else self.majority.that(bool(self.predicted))
+
+    @property
+    def e_against(self) -> float | None:
+        """E-value against the prediction."""
+        return None if self.majority is None else self.majority.that(not self.predicted)
 
     @property
     def decided(self) -> bool:
         """True if the verdict is refuted or consistent."""
         return self.verdict in ("refuted", "consistent")
 
-    def estimates(self) -> dict[str, dict[str, float | bool | None]]:
+    def answers(self, estimand: Estimand) -> bool | None:
+        """Answer that the fitting runs of the cell alone give to a question; None if they decide nothing."""
+        return decides(self._evidence(estimand)) if self.outcome.fit >= FEWEST else None
+
+    def estimates(self) -> dict[str, dict[str, Any]]:
         """Return, by question, the e-values for a share above and below its threshold, and the answer they decide."""
-        counts = self.generalizes_given_fit
-        answers = {}
-        for estimand in Estimand:
-            evidence = estimand.evidence(counts.successes, counts.trials)
-            answer = _answer(evidence, counts.trials)
-            answers[estimand.name.lower()] = {"above": evidence.above, "below": evidence.below, "answer": answer}
-        return answers
+        return {
+            estimand.name.lower(): vars(self._evidence(estimand)) | {"answer": self.answers(estimand)}
+            for estimand in Estimand
+        }
+
+    def _evidence(self, estimand: Estimand) -> Evidence:
+        return estimand.evidence(self.outcome.generalize, self.outcome.fit)
 
 
 def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCell]:
@@ -153,77 +180,77 @@ def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCe
         TrialError: no cell has that size.
         StoreError: a run lacks a measurement.
     """
-    chosen = [entry for entry in evidence if entry.key.size == criteria.size]
-    if not chosen:
+    cells = [_observed(entry, criteria) for entry in evidence if entry.key.size == criteria.size]
+    if not cells:
         sizes = ", ".join(dict.fromkeys(entry.key.size for entry in evidence)) or "none"
         raise TrialError(f"no cell has the model size '{criteria.size}': the cells have {sizes}")
-    outcomes = [_outcomes(entry, criteria) for entry in chosen]
-    predictions = [entry.predictions.get(criteria.mode) for entry in chosen]
-    predicted = [prediction.says(criteria.rule) if prediction else None for prediction in predictions]
-    fitting = [sum(run.fits for run in runs) for runs in outcomes]
-    successes = [sum(bool(run.generalizes) for run in runs) for runs in outcomes]
-    tested = [index for index in range(len(chosen)) if predicted[index] is not None and fitting[index] >= FEWEST]
-    evidence_of = {i: Estimand.MAJORITY.evidence(successes[i], fitting[i]) for i in tested}
-    e_for = {i: _in_direction(evidence_of[i], yes=bool(predicted[i])) for i in tested}
-    e_against = {i: _in_direction(evidence_of[i], yes=not predicted[i]) for i in tested}
-    consistent = {i for i, decided in zip(tested, e_bh(list(e_for.values()), ALPHA), strict=True) if decided}
-    refuted = {i for i, decided in zip(tested, e_bh(list(e_against.values()), ALPHA), strict=True) if decided}
-    return [
-        JudgedCell(
-            key=entry.key,
-            prediction=predictions[i],
-            predicted=predicted[i],
-            expected_break=prediction.expects_failure_at(criteria.rule) if (prediction := predictions[i]) else None,
-            outcomes=outcomes[i],
-            fit=share(fitting[i], len(outcomes[i])),
-            generalizes_given_fit=share(successes[i], fitting[i]),
-            generalizes=share(successes[i], len(outcomes[i])),
-            verdict=_verdict(predicted[i], successes[i], fitting[i], refuted=i in refuted, consistent=i in consistent),
-            e_against=e_against.get(i),
-            e_for=e_for.get(i),
-            predicted_before_training=entry.predicted_before_training,
-            post_hoc=predicted[i] is not None and (criteria.mode, criteria.rule) not in entry.frozen_rules,
+    tested = [(place, cell.predicted, cell.majority) for place, cell in enumerate(cells) if cell.majority]
+    refuted, consistent = (
+        {tested[at][0] for at, rejected in enumerate(e_bh(values)) if rejected}
+        for values in (
+            [majority.that(not predicted) for _, predicted, majority in tested],
+            [majority.that(bool(predicted)) for _, predicted, majority in tested],
         )
-        for i, entry in enumerate(chosen)
+    )
+    return [
+        replace(cell, verdict=_verdict(cell, refuted=place in refuted, consistent=place in consistent))
+        for place, cell in enumerate(cells)
     ]
 
 
-def _outcomes(evidence: CellEvidence, criteria: Criteria) -> tuple[RunOutcome, ...]:
-    """Outcomes of the runs of a cell."""
-    return tuple(
-        outcome(history, threshold=criteria.threshold, checkpoint=criteria.checkpoint) for history in evidence.runs
+def _observed(entry: CellEvidence, criteria: Criteria) -> JudgedCell:
+    """Return a cell with its prediction and its outcomes, and without its verdict, which depends on other cells."""
+    prediction, rule = entry.predictions.get(criteria.mode), criteria.rule
+    predicted = prediction.says(rule) if prediction else None
+    return JudgedCell(
+        key=entry.key,
+        prediction=prediction,
+        predicted=predicted,
+        expected_break=prediction.expects_failure_at(rule) if prediction else None,
+        outcomes=tuple(
+            outcome(history, threshold=criteria.threshold, checkpoint=criteria.checkpoint) for history in entry.runs
+        ),
+        predicted_before_training=entry.predicted_before_training,
+        post_hoc=predicted is not None and (criteria.mode, rule) not in entry.frozen_rules,
     )
+
+
+def _verdict(cell: JudgedCell, *, refuted: bool, consistent: bool) -> str:
+    """Name the verdict; the majority cannot be decided both ways."""
+    if cell.predicted is None:
+        return "no prediction"
+    if not cell.outcome.fit:
+        return "not learnt"
+    if refuted or consistent:
+        return "refuted" if refuted else "consistent"
+    mixed = cell.answers(Estimand.POSSIBLE) and cell.answers(Estimand.NEARLY_ALL) is False
+    return "mixed" if mixed else "undecided (power)"
 
 
 def unanimous_runs(cells: int = 1) -> int:
     """Smallest number of fitting runs that decide a cell if they agree, whatever the other of so many cells do."""
-    runs = FEWEST
-    while Estimand.MAJORITY.evidence(runs, runs).above < cells / ALPHA:
-        runs += 1
-    return runs
+    return next(runs for runs in count(FEWEST) if Estimand.MAJORITY.evidence(runs, runs).above >= cells / ALPHA)
 
 
-def _in_direction(evidence: Evidence, *, yes: bool) -> float:
-    """E-value for "most runs generalize", or for the opposite."""
-    return evidence.above if yes else evidence.below
+def lacking_runs(cells: Sequence[JudgedCell]) -> list[int | None]:
+    """Fewest further fitting runs with one outcome that would decide each cell if the other cells stay as they are.
+
+    The cells are those that were judged together, since e-BH decides them together. The outcome is the one that
+    decides sooner. None for a cell that is decided or has no prediction.
+    """
+    return [None if cell.decided or cell.predicted is None else _lacking(cell, cells) for cell in cells]
 
 
-def _answer(evidence: Evidence, fitting: int) -> bool | None:
-    """Answer that the fitting runs of a cell alone give to a question; None if they decide nothing."""
-    return decides(evidence, ALPHA) if fitting >= FEWEST else None
+def _lacking(cell: JudgedCell, cells: Sequence[JudgedCell]) -> int:
+    fit, generalize = cell.outcome.fit, cell.outcome.generalize
+    others = [other for other in cells if other is not cell]
+    others_for = [other.e_for for other in others if other.e_for is not None]
+    others_against = [other.e_against for other in others if other.e_against is not None]
 
+    def decide(more: int, success: bool) -> bool:
+        """True if so many further runs with this outcome decide the cell."""
+        evidence = Estimand.MAJORITY.evidence(generalize + more * success, fit + more)
+        e_for, e_against = evidence.that(bool(cell.predicted)), evidence.that(not cell.predicted)
+        return e_bh([e_for, *others_for])[0] or e_bh([e_against, *others_against])[0]
 
-def _verdict(predicted: bool | None, successes: int, fitting: int, *, refuted: bool, consistent: bool) -> str:
-    """Name the verdict; the majority cannot be decided both ways."""
-    if predicted is None:
-        return "no prediction"
-    if not fitting:
-        return "not learnt"
-    if refuted:
-        return "refuted"
-    if consistent:
-        return "consistent"
-    some, nearly_all = (
-        _answer(estimand.evidence(successes, fitting), fitting) for estimand in (Estimand.POSSIBLE, Estimand.NEARLY_ALL)
-    )
-    return "mixed" if some and nearly_all is False else "undecided (power)"
+    return next(more for more in count(max(1, FEWEST - fit)) if decide(more, True) or decide(more, False))

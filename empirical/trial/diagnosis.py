@@ -12,17 +12,14 @@ from statistics import fmean, median
 from typing import Any
 
 from lengthgen.circuits.prediction_record import RULES
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.statistics.breaking import breaking_scale
+from lengthgen.empirical.experiment.metrics import Measurement
+from lengthgen.empirical.experiment.outcome import History, by_checkpoint
 from lengthgen.empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell
-from lengthgen.empirical.trial.outcomes import History, by_checkpoint
 
 FEWEST = 20
 """Smallest number of test samples, over all runs, from which a share is computed."""
 FALL = 0.1
 """Smallest relative drop of the training loss between the last two checkpoints that counts as still falling."""
-STEPS = ("seen_steps", "seen_right", "unseen_right")
-"""Names of shares: steps whose entry was met in training; right steps among these; right steps among the others."""
 FLOOR = 1e-3
 """Training loss (nats per token) below which a further drop means nothing."""
 
@@ -45,51 +42,43 @@ class _Case:
     criteria: Criteria
     wrong: dict[str, bool]
 
+    @property
+    def may_be_coverage(self) -> bool:
+        """True if coverage may explain the disagreement.
 
-def disagreements(cell: JudgedCell) -> dict[str, bool]:
+        A cell that generalizes although its complexity grows was not predicted to fail for lack of coverage.
+        """
+        return bool(self.wrong) and not (self.cell.observed and "literal" in self.wrong)
+
+
+def disagreements(cell: JudgedCell, rules: Iterable[str] = RULES) -> dict[str, bool]:
     """Rules that contradict the observation, with their answers."""
-    return _contradicted(cell, RULES)
-
-
-def _contradicted(cell: JudgedCell, rules: Iterable[str]) -> dict[str, bool]:
-    """Rules among the given ones that contradict the observation, with their answers."""
-    answers = {rule: cell.prediction.says(rule) if cell.prediction else None for rule in rules}
-    return {
-        rule: answer
-        for rule, answer in answers.items()
-        if answer is not None and cell.observed is not None and answer != cell.observed
-    }
+    if cell.prediction is None or cell.observed is None:
+        return {}
+    answers = {rule: cell.prediction.says(rule) for rule in rules}
+    return {rule: answer for rule, answer in answers.items() if answer is not None and answer != cell.observed}
 
 
 def diagnose(cell: JudgedCell, evidence: CellEvidence, criteria: Criteria) -> list[Finding]:
     """Findings on one cell; none if the forecast, coverage and the literal rule agree with the observation."""
-    wrong = _contradicted(cell, ("forecast", "coverage", "literal"))
+    wrong = disagreements(cell, ("forecast", "coverage", "literal"))
     case = _Case(cell=cell, runs=evidence.runs, criteria=criteria, wrong=wrong)
-    if cell.fit.successes and not case.wrong:
+    if cell.outcome.fit and not wrong:
         return []
     return [finding for diagnosis in FINDINGS if (finding := diagnosis(case))] or [_unexplained(case)]
 
 
 def _not_fitted(case: _Case) -> Finding | None:
     """Finding if no run fits: how near the runs are, and whether they still approach."""
-    if case.cell.fit.successes:
+    if case.cell.outcome.fit:
         return None
-    checkpoints = [by_checkpoint(rows) for _, rows in case.runs]
-    worst = [
-        min(scores[max(scores)][scale].exact_match for scale in run.train)
-        for (run, _), scores in zip(case.runs, checkpoints, strict=True)
+    shares = [
+        {epoch: [scores[scale].exact_match for scale in run.train] for epoch, scores in by_checkpoint(rows).items()}
+        for run, rows in case.runs
     ]
-    course = [
-        (
-            epoch,
-            median(
-                fmean(scores[epoch][scale].exact_match for scale in run.train)
-                for (run, _), scores in zip(case.runs, checkpoints, strict=True)
-                if epoch in scores
-            ),
-        )
-        for epoch in sorted({epoch for scores in checkpoints for epoch in scores})
-    ]
+    worst = [min(of_run[max(of_run)]) for of_run in shares]
+    epochs = sorted({epoch for of_run in shares for epoch in of_run})
+    course = [[epoch, median(fmean(of_run[epoch]) for of_run in shares if epoch in of_run)] for epoch in epochs]
     change = course[-1][1] - course[-2][1] if len(course) > 1 else None
     since = "" if change is None else f" ({change:+.2f} since the checkpoint before)"
     complexity = None if case.cell.prediction is None else case.cell.prediction.complexity_train
@@ -99,7 +88,7 @@ def _not_fitted(case: _Case) -> Finding | None:
         says=f"exact match {course[-1][1]:.2f} over the training scales{since}, {median(worst):.2f} at the worst "
         f"(medians; best run {max(worst):.2f}){why}",
         evidence={
-            "course": [list(point) for point in course],
+            "course": course,
             "change": change,
             "worst_scale_median": median(worst),
             "worst_scale_best_run": max(worst),
@@ -108,20 +97,12 @@ def _not_fitted(case: _Case) -> Finding | None:
     )
 
 
-def _may_be_coverage(case: _Case) -> bool:
-    """True if coverage may explain the disagreement.
-
-    A cell that generalizes although its complexity grows was not predicted to fail for lack of coverage.
-    """
-    return bool(case.wrong) and not (case.cell.observed and "literal" in case.wrong)
-
-
 def _label_coverage(case: _Case) -> Finding | None:
     """Finding if some labels never occur in training, which decides the rule's answer."""
     prediction = case.cell.prediction
-    if not _may_be_coverage(case) or prediction is None or prediction.labels_covered is not False:
+    if not case.may_be_coverage or prediction is None or prediction.labels_covered is not False:
         return None
-    observed = breaking_scale(run.first_failure for run in case.cell.outcomes if run.fits)
+    observed = case.cell.outcome.breaks_at
     ending = "the runs generalize all the same" if observed is None else f"the runs break at scale {observed:g}"
     return Finding(
         kind="label coverage",
@@ -136,7 +117,7 @@ def _operator_coverage(case: _Case) -> Finding | None:
 
     It looks where runs fail, or, if most runs generalize, at all scales.
     """
-    if not _may_be_coverage(case):
+    if not case.may_be_coverage:
         return None
     threshold = case.criteria.threshold
     scales = _by_scale(case)
@@ -170,33 +151,40 @@ def _operator_coverage(case: _Case) -> Finding | None:
 
 def _by_scale(case: _Case) -> list[dict[str, Any]]:
     """Seen and unseen samples at scales beyond training where fitting runs fail; at all of them if most solve all."""
-    counts: dict[int, dict[str, list[Any]]] = {}
-    for (run, rows), outcome in zip(case.runs, case.cell.outcomes, strict=True):
-        if not outcome.fits or outcome.generalizes != case.cell.observed:
-            continue
-        for scale in set(run.test) - set(run.train):
-            if outcome.generalizes or outcome.exact_match[scale] < case.criteria.threshold:
-                row = by_checkpoint(rows)[outcome.epoch][scale]
-                samples = run.evaluation.samples
-                seen = round(row.seen_samples * samples)
-                right = round(row.exact_match_seen * seen) if seen else 0
-                scale_counts = counts.setdefault(scale, {"seen": [0, 0], "unseen": [0, 0], "steps": []})
-                scale_counts["steps"].append((row.seen_steps, row.token_accuracy_seen, _unseen_right(row)))
-                scale_counts["seen"] = [scale_counts["seen"][0] + right, scale_counts["seen"][1] + seen]
-                rest = round(row.exact_match * samples) - right
-                scale_counts["unseen"] = [scale_counts["unseen"][0] + rest, scale_counts["unseen"][1] + samples - seen]
-    return [
-        {"scale": scale}
-        | {name: _mean(values) for name, values in zip(STEPS, zip(*scale_counts["steps"], strict=True), strict=True)}
-        | {kind: _exact_match_counts(*scale_counts[kind]) for kind in ("seen", "unseen")}
-        for scale, scale_counts in sorted(counts.items())
+    rows: dict[int, list[tuple[Measurement, int]]] = {}
+    for (run, metrics), outcome in zip(case.runs, case.cell.outcomes, strict=True):
+        if outcome.fits and outcome.generalizes == case.cell.observed:
+            for scale in set(run.test) - set(run.train):
+                if outcome.generalizes or outcome.exact_match[scale] < case.criteria.threshold:
+                    row = by_checkpoint(metrics)[outcome.epoch][scale]
+                    rows.setdefault(scale, []).append((row, run.evaluation.samples))
+    return [_seen_and_unseen(scale, rows[scale]) for scale in sorted(rows)]
+
+
+def _seen_and_unseen(scale: int, measured: Sequence[tuple[Measurement, int]]) -> dict[str, Any]:
+    """Samples of some runs at one scale whose steps were all met in training, and the others.
+
+    With them the means of three shares: steps whose entry was met in training; right steps among these; right steps
+    among the others.
+
+    Args:
+        scale: the scale.
+        measured: metrics of each run, with its number of samples.
+    """
+    seen = [round(row.seen_samples * samples) for row, samples in measured]
+    right_seen = [
+        round(row.exact_match_seen * count) if count else 0 for (row, _), count in zip(measured, seen, strict=True)
     ]
-
-
-def _share(scales: Sequence[dict[str, Any]], name: str) -> str:
-    """Mean of a share over the scales, as text."""
-    mean = _mean(row[name] for row in scales)
-    return "none" if mean is None else f"{mean:.2f}"
+    right = sum(round(row.exact_match * samples) for row, samples in measured)
+    samples = sum(samples for _, samples in measured)
+    return {
+        "scale": scale,
+        "seen_steps": _mean(row.seen_steps for row, _ in measured),
+        "seen_right": _mean(row.token_accuracy_seen for row, _ in measured),
+        "unseen_right": _mean(_unseen_right(row) for row, _ in measured),
+        "seen": _exact_match_counts(sum(right_seen), sum(seen)),
+        "unseen": _exact_match_counts(right - sum(right_seen), samples - sum(seen)),
+    }
 
 
 def _unseen_right(row: Measurement) -> float:
@@ -210,6 +198,12 @@ def _mean(values: Iterable[float | None]) -> float | None:
     """Mean of the values that are numbers; None if none is."""
     numbers = [value for value in values if value is not None and not isnan(value)]
     return fmean(numbers) if numbers else None
+
+
+def _share(scales: Sequence[dict[str, Any]], name: str) -> str:
+    """Mean of a share over the scales, as text."""
+    mean = _mean(row[name] for row in scales)
+    return "none" if mean is None else f"{mean:.2f}"
 
 
 def _pooled(scales: Sequence[dict[str, Any]], kind: str) -> dict[str, Any]:
@@ -230,17 +224,17 @@ def _ratio(pooled: dict[str, Any]) -> str:
 def _optimisation(case: _Case) -> Finding | None:
     """Finding if chance or too little training may decide: seeds or checkpoints disagree, or the loss still falls."""
     cell, sentences = case.cell, []
-    fitting = cell.generalizes_given_fit
-    if 0 < fitting.successes < fitting.trials:
-        sentences.append(f"{fitting.successes} of {fitting.trials} fitting runs generalize")
-    evidence: dict[str, Any] = {"generalize": fitting.successes, "fit": fitting.trials}
+    generalize, fit = cell.outcome.generalize, cell.outcome.fit
+    if 0 < generalize < fit:
+        sentences.append(f"{generalize} of {fit} fitting runs generalize")
+    evidence: dict[str, Any] = {"generalize": generalize, "fit": fit}
     if not cell.observed:
         failing = [
             (run, by_checkpoint(rows))
             for (run, rows), outcome in zip(case.runs, cell.outcomes, strict=True)
-            if not outcome.generalizes and (outcome.fits or not fitting.trials)
+            if not outcome.generalizes and (outcome.fits or not fit)
         ]
-        wanted, scales = ("every scale", "test") if fitting.trials else ("every training scale", "train")
+        wanted, scales = ("every scale", "test") if fit else ("every training scale", "train")
         elsewhere = sum(
             any(
                 all(scores[scale].exact_match >= case.criteria.threshold for scale in getattr(run, scales))

@@ -14,13 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.prediction_record import PREDICTION, RULES, Prediction
-from lengthgen.empirical.runs.profile import Model
-from lengthgen.empirical.runs.protocol import Cell, Protocol
-from lengthgen.empirical.runs.run import Run, plan
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.verdict.seeds import derived_seed, frozen_digest
+from lengthgen.circuits.search.wirings import Mode
+from lengthgen.empirical.experiment.freeze import SeededCell, frozen_digest
+from lengthgen.empirical.experiment.protocol import Cell, Model, Protocol
+from lengthgen.empirical.experiment.run import Run, plan
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.infrastructure.shapes import (
     COUNT,
@@ -58,7 +57,7 @@ _FROZEN = record(
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrozenCell:
+class FrozenCell(SeededCell):
     """Cell of one model size with everything that its seeds derive from.
 
     Attributes:
@@ -71,24 +70,20 @@ class FrozenCell:
     cell: Mapping[str, Any]
     rules: Mapping[str, Any]
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of all the above."""
-        return frozen_digest({"protocol": self.preregistration, "cell": self.cell, "rules": self.rules})
+    @property
+    def content(self) -> dict[str, Any]:
+        """All the above."""
+        return {"protocol": self.preregistration, "cell": self.cell, "rules": self.rules}
 
-    @cached_property
+    @property
     def name(self) -> str:
-        """Name of the cell in its seeds."""
+        """Task, base, format, encoding and model."""
         return "/".join(str(self.cell[key]) for key in ("task", "base", "format", "encoding", "model"))
 
     @property
     def answered(self) -> frozenset[tuple[str, str]]:
         """Rules with a frozen answer, as (mode, rule)."""
         return frozenset((mode, rule) for mode in Mode for rule in RULES if rule_name(mode, rule) in self.rules)
-
-    def seed(self, index: int) -> int:
-        """Seed of the run with this index, from 0."""
-        return derived_seed(self.digest, self.name, index)
 
     def runs(self, any_run: Run, count: int) -> list[Run]:
         """Return the first runs of the cell, given any run of it."""
@@ -140,15 +135,12 @@ class Frozen:
             DamagedFile: the file has changed since it was written.
         """
         records = _records(path)
-        stored = _stored_rules(records, protocol)
-        fixed = preregistration(protocol)
-        cells = {}
-        for (cell, model), [run] in plan(protocol, count=1).items():
-            description = _description(cell, model, run)
-            present = answers(predictions[cell])
+        stored, fixed, cells = _stored_rules(records, protocol), preregistration(protocol), {}
+        for key, [run] in plan(protocol, count=1).items():
+            present, description = answers(predictions[key[0]]), _description(*key, run)
             rules = stored.get(frozen_digest(description), {})
             kept = rules if rules and rules.items() <= present.items() else present
-            cells[cell, model] = FrozenCell(preregistration=fixed, cell=description, rules=kept)
+            cells[key] = FrozenCell(preregistration=fixed, cell=description, rules=kept)
         frozen = cls(protocol=protocol, cells=cells)
         if frozen.as_json() not in records[-1:]:
             write_sealed_json(path, {"frozen": [*records, frozen.as_json()]})
@@ -238,12 +230,11 @@ def frozen_cells(
         DamagedFile: the record of what was frozen has changed since it was written.
     """
     stored = {} if out is None else _stored_rules(_records(out / protocol.name / FILE), protocol)
-    fixed = preregistration(protocol)
-    frozen = {}
-    for (cell, model), [first, *_] in runs.items():
-        description = _description(cell, model, first)
+    fixed, frozen = preregistration(protocol), {}
+    for key, [first, *_] in runs.items():
+        description = _description(*key, first)
         if rules := stored.get(frozen_digest(description)):
-            frozen[cell, model] = FrozenCell(preregistration=fixed, cell=description, rules=rules)
+            frozen[key] = FrozenCell(preregistration=fixed, cell=description, rules=rules)
     return frozen
 
 

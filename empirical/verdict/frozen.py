@@ -9,13 +9,14 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.tasks import TaskSpec, parse_task
-from lengthgen.empirical.runs.data import TEST, examples
-from lengthgen.empirical.verdict.pairs import hash_order
-from lengthgen.empirical.verdict.population import DrawnTask, draw, half_of
+from lengthgen.empirical.experiment.freeze import SeededCell, frozen_digest
+from lengthgen.empirical.experiment.judge import says
+from lengthgen.empirical.experiment.samples import TEST, examples
+from lengthgen.empirical.verdict.population import HALVES, DrawnTask, draw, half_of, hash_order
 from lengthgen.empirical.verdict.preregistration import Preregistration, given
 from lengthgen.empirical.verdict.rules import answers
-from lengthgen.empirical.verdict.seeds import frozen_digest
 from lengthgen.empirical.verdict.tables import TableError, read_rows, write_rows
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.digests import source_digest
@@ -40,11 +41,12 @@ Answer = tuple[float | None, int | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrozenCell:
+class FrozenCell(SeededCell):
     """Cell with the answers that were frozen before its runs.
 
     Attributes:
-        task: name of the task (`lengthgen.circuits.tasks.parse_task`).
+        registered: digest of the preregistration.
+        task: name of the task (`circuits.tasks.parse_task`).
         format: format of the task.
         encoding: text of the encoding.
         stratum, half, rises_at: as in `DrawnTask`.
@@ -52,6 +54,7 @@ class FrozenCell:
         answers: rule -> answer.
     """
 
+    registered: str
     task: str
     format: str
     encoding: str
@@ -66,9 +69,32 @@ class FrozenCell:
         """Name of the cell."""
         return f"{self.task}/{self.format}/{self.encoding}"
 
-    def digest(self, preregistration: Preregistration) -> str:
-        """SHA-256 of the preregistration and of this cell's answers, from which the seeds of its runs derive."""
-        return frozen_digest([preregistration.digest, self.name, _plain(self.answers)])
+    @property
+    def content(self) -> list[Any]:
+        """The preregistration and this cell's answers."""
+        return [self.registered, self.name, self.plain_answers]
+
+    @property
+    def plain_answers(self) -> dict[str, list[Any]]:
+        """Answers as JSON; probabilities as whole thousandths, so that no rounding changes a digest."""
+        return {
+            rule: [None if probability is None else round(1000 * probability), breaks_at]
+            for rule, (probability, breaks_at) in self.answers.items()
+        }
+
+    @property
+    def trainable(self) -> bool:
+        """True if a model can be made: `ipe` needs roles that do not change with the scale."""
+        return self.answers["coverage"][0] is not None or not _needs_roles(self.encoding)
+
+    def says(self, rule: str) -> bool | None:
+        """Answer of a rule; None if it abstains."""
+        return says(self.answers[rule][0])
+
+
+@cache
+def _needs_roles(encoding: str) -> bool:
+    return parse_encoding(encoding).name == "ipe"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +107,17 @@ class FrozenCells:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the preregistration and of all answers: to be published before the first run."""
-        return frozen_digest([self.preregistration.digest, {cell.name: _plain(cell.answers) for cell in self.cells}])
+        return frozen_digest([self.preregistration.digest, {cell.name: cell.plain_answers for cell in self.cells}])
+
+    @cached_property
+    def planned(self) -> list[FrozenCell]:
+        """Cells whose models can be made."""
+        return [cell for cell in self.cells if cell.trainable]
+
+    @cached_property
+    def judging(self) -> list[FrozenCell]:
+        """Planned cells of the half that judges."""
+        return [cell for cell in self.planned if cell.half == HALVES[1]]
 
 
 def spec_of(task: str, form: str) -> TaskSpec:
@@ -129,8 +165,7 @@ def freeze(
         for future in as_completed(futures):
             answered[futures[future]] = future.result()
             on_answered(len(answered), len(jobs))
-    rows = [row for task, form in jobs for row in answered[task.name, form]]
-    write_rows(folder / CELLS, rows)
+    write_rows(folder / CELLS, [row for task, form in jobs for row in answered[task.name, form]])
     return load_frozen(preregistration, folder)
 
 
@@ -146,7 +181,7 @@ def load_frozen(preregistration: Preregistration, folder: Path) -> FrozenCells:
         try:
             shape(row, "cell")
             answers_of_cell = {rule: (row.pop(rule), row.pop(_breaks(rule))) for rule in preregistration.rules}
-            cell = FrozenCell(**row, answers=answers_of_cell)
+            cell = FrozenCell(**row, registered=preregistration.digest, answers=answers_of_cell)
         except (WrongShape, TypeError) as error:
             raise TableError(f"{folder / CELLS} does not fit its preregistration ({error}): freeze it anew") from error
         if cell.half != half_of(cell.task):
@@ -227,11 +262,3 @@ def _row(rules: Sequence[str]) -> Shape:
 def _breaks(rule: str) -> str:
     """Return the name of the column that holds the breaking scales of a rule."""
     return f"{rule} breaks at"
-
-
-def _plain(of_rules: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """Return answers as JSON; probabilities as whole thousandths, so that no rounding changes a digest."""
-    return {
-        rule: [None if probability is None else round(1000 * probability), breaks_at]
-        for rule, (probability, breaks_at) in of_rules.items()
-    }

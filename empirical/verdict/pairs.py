@@ -4,54 +4,79 @@ The unit is a task, as its cells share their luck. The difference of a task lies
 expectation is at most 0 whatever was seen before. Then every bet 1 + lambda d has expectation at most 1, the products
 over tasks are supermartingales, and so is their mean over bets fixed beforehand (Waudby-Smith and Ramdas 2024,
 arXiv 2010.09686). Tasks stand in the order of a hash of their names, which is fixed before the runs.
+
+Few cells separate some rules, so these are trained before others. Which cells come first depends on frozen answers
+alone, never on outcomes, but tasks with many such cells are then over-represented among trained ones. So everything is
+judged on the tasks up to the first one, in the order of the hashes of their names, that still lacks a run: these are a
+random sample of all tasks, whatever was trained beyond them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from hashlib import sha256
+from functools import cached_property
 from math import exp
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lengthgen.empirical.statistics.e_values import LARGEST_LOG, EvidenceError
+from lengthgen.empirical.experiment.judge import ABSTAINED, LARGEST_LOG, EvidenceError, e_bh, loss
+from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells
+from lengthgen.empirical.verdict.population import HALVES, hash_order
+from lengthgen.empirical.verdict.runs import CellRun, SeenCell, seen_cells
 
+Pair = tuple[str, str]
+"""Two rules that are compared."""
+Numbers = npt.NDArray[np.float64]
 BETS = tuple(step / 20 for step in range(1, 20))
 """Bets lambda in (0, 1), each with the same weight."""
 TIE = 1e-9
 """Largest absolute difference of a task that is a tie: sums of shares round, such as 1/3 and -1/3 to 4e-17. A real
 difference is at least one run of one cell of the task."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairCell:
-    """Probabilities of success that rules A and B gave to one cell (None: abstains), and its runs that fit."""
-
-    task: str
-    rule_a: float | None
-    rule_b: float | None
-    successes: int
-    trials: int
+SAMPLE = 24
+"""Number of tasks, the first in the order of their hashes, whose cells are trained before all others."""
+SIMULATIONS = 1_000
+"""Number of permutations of outcomes."""
+UNDECIDED = "undecided"
+"""Answer on two rules if neither is shown to be the better one."""
 
 
 class Score(Enum):
-    """Loss of a prediction: 1 for a wrong answer (`RIGHT`), or the squared error of the probability (`BRIER`).
+    """Loss of a prediction, by the power of its error: 1 for a wrong answer, or the squared error of the probability.
 
     An abstention is the probability 1/2 [F]: half wrong, or a squared error of 1/4.
     """
 
-    RIGHT = "right"
-    BRIER = "brier"
+    RIGHT = 1
+    BRIER = 2
+
+
+def prediction(cell: FrozenCell, rule: str, score: Score) -> float:
+    """Return a rule's prediction as a score sees it: its probability, or the side of 1/2 on which that lies.
+
+    Raises:
+        EvidenceError: the probability is out of range.
+    """
+    probability = cell.answers[rule][0]
+    if probability is None:
+        return ABSTAINED
+    if not 0 <= probability <= 1:
+        raise EvidenceError(f"task {cell.task!r}: probability {probability} must lie between 0 and 1")
+    if score is Score.BRIER or probability == ABSTAINED:
+        return probability
+    return float(probability > ABSTAINED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairEvidence:
-    """Evidence of two rules against each other, task by task in the order of the hash.
+    """Evidence of rules A and B against each other, task by task in the order of the hash.
 
-    `against_a` and `against_b` are running e-values after each task, `cells_seen` the numbers of cells until then. Only
-    cells with fitting runs count on which the rules' predictions differ; `wins_a` and `wins_b` are numbers of tasks,
-    neither of which has those with a tie.
+    `log_against_a` and `log_against_b` are logarithms of running e-values after each task, `cells_seen` the numbers of
+    cells until then. Only cells with fitting runs count on which the rules' predictions differ; `wins_a` and `wins_b`
+    are numbers of tasks, neither of which has those with a tie.
     """
 
     tasks: tuple[str, ...]
@@ -76,33 +101,32 @@ class PairEvidence:
         return sum(difference < -TIE for difference in self.differences)
 
     @property
-    def against_a(self) -> list[float]:
-        """Running e-values against "A does at least as well as B"."""
-        return _e_values(self.log_against_a)
+    def against(self) -> tuple[float, float]:
+        """E-values after the last task against "A does at least as well as B", and the reverse; 1 without a task."""
+        a, b = (exp(min(each[-1], LARGEST_LOG)) if each else 1.0 for each in (self.log_against_a, self.log_against_b))
+        return a, b
 
     @property
-    def against_b(self) -> list[float]:
-        """Running e-values against "B does at least as well as A"."""
-        return _e_values(self.log_against_b)
+    def trajectory(self) -> list[tuple[int, float, float]]:
+        """Points of a figure, from (0, 0, 0): cells seen, logarithms of the e-values against A and against B."""
+        return [(0, 0.0, 0.0), *zip(self.cells_seen, self.log_against_a, self.log_against_b, strict=True)]
 
 
-def compare(cells: Iterable[PairCell], score: Score = Score.RIGHT) -> PairEvidence:
+def compare(cells: Iterable[SeenCell], pair: Pair, score: Score = Score.RIGHT) -> PairEvidence:
     """Compute the evidence of two rules against each other.
 
     The difference of a task is the mean over its cells of B's loss minus A's, where the loss on a cell is the mean over
     its fitting runs. With `Score.RIGHT` that is the share of runs with A right minus the share with B right.
 
     Raises:
-        EvidenceError: if a probability or a count of a cell is out of range.
+        EvidenceError: if a probability is out of range.
     """
     by_task: dict[str, list[float]] = {}
-    for cell in cells:
-        if not 0 <= cell.successes <= cell.trials:
-            raise EvidenceError(f"task {cell.task!r}: {cell.successes} successes in {cell.trials} runs")
-        a, b = (prediction(probability, score, cell.task) for probability in (cell.rule_a, cell.rule_b))
-        if cell.trials and a != b:
-            share = cell.successes / cell.trials
-            by_task.setdefault(cell.task, []).append(_loss(b, share, score) - _loss(a, share, score))
+    for seen in cells:
+        a, b = (prediction(seen.cell, rule, score) for rule in pair)
+        if seen.fit and a != b:
+            loss_a, loss_b = (loss(each, seen.share, score.value) for each in (a, b))
+            by_task.setdefault(seen.cell.task, []).append(loss_b - loss_a)
     tasks = tuple(sorted(by_task, key=hash_order))
     differences = np.array([np.mean(by_task[task]) for task in tasks])
     return PairEvidence(
@@ -114,13 +138,7 @@ def compare(cells: Iterable[PairCell], score: Score = Score.RIGHT) -> PairEviden
     )
 
 
-def trajectory(evidence: PairEvidence) -> list[tuple[int, float, float]]:
-    """Return points of a figure, from (0, 0, 0): cells seen, logarithms of the e-values against A and against B."""
-    steps = zip(evidence.cells_seen, evidence.log_against_a, evidence.log_against_b, strict=True)
-    return [(0, 0.0, 0.0), *steps]
-
-
-def log_e_values(differences: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def log_e_values(differences: Numbers) -> Numbers:
     """Compute the logarithms of the running e-values against "the expected difference is at most 0".
 
     Args:
@@ -132,43 +150,180 @@ def log_e_values(differences: npt.NDArray[np.float64]) -> npt.NDArray[np.float64
     return _log_mean([np.cumsum(np.log1p(bet * differences), axis=-1) for bet in BETS])
 
 
-def log_last_e_values(differences: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def log_last_e_values(differences: Numbers) -> Numbers:
     """Compute the last of the `log_e_values` alone, in less time; shape (...), and 0 without tasks."""
     return _log_mean([np.log1p(bet * differences).sum(axis=-1) for bet in BETS])
 
 
-def _log_mean(wealth: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+def _log_mean(wealth: Sequence[Numbers]) -> Numbers:
     """Return the logarithm of the mean over BETS of the wealth whose logarithms are given."""
     from scipy.special import logsumexp  # slow to import, and most commands need none of it
 
-    mean: npt.NDArray[np.float64] = logsumexp(np.stack(wealth), axis=0) - np.log(len(BETS))
+    mean: Numbers = logsumexp(np.stack(wealth), axis=0) - np.log(len(BETS))
     return mean
 
 
-def hash_order(task: str) -> str:
-    """Return the key by which tasks are sorted: SHA-256 of the name, which nobody chose with the outcomes in view."""
-    return sha256(task.encode()).hexdigest()
+def disputed(cells: Iterable[FrozenCell], pair: Pair, score: Score = Score.RIGHT) -> list[FrozenCell]:
+    """Return the cells that can be trained and on which the predictions of two rules differ, as the score sees them."""
+    return [cell for cell in cells if cell.trainable and len({prediction(cell, rule, score) for rule in pair}) == 2]
 
 
-def prediction(probability: float | None, score: Score, task: str) -> float:
-    """Return a rule's prediction as a score sees it: its probability, or the side of 1/2 on which that lies.
+def reached(cells: Sequence[FrozenCell], runs: Mapping[str, Sequence[Any]], *, first: int) -> list[FrozenCell]:
+    """Return the cells of the tasks before the first one, in hash order, of which a cell has fewer than `first` runs.
 
-    Raises:
-        EvidenceError: the probability, which was given for a cell of `task`, is out of range.
+    Args:
+        cells: cells in question, in any order.
+        runs: name of the cell -> its finished runs; a cell that is not among them has none.
+        first: number of runs that every cell gets.
     """
-    if probability is None:
-        return 0.5
-    if not 0 <= probability <= 1:
-        raise EvidenceError(f"task {task!r}: probability {probability} must lie between 0 and 1")
-    if score is Score.BRIER or probability == 0.5:
-        return probability
-    return float(probability > 0.5)
+    by_task: dict[str, list[FrozenCell]] = defaultdict(list)
+    for cell in cells:
+        by_task[cell.task].append(cell)
+    result: list[FrozenCell] = []
+    for task in sorted(by_task, key=hash_order):
+        if any(len(runs.get(cell.name, ())) < first for cell in by_task[task]):
+            break
+        result += by_task[task]
+    return result
 
 
-def _loss(prediction: float, share: float, score: Score) -> float:
-    power = 2 if score is Score.BRIER else 1
-    return share * (1 - prediction) ** power + (1 - share) * prediction**power
+def rounds(frozen: FrozenCells, decided: Collection[Pair] = ()) -> list[list[FrozenCell]]:
+    """Return the cells of each round of training; a cell may be in several rounds.
+
+    First come all cells of SAMPLE tasks. Then, for one registered pair of rules after the other, those that separate it
+    in the half that judges: the pair with the fewest such cells first. Then come all cells.
+
+    Args:
+        frozen: frozen answers.
+        decided: pairs that need no runs of their own any more; evidence by e-values may stop at any time.
+    """
+    sample = sorted({cell.task for cell in frozen.planned}, key=hash_order)[:SAMPLE]
+    open_pairs = [pair for pair in frozen.preregistration.rule_pairs if pair not in decided]
+    by_pair = sorted((disputed(frozen.judging, pair) for pair in open_pairs), key=len)
+    return [[cell for cell in frozen.planned if cell.task in sample], *by_pair, frozen.planned]
 
 
-def _e_values(logarithms: tuple[float, ...]) -> list[float]:
-    return [exp(min(logarithm, LARGEST_LOG)) for logarithm in logarithms]
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Registered pairs of rules compared on one part of the cells, and decided by e-BH over the pairs.
+
+    A pair is judged on the tasks that training has reached in the cells on which its rules differ.
+
+    Attributes:
+        part: name of the part.
+        frozen: frozen answers.
+        disputed: pair -> cells that can be trained and on which its rules differ.
+        reached: pair -> those in tasks that training has reached.
+        evidence: pair -> evidence from the reached cells that count.
+        brier: the same by Brier scores.
+    """
+
+    part: str
+    frozen: FrozenCells
+    disputed: Mapping[Pair, Sequence[FrozenCell]]
+    reached: Mapping[Pair, Sequence[FrozenCell]]
+    evidence: Mapping[Pair, PairEvidence]
+    brier: Mapping[Pair, PairEvidence]
+
+    @cached_property
+    def better(self) -> dict[Pair, str]:
+        """Pair -> the rule that is shown to be the better one, or UNDECIDED."""
+        values = [value for evidence in self.evidence.values() for value in evidence.against]
+        rejected = e_bh(values, self.frozen.preregistration.stopping.alpha)
+        sides = zip(self.evidence, rejected[::2], rejected[1::2], strict=True)
+        return {pair: UNDECIDED if worse_a == worse_b else pair[worse_a] for pair, worse_a, worse_b in sides}
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the evidence for every pair."""
+        return [
+            {
+                "part": self.part,
+                "first": pair[0],
+                "second": pair[1],
+                "tasks": len(evidence.tasks),
+                "cells": evidence.cells,
+                "disputed": len(self.disputed[pair]),
+                "reached": len(self.reached[pair]),
+                "wins_first": evidence.wins_a,
+                "wins_second": evidence.wins_b,
+                "against_first": evidence.against[0],
+                "against_second": evidence.against[1],
+                "better": self.better[pair],
+                "trajectory": _thinned(evidence.trajectory),
+                "brier": dict(zip(("against_first", "against_second"), self.brier[pair].against, strict=True)),
+            }
+            for pair, evidence in self.evidence.items()
+        ]
+
+    def null_rate(self, cells: Sequence[SeenCell]) -> dict[str, Any] | None:
+        """Return how often the pairs decide anything if outcomes of whole tasks are swapped by a coin.
+
+        "Generalizes" and "fails" change places in a task of the cells, for all pairs at once, so that every difference
+        is as likely as its negative. Then e-BH is asked as for the real outcomes. None without a cell.
+        """
+        if not cells:
+            return None
+        place = {task: at for at, task in enumerate(dict.fromkeys(seen.cell.task for seen in cells))}
+        signs = np.random.default_rng(0).choice((-1.0, 1.0), (SIMULATIONS, len(place)))
+        finals = []
+        for evidence in self.evidence.values():
+            differences = signs[:, [place[task] for task in evidence.tasks]] * np.array(evidence.differences)
+            finals += [log_last_e_values(side) for side in (differences, -differences)]
+        e_values = np.exp(np.minimum(np.stack(finals, axis=1), LARGEST_LOG))
+        alpha = self.frozen.preregistration.stopping.alpha
+        decided = [any(e_bh(row, alpha)) for row in e_values.tolist()]
+        return {"rate": fmean(decided), "stated": alpha, "simulations": SIMULATIONS}
+
+
+def comparison(
+    frozen: FrozenCells,
+    runs: Mapping[str, Sequence[CellRun]],
+    part: str = HALVES[1],
+    seen: Sequence[SeenCell] | None = None,
+) -> Comparison:
+    """Compare every registered pair of rules on one part of the cells.
+
+    Args:
+        frozen: frozen answers.
+        runs: finished runs by cell.
+        part: half of the population, or "all".
+        seen: outcomes of the cells; None for those of the runs.
+    """
+    preregistration = frozen.preregistration
+    seen = seen_cells(frozen, runs) if seen is None else seen
+    counting = {each.cell.name: each for each in seen if each.fit >= preregistration.stopping.fitting}
+    planned = [cell for cell in frozen.planned if part in ("all", cell.half)]
+
+    def reached_by_pair(cells: Mapping[Pair, Sequence[FrozenCell]]) -> dict[Pair, list[FrozenCell]]:
+        return {pair: reached(of_pair, runs, first=preregistration.stopping.first) for pair, of_pair in cells.items()}
+
+    def evidence(cells: Mapping[Pair, Sequence[FrozenCell]], score: Score) -> dict[Pair, PairEvidence]:
+        return {
+            pair: compare((counting[cell.name] for cell in of_pair if cell.name in counting), pair, score)
+            for pair, of_pair in cells.items()
+        }
+
+    by_right, by_brier = (
+        {pair: disputed(planned, pair, score) for pair in preregistration.rule_pairs} for score in Score
+    )
+    judged = reached_by_pair(by_right)
+    return Comparison(
+        part=part,
+        frozen=frozen,
+        disputed=by_right,
+        reached=judged,
+        evidence=evidence(judged, Score.RIGHT),
+        brier=evidence(reached_by_pair(by_brier), Score.BRIER),
+    )
+
+
+def decided_pairs(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> set[Pair]:
+    """Return the registered pairs of rules that the half that judges has decided."""
+    return {pair for pair, better in comparison(frozen, runs).better.items() if better != UNDECIDED}
+
+
+def _thinned(points: Sequence[tuple[int, float, float]]) -> list[list[float]]:
+    """Return at most 100 points of a trajectory, its last one among them."""
+    step = max(1, len(points) // 100)
+    chosen = sorted({*range(0, len(points), step), len(points) - 1})
+    return [[points[place][0], round(points[place][1], 3), round(points[place][2], 3)] for place in chosen]

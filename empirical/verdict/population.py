@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse, digest_of
 from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.rivals.src_rules import MAX_STEPS
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
 from lengthgen.circuits.tasks.random_circuits import SWAPS, WIRINGS
-from lengthgen.circuits.theories.scaled import MAX_STEPS
 
 TRAIN, TEST = 5, 20
 """Largest scales of training and of the test."""
@@ -94,9 +94,14 @@ def _is_circuit(source: str) -> bool:
     return source in WIRINGS or source in SWAPPED
 
 
+def hash_order(name: str) -> str:
+    """Return the key by which tasks are sorted: SHA-256 of the name, which nobody chose with the outcomes in view."""
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
 def half_of(name: str) -> str:
     """Return the half of the population to which a task's name belongs, by its hash."""
-    return HALVES[hashlib.sha256(name.encode()).digest()[0] % 2]
+    return HALVES[int(hash_order(name)[:2], 16) % 2]
 
 
 def draw(
@@ -173,12 +178,8 @@ def _name(numbers: random.Random, source: str, profile: str, letters: int) -> st
 
 def _is_of_source(name: str, source: str) -> bool:
     """True if there is a language of this name, and if its automaton is as the source says."""
-    from lengthgen.circuits.languages.memory import (  # imports automata-lib, which is slow
-        definiteness,
-        own_letter_decides,
-    )
-    from lengthgen.circuits.languages.named import random_language
-    from lengthgen.circuits.languages.regular import LanguageError
+    from lengthgen.circuits.languages.random_languages import random_language
+    from lengthgen.circuits.languages.regular import LanguageError, definiteness, own_letter_decides
 
     if source == LANGUAGE:
         return True

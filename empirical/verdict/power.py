@@ -1,15 +1,17 @@
 """Gate before training: can a planned set of cells tell the rules apart, and how many runs decide a cell?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lengthgen.empirical.statistics.e_values import Estimand, EvidenceError, decides
-from lengthgen.empirical.statistics.shares import ALPHA
-from lengthgen.empirical.verdict.pairs import hash_order, log_e_values
+from lengthgen.empirical.experiment.judge import ABSTAINED, ALPHA, Estimand, EvidenceError, decides
+from lengthgen.empirical.verdict.frozen import FrozenCells
+from lengthgen.empirical.verdict.pairs import log_e_values
+from lengthgen.empirical.verdict.population import hash_order
 
 ENOUGH = 0.8
 """Power from which a set can decide a question."""
@@ -17,6 +19,7 @@ SHARES = (0.95, 0.8, 0.5)
 """Shares of runs that generalize for which the number of runs per cell is judged."""
 
 Array = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,77 +44,76 @@ class Plan:
     runs: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairPower:
-    """Probability that evidence against `against` is decisive if `true` is the true rule.
+def gate(frozen: FrozenCells, *, simulations: int = 200) -> dict[str, Any]:
+    """Return what the cells of a preregistration can decide, by simulation before any run.
 
-    `alone` holds for this question by itself (e >= 1/alpha), `power` with Bonferroni's correction for all questions of
-    the plan (e >= m/alpha, which e-BH rejects too); `verdict` follows from `power`.
+    The half that answers the questions is simulated, with `stopping.first` runs a cell.
     """
-
-    true: str
-    against: str
-    cells: int
-    alone: float
-    power: float
-    verdict: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class CellPower:
-    """Probabilities that a cell is decided within the runs: above the threshold, and below it."""
-
-    share: float
-    above: float
-    below: float
-    verdict: str
+    registered, cells = frozen.preregistration, frozen.judging
+    # Bonferroni over the pairs, which asks for more than e-BH does.
+    level = registered.stopping.alpha / len(registered.rule_pairs)
+    powers = []
+    for pair in registered.rule_pairs:
+        plan = Plan(
+            tasks=[cell.task for cell in cells],
+            answers={rule: [cell.says(rule) for cell in cells] for rule in pair},
+            runs=registered.stopping.first,
+        )
+        powers += pair_powers(plan, alpha=level, simulations=simulations)
+    return {
+        "frozen": frozen.digest,
+        "cells": len(cells),
+        "noise": asdict(Noise()),
+        "pairs": powers,
+        "one_cell": cell_powers(registered.stopping.most),
+    }
 
 
 def pair_powers(
     plan: Plan, *, noise: Noise | None = None, alpha: float = ALPHA, simulations: int = 200, seed: int = 0
-) -> list[PairPower]:
-    """Simulate the power for each ordered pair of rules; the same arguments give the same numbers.
+) -> list[dict[str, Any]]:
+    """Simulate the power for each ordered pair of rules as JSON; the same arguments give the same numbers.
 
-    A true rule that abstains leaves the outcome to a coin.
+    A true rule that abstains leaves the outcome to a coin. `alone` is the probability that evidence against the rule
+    `against` is decisive by itself if the rule `true` is the true one (e >= 1/alpha), `power` that with Bonferroni's
+    correction for all questions of the plan (e >= m/alpha, which e-BH rejects too); `verdict` follows from `power`.
 
     Raises:
         EvidenceError: if a rule has not exactly one answer for each cell, or the plan has no cells or no runs.
     """
     noise = noise or Noise()
     predictions, starts = _matrix(plan)
-    questions = list(permutations(predictions, 2))
-    levels = np.log([1 / alpha, len(questions) / alpha])
-    powers: list[PairPower] = []
+    levels = np.log([1 / alpha, len(list(permutations(predictions, 2))) / alpha])
+    powers: list[dict[str, Any]] = []
     for index, true in enumerate(predictions):
-        shares = _outcomes(
-            predictions[true], starts, plan.runs, noise, simulations, np.random.default_rng((seed, index))
-        )
+        draw = np.random.default_rng((seed, index))
+        shares = _outcomes(predictions[true], starts, plan.runs, noise, simulations, draw)
         for against in predictions:
             if against == true:
                 continue
             differences = _differences(predictions[true], predictions[against], shares, starts)
-            reached = np.zeros(2)
+            alone, power = 0.0, 0.0
             if differences.shape[-1]:
-                reached = np.mean(log_e_values(differences).max(axis=-1)[:, None] >= levels, axis=0)
-            cells = int(np.sum(predictions[true] != predictions[against]))
-            alone, power = (float(value) for value in reached)
+                alone, power = np.mean(log_e_values(differences).max(axis=-1)[:, None] >= levels, axis=0).tolist()
             powers.append(
-                PairPower(true=true, against=against, cells=cells, alone=alone, power=power, verdict=_verdict(power))
+                {
+                    "true": true,
+                    "against": against,
+                    "cells": int(np.sum(predictions[true] != predictions[against])),
+                    "alone": alone,
+                    "power": power,
+                    "verdict": _verdict(power),
+                }
             )
     return powers
 
 
-def cell_powers(max_runs: int, *, estimand: Estimand = Estimand.MAJORITY, alpha: float = ALPHA) -> list[CellPower]:
-    """Compute exactly how likely one cell is decided within so many fitting runs, for each of SHARES."""
-    return [_cell_power(share, max_runs, estimand, alpha) for share in SHARES]
-
-
-def _order(plan: Plan) -> npt.NDArray[np.int64]:
+def _order(plan: Plan) -> Places:
     keys = {task: hash_order(task) for task in set(plan.tasks)}
     return np.array(sorted(range(len(plan.tasks)), key=lambda cell: keys[plan.tasks[cell]]), dtype=np.int64)
 
 
-def _matrix(plan: Plan) -> tuple[dict[str, Array], npt.NDArray[np.int64]]:
+def _matrix(plan: Plan) -> tuple[dict[str, Array], Places]:
     """Predictions 0, 1/2 or 1 of each rule, with cells sorted by task, and the index at which each task starts."""
     if not plan.tasks or plan.runs < 1:
         raise EvidenceError(f"a plan needs cells and runs: it has {len(plan.tasks)} cells with {plan.runs} runs each")
@@ -120,25 +122,25 @@ def _matrix(plan: Plan) -> tuple[dict[str, Array], npt.NDArray[np.int64]]:
     for rule, answers in plan.answers.items():
         if len(answers) != len(plan.tasks):
             raise EvidenceError(f"rule {rule!r} has {len(answers)} answers for {len(plan.tasks)} cells")
-        predictions[rule] = np.array([0.5 if answer is None else float(answer) for answer in answers])[order]
+        predictions[rule] = np.array([ABSTAINED if answer is None else float(answer) for answer in answers])[order]
     names = [plan.tasks[cell] for cell in order]
     starts = [cell for cell in range(len(names)) if cell == 0 or names[cell] != names[cell - 1]]
     return predictions, np.array(starts, dtype=np.int64)
 
 
 def _outcomes(
-    truth: Array, starts: npt.NDArray[np.int64], runs: int, noise: Noise, simulations: int, draw: np.random.Generator
+    truth: Array, starts: Places, runs: int, noise: Noise, simulations: int, draw: np.random.Generator
 ) -> Array:
     """Simulated shares of successful runs; shape (simulations, cells)."""
     sizes = np.diff(np.append(starts, len(truth)))
     shape = (simulations, len(truth))
     contrary_task = np.repeat(draw.random((simulations, len(starts))) < noise.task, sizes, axis=1)
     contrary = contrary_task | (draw.random(shape) < noise.cell)
-    succeeds = np.where(truth == 0.5, draw.random(shape) < 0.5, (truth == 1) != contrary)
+    succeeds = np.where(truth == ABSTAINED, draw.random(shape) < 0.5, (truth == 1) != contrary)
     return draw.binomial(runs, np.where(succeeds, 1 - noise.run, noise.run)) / runs
 
 
-def _differences(a: Array, b: Array, shares: Array, starts: npt.NDArray[np.int64]) -> Array:
+def _differences(a: Array, b: Array, shares: Array, starts: Places) -> Array:
     """Mean loss of B minus that of A in each task with differing cells, as `pairs.compare` with right and wrong."""
     counts = np.add.reduceat((a != b).astype(np.float64), starts)
     sums = np.add.reduceat((a - b) * (2 * shares - 1), starts, axis=1)
@@ -146,7 +148,15 @@ def _differences(a: Array, b: Array, shares: Array, starts: npt.NDArray[np.int64
     return differences
 
 
-def _cell_power(share: float, max_runs: int, estimand: Estimand, alpha: float) -> CellPower:
+def cell_powers(max_runs: int, *, estimand: Estimand = Estimand.MAJORITY, alpha: float = ALPHA) -> list[dict[str, Any]]:
+    """Compute exactly how likely one cell is decided within so many fitting runs, for each of SHARES, as JSON.
+
+    `above` and `below` are the probabilities of the decision that the share lies above the threshold, and below it.
+    """
+    return [_cell_power(share, max_runs, estimand, alpha) for share in SHARES]
+
+
+def _cell_power(share: float, max_runs: int, estimand: Estimand, alpha: float) -> dict[str, Any]:
     undecided, decided = {0: 1.0}, {True: 0.0, False: 0.0}
     for trials in range(1, max_runs + 1):
         after: dict[int, float] = {}
@@ -162,7 +172,7 @@ def _cell_power(share: float, max_runs: int, estimand: Estimand, alpha: float) -
                 decided[answer] += mass
     above, below = decided[True], decided[False]
     correct = above if share > estimand.value else below
-    return CellPower(share=share, above=above, below=below, verdict=_verdict(correct))
+    return {"share": share, "above": above, "below": below, "verdict": _verdict(correct)}
 
 
 def _verdict(power: float) -> str:

@@ -1,7 +1,7 @@
 """Preregistration: everything that is fixed before the first run, read from TOML files in empirical/verdict/registered.
 
 It says what is asked, of which cells, by which rules and statistics, and when training, testing and adding of seeds
-end.  Its digest is part of every seed (`lengthgen.empirical.verdict.seeds`), so that another preregistration means
+end.  Its digest is part of every seed (`lengthgen.empirical.experiment.freeze`), so that another preregistration means
 other runs.
 """
 
@@ -10,13 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from lengthgen.empirical.runs.limits import FLOAT32, SCALE, TEST_SAMPLES, Entries, Range, Text
-from lengthgen.empirical.runs.profile import POSITIVE, Model, ProfileError, read, read_toml
-from lengthgen.empirical.runs.protocol import Name
+from lengthgen.empirical.experiment.freeze import frozen_digest
+from lengthgen.empirical.experiment.protocol import SCALE, TEST_SAMPLES, Model, Name
 from lengthgen.empirical.verdict.population import SOURCES
 from lengthgen.empirical.verdict.rules import RULES
-from lengthgen.empirical.verdict.seeds import frozen_digest
 from lengthgen.infrastructure.errors import nearest
+from lengthgen.infrastructure.settings import FLOAT32, POSITIVE, Entries, ProfileError, Range, Text, read, read_toml
 
 FOLDER = Path(__file__).parent / "registered"
 Ends = Annotated[tuple[Annotated[int, SCALE], ...], Entries(2)]

@@ -1,16 +1,25 @@
-"""Rerun of a sample of runs: the same seeds give the same runs, and the same rules give the frozen answers."""
+"""Runs trained again: the same seeds give the same runs, the same rules give the frozen answers, forgers are met.
 
+Stored outcomes can be changed by hand and sealed again; only training again shows it. Every run of a cell on which two
+rules differ may have been changed. To change k tasks takes at least k runs, and what a changed task had been at worst
+is -1: the better rule lost it. So a question is decided by stored runs only if at least `Decided.fewest` of them were
+changed, or it is decided by the true ones too ([F]).
+"""
+
+import random
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
+from dataclasses import dataclass
+from math import comb, log
 from typing import Any
 
 import numpy as np
 
-from lengthgen.empirical.statistics.shares import share
-from lengthgen.empirical.verdict.forgery import Draw
+from lengthgen.empirical.experiment.judge import share
 from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells, answers_of
+from lengthgen.empirical.verdict.pairs import UNDECIDED, Numbers, Pair, comparison, log_last_e_values
 from lengthgen.empirical.verdict.preregistration import Preregistration
-from lengthgen.empirical.verdict.runs import CellRun, run_from, train_piece
+from lengthgen.empirical.verdict.runs import CellRun, Wanted, run_from, train_piece
 from lengthgen.infrastructure.processes import interrupts_left, pool
 
 ROUNDING = 0.05
@@ -18,6 +27,118 @@ ROUNDING = 0.05
 ROUNDED = 0.1
 """Largest change of the share of right samples by rounding, at a scale that only one of two runs solves ([F]): it was
 0.06 at most, at any scale, in 40 fitting runs that were trained again with other vector instructions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """Question that the stored runs decide.
+
+    Attributes:
+        pair: the rules, the better one first.
+        runs: runs of the cells on which they differ, in tasks that training has reached.
+        fewest: smallest number of runs that may have decided it if they were changed.
+    """
+
+    pair: Pair
+    runs: tuple[Wanted, ...]
+    fewest: int
+
+
+def decided(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> list[Decided]:
+    """Return the questions that the half that judges has decided."""
+    compared = comparison(frozen, runs)
+    # e-BH rejects every e-value of this size, whatever the others are.
+    surely = log(2 * len(compared.better) / frozen.preregistration.stopping.alpha)
+    result = []
+    for pair, better in compared.better.items():
+        if better != UNDECIDED:
+            differences, won = np.array(compared.evidence[pair].differences), better == pair[0]
+            result.append(
+                Decided(
+                    pair=pair if won else (pair[1], pair[0]),
+                    runs=tuple((cell, run.index) for cell in compared.reached[pair] for run in runs[cell.name]),
+                    fewest=_fewest(differences if won else -differences, surely),
+                )
+            )
+    return result
+
+
+def _fewest(differences: Numbers, surely: float) -> int:
+    """Return how many tasks, taken for lost, leave an e-value whose logarithm is below `surely`; at least 1."""
+    changed = np.sort(differences)[::-1]
+    for count in range(len(changed)):
+        if log_last_e_values(changed) < surely:
+            return max(count, 1)
+        changed[count] = -1.0
+    return len(changed)
+
+
+def chance(runs: int, changed: int, drawn: int) -> float:
+    """Return the probability that some of the `changed` runs are among those drawn at random from `runs`."""
+    return 1 - comb(runs - changed, drawn) / comb(runs, drawn)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draw:
+    """Runs that are trained again.
+
+    Attributes:
+        seed: seed of the draw.
+        runs: the runs.
+        among: for each question, from how many runs they were drawn.
+        drawn: for each question, how many of those were drawn.
+    """
+
+    seed: int
+    runs: tuple[Wanted, ...]
+    among: tuple[int, ...]
+    drawn: tuple[int, ...]
+
+
+def of_all(
+    frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]], questions: Sequence[Decided], *, count: int, seed: int
+) -> Draw:
+    """Draw so many of all runs, or all if they are fewer."""
+    stored = [(cell, run.index) for cell in frozen.cells for run in runs.get(cell.name, [])]
+    chosen = random.Random(seed).sample(stored, min(count, len(stored)))
+    among, drawn = ((size,) * len(questions) for size in (len(stored), len(chosen)))
+    return Draw(seed=seed, runs=tuple(chosen), among=among, drawn=drawn)
+
+
+def of_deciding(questions: Sequence[Decided], *, count: int, seed: int) -> Draw:
+    """Draw so many runs, each for the question whose forger is least likely to be met by those drawn for it so far.
+
+    A run that was drawn for another question before is drawn for this one too, and trained once.
+    """
+    generator = random.Random(seed)
+    waiting = [generator.sample(question.runs, len(question.runs)) for question in questions]
+    drawn = [0] * len(questions)
+    chosen: dict[tuple[str, int], Wanted] = {}
+    while len(chosen) < count and any(waiting):
+        place = min(
+            (place for place, runs in enumerate(waiting) if runs),
+            key=lambda place: chance(len(questions[place].runs), questions[place].fewest, drawn[place]),
+        )
+        cell, index = waiting[place].pop()
+        drawn[place] += 1
+        chosen[cell.name, index] = cell, index
+    among = tuple(len(question.runs) for question in questions)
+    return Draw(seed=seed, runs=tuple(chosen.values()), among=among, drawn=tuple(drawn))
+
+
+def met(questions: Sequence[Decided], draw: Draw) -> list[dict[str, Any]]:
+    """Return, for each question, how likely a draw meets whoever changed as few runs as may decide it."""
+    return [
+        {
+            "better": question.pair[0],
+            "worse": question.pair[1],
+            "fewest": question.fewest,
+            "among": among,
+            "drawn": drawn,
+            "chance": chance(among, question.fewest, drawn),
+        }
+        for question, among, drawn in zip(questions, draw.among, draw.drawn, strict=True)
+    ]
 
 
 def rerun(

@@ -1,9 +1,9 @@
 """Rules of prediction that are stored for every cell before it is trained: each gives a probability or abstains.
 
 The rules of lengthgen.circuits.prediction are asked with the circuit that the search finds first (mode free).
-`minimised` asks the rule coverage with other right circuits too (`lengthgen.circuits.other_circuits`), since a task may
-have a circuit that serves an encoding better.  `minimised-distractors` is the same for the rule distractors, and
-`own-token` adds to it what a Transformer has without attention ([F]).  `distractors-with-token` asks for all that
+`minimised` asks the rule coverage with other right circuits too (`lengthgen.circuits.forecast.other_circuits`), since a
+task may have a circuit that serves an encoding better.  `minimised-distractors` is the same for the rule distractors,
+and `own-token` adds to it what a Transformer has without attention ([F]).  `distractors-with-token` asks for all that
 distractors and selection-with-token do: training must show what a model needs in its view, the query's own token with
 it ([F]).
 
@@ -16,7 +16,7 @@ from functools import partial
 
 from lengthgen.circuits.analysis import SearchStopped, analyse
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.encodings import (
+from lengthgen.circuits.encoding_spec import (
     EncodingError,
     EncodingSpec,
     HintNeeded,
@@ -24,16 +24,17 @@ from lengthgen.circuits.encodings import (
     parse_encoding,
     relation_of,
 )
-from lengthgen.circuits.modes import Mode
-from lengthgen.circuits.other_circuits import SeveralCircuits
+from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import Prediction, VariantPrediction
+from lengthgen.circuits.rivals.by_encoding import ENCODINGS_ORDER
+from lengthgen.circuits.rivals.counts import by_counts, window_of
+from lengthgen.circuits.rivals.k_sparse import K_SPARSE
+from lengthgen.circuits.rivals.rival import Guess, Question, abstain, no, yes
+from lengthgen.circuits.rivals.src_rules import MAX_STEPS, MORE_PROMPTS
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.circuits.tasks.published.subject import Subject
-from lengthgen.circuits.theories import encodings_order, k_sparse
-from lengthgen.circuits.theories.counts import by_counts, window_of
-from lengthgen.circuits.theories.scaled import MAX_STEPS, MORE_PROMPTS
-from lengthgen.circuits.theories.theory import Guess, Question, abstain, no, yes
+from lengthgen.circuits.tasks.published.subjects import Subject
 
 RULES = (
     "always-no",
@@ -88,7 +89,7 @@ def answers(
             name: theory.guess(
                 Question(subject=subject, encoding=str(spec), train=max(train), test=max(test)),
             )
-            for name, theory in (("k-sparse", k_sparse.THEORY), ("encodings-order", encodings_order.THEORY))
+            for name, theory in (("k-sparse", K_SPARSE), ("encodings-order", ENCODINGS_ORDER))
         }
         for text, spec in zip(encodings, specs, strict=True)
     }

@@ -1,4 +1,4 @@
-"""Runs of frozen cells: planned by derived seeds, trained in pieces that can be stopped, stored as small tables.
+"""Runs of frozen cells: planned by derived seeds, trained in pieces that can be stopped, stored, and counted by cell.
 
 FOLDER/cells.parquet     frozen answers
 FOLDER/pieces/*.parquet  runs of models that were trained together, one row a run
@@ -8,7 +8,7 @@ FOLDER/runs.parquet      all runs, once the pieces are joined
 import hashlib
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,14 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.circuits.encodings import parse_encoding
-from lengthgen.empirical.runs.profile import Evaluation, Profile, Training
-from lengthgen.empirical.runs.protocol import Cell, checked_protocol
-from lengthgen.empirical.runs.run import Run, one_run
+from lengthgen.empirical.experiment.outcome import Outcome, first_failure
+from lengthgen.empirical.experiment.protocol import Cell, Evaluation, Profile, Training, checked_protocol
+from lengthgen.empirical.experiment.run import Run, one_run
 from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells, spec_of
-from lengthgen.empirical.verdict.pairs import hash_order
+from lengthgen.empirical.verdict.population import hash_order
 from lengthgen.empirical.verdict.preregistration import Check, Preregistration
-from lengthgen.empirical.verdict.seeds import derived_seed
 from lengthgen.empirical.verdict.tables import TableError, read_rows, write_rows
 from lengthgen.infrastructure.memory import keep_freed_memory
 from lengthgen.infrastructure.processes import interrupts_left, pool
@@ -37,6 +35,8 @@ TASKS = 8
 """Number of tasks whose pieces follow each other, one encoding after the other: workers remember their analyses."""
 Wanted = tuple[FrozenCell, int]
 """Cell, and index of one of its runs."""
+SeenCell = Outcome[FrozenCell]
+"""Cell with the outcome of its finished runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +77,13 @@ class CellRun:
             threshold: exact match from which on a scale counts as solved; None for that of the preregistration.
         """
         limit = preregistration.testing.threshold if threshold is None else threshold
-        solved, scales = self.exact_match >= limit, preregistration.test_scales
-        first = int(solved.argmin())
-        return scales[-1] + 1 if solved[first] else scales[first]
+        scores = dict(zip(preregistration.test_scales, self.exact_match.tolist(), strict=True))
+        failure = first_failure(scores, limit)
+        return preregistration.test[1] + 1 if failure is None else failure
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the row of the run in a table."""
+        return vars(self) | {"exact_match": [None if np.isnan(share) else float(share) for share in self.exact_match]}
 
 
 def run_of(preregistration: Preregistration, cell: FrozenCell, index: int) -> Run:
@@ -101,8 +105,7 @@ def run_of(preregistration: Preregistration, cell: FrozenCell, index: int) -> Ru
             evaluation=Evaluation(samples=preregistration.testing.samples, threshold=preregistration.testing.threshold),
         ),
     )
-    seed = derived_seed(cell.digest(preregistration), cell.name, index)
-    return one_run(protocol, described, preregistration.model, seed)
+    return one_run(protocol, described, preregistration.model, cell.seed(index))
 
 
 def _training(preregistration: Preregistration) -> Training:
@@ -194,25 +197,24 @@ def train_piece(
         piece: runs of one shape and encoding.
         check: when training ends; None for the check of the preregistration.
     """
-    from lengthgen.empirical.model.setup import Setup
-    from lengthgen.empirical.verdict.training import train_together
+    from lengthgen.empirical.experiment.ensemble import Setup
+    from lengthgen.empirical.verdict.training import train_models
 
     runs = [run_of(preregistration, cell, index) for cell, index in piece]
     setups = {cell.name: Setup.of(run, "cpu") for (cell, _), run in reversed(list(zip(piece, runs, strict=True)))}
-    results = train_together(
-        runs, [setups[cell.name] for cell, _ in piece], check or preregistration.check, preregistration.testing
-    )
+    trained = train_models(runs, [setups[cell.name] for cell, _ in piece], check or preregistration.check)
+    shares = trained.tested(preregistration.testing)
     return [
         {
             "cell": cell.name,
             "index": index,
             "seed": run.seed,
-            "steps": result.steps,
-            "solved": result.solved,
-            "loss": round(result.loss, 4),
-            "exact_match": [None if np.isnan(share) else round(float(share), 4) for share in result.exact_match],
+            "steps": int(trained.steps[model]),
+            "solved": bool(trained.solved[model]),
+            "loss": round(float(trained.losses[model]), 4),
+            "exact_match": [None if np.isnan(share) else round(float(share), 4) for share in shares[model]],
         }
-        for (cell, index), run, result in zip(piece, runs, results, strict=True)
+        for model, ((cell, index), run) in enumerate(zip(piece, runs, strict=True))
     ]
 
 
@@ -226,7 +228,6 @@ def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
     """
     preregistration = frozen.preregistration
     cells = {cell.name: cell for cell in frozen.cells}
-    digests: dict[str, str] = {}
     runs: dict[tuple[str, int], CellRun] = {}
     texts: dict[tuple[str, int], str] = {}
     paths = [*([folder / RUNS] if (folder / RUNS).is_file() else []), *sorted((folder / PIECES).glob("*.parquet"))]
@@ -242,9 +243,7 @@ def load_runs(frozen: FrozenCells, folder: Path) -> dict[str, list[CellRun]]:
                 raise TableError(f"{path}: run {run.index} of {run.cell} is none of its planned runs")
             if len(run.exact_match) != len(preregistration.test_scales):
                 raise TableError(f"{path}: run {run.index} of {run.cell} lacks the numbers of some test scales")
-            if run.cell not in digests:
-                digests[run.cell] = cells[run.cell].digest(preregistration)
-            if run.seed != derived_seed(digests[run.cell], run.cell, run.index):
+            if run.seed != cells[run.cell].seed(run.index):
                 raise TableError(
                     f"{path}: the seed of run {run.index} of {run.cell} does not follow from the frozen answers: they "
                     "were changed after the run, or the run was made without them"
@@ -263,19 +262,7 @@ def join_pieces(frozen: FrozenCells, folder: Path) -> int:
     """Write all runs as one table, sorted, and remove the pieces; return the number of runs."""
     joined = list((folder / PIECES).glob("*.parquet"))  # before they are read: a piece that comes later stays
     runs = load_runs(frozen, folder)
-    rows = [
-        {
-            "cell": run.cell,
-            "index": run.index,
-            "seed": run.seed,
-            "steps": run.steps,
-            "solved": run.solved,
-            "loss": run.loss,
-            "exact_match": [None if np.isnan(share) else float(share) for share in run.exact_match],
-        }
-        for cell in frozen.cells
-        for run in runs.get(cell.name, [])
-    ]
+    rows = [run.as_row() for cell in frozen.cells for run in runs.get(cell.name, [])]
     if rows:
         write_rows(folder / RUNS, rows)
     for path in joined:
@@ -292,11 +279,18 @@ def missing_runs(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]], cou
     ]
 
 
-def trainable(cells: Iterable[FrozenCell]) -> list[FrozenCell]:
-    """Return the cells whose models can be made: `ipe` needs roles that do not change with the scale."""
-    cells = list(cells)
-    ideal = {text for text in {cell.encoding for cell in cells} if parse_encoding(text).name == "ipe"}
-    return [cell for cell in cells if cell.encoding not in ideal or cell.answers["coverage"][0] is not None]
+def seen_cells(
+    frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]], *, threshold: float | None = None
+) -> list[SeenCell]:
+    """Return the cells that have runs, judged at a threshold (None: that of the preregistration)."""
+    registered = frozen.preregistration
+    cells = []
+    for cell in frozen.cells:
+        ends = [run.first_failure(registered, threshold) for run in runs.get(cell.name, [])]
+        failures = [None if end > registered.test[1] else end for end in ends]
+        if failures:
+            cells.append(Outcome.of(cell, failures, train=registered.train[1]))
+    return cells
 
 
 _ROW = made_into(

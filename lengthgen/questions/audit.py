@@ -8,8 +8,8 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from lengthgen.empirical.experiment.protocol import AUDITED
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.limits import AUDITED
 from lengthgen.infrastructure.files import require_folder
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.layout import columns, filled, titled

@@ -12,22 +12,21 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from lengthgen.circuits.encodings import NUMBER, read_value
+from lengthgen.circuits.encoding_spec import NUMBER, read_value
 from lengthgen.empirical.audit import report
 from lengthgen.empirical.audit.lawful import failures, require_known
 from lengthgen.empirical.audit.loading import HEAD_DIM, HEADS, load, subjects
 from lengthgen.empirical.audit.models.audit import STEPS, audit_model
 from lengthgen.empirical.audit.models.configs import PREFIX, load_model
-from lengthgen.empirical.audit.models.own import own_model
-from lengthgen.empirical.audit.models.runner import Subject as Model
-from lengthgen.empirical.audit.report import DTYPES, settings
+from lengthgen.empirical.audit.models.whole import WholeModel, own_model
+from lengthgen.empirical.audit.report import DTYPES, settings, source_of
 from lengthgen.empirical.audit.rules import ORDER, RULES, Severity
-from lengthgen.empirical.audit.source import source_of
 from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.empirical.experiment.protocol import AUDITED
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.limits import AUDITED, Range
 from lengthgen.infrastructure.errors import LengthgenError, one_line, writable
 from lengthgen.infrastructure.files import parse_json, require_writable, write_bytes
+from lengthgen.infrastructure.settings import Range
 from lengthgen.infrastructure.userfile import load_object, split_file
 from lengthgen.terminal.answers import Answer
 from lengthgen.terminal.progress import Progress
@@ -151,7 +150,7 @@ def audit(
     return Answer(answer, f"{text} {'holds' if holds else 'fails'}; findings: {says or 'none'}")
 
 
-def _model(encoding: str, requested: Mapping[str, Any]) -> Model | None:
+def _model(encoding: str, requested: Mapping[str, Any]) -> WholeModel | None:
     """Whole model that the text names; None if it names an encoding."""
     if encoding.startswith(PREFIX):
         return load_model(encoding, requested)

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from lengthgen.infrastructure.files import user_cache
 from lengthgen.proofs_checks.claim import TIME_LIMIT, Strength
-from lengthgen.proofs_checks.paper import title
 from lengthgen.proofs_checks.reading import decided_at
 from lengthgen.questions.verify import claim_results
 from lengthgen.terminal.answers import show
@@ -90,6 +89,7 @@ def page_answer(claim_id: str) -> dict[str, Any]:
     """
     from lengthgen.proofs_checks import ledger, registry, report
     from lengthgen.proofs_checks.formal import recorded
+    from lengthgen.proofs_checks.paper import title
     from lengthgen.proofs_checks.report import as_printed
 
     claim = registry.find(claim_id)

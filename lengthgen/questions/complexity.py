@@ -21,16 +21,17 @@ from lengthgen.circuits.formats import in_format, searched
 from lengthgen.circuits.questions.all_scales import src_for_all_scales
 from lengthgen.circuits.questions.composition import after
 from lengthgen.circuits.questions.counting import minimum_circuits
+from lengthgen.circuits.questions.grid import grid_src
 from lengthgen.circuits.questions.right_outputs import choice_src
 from lengthgen.circuits.questions.synthesis import scratchpad_tokens, src_within
 from lengthgen.circuits.roles import changing_pairs, role_labels, unread_positions
+from lengthgen.circuits.search.templates import Template
 from lengthgen.circuits.src import MAX_ARITY, MAX_ENTRIES, Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.circuits.templates import Template
+from lengthgen.circuits.tasks.transducer import Transducer
+from lengthgen.circuits.tasks.two_scales import TwoScaleTask
 from lengthgen.circuits.trace import Trace
-from lengthgen.circuits.transducer import Transducer
-from lengthgen.circuits.two_scales import TwoScaleTask, grid_src
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import json_bytes, write_bytes
 from lengthgen.infrastructure.processes import interrupts_left, pool
@@ -50,7 +51,7 @@ class Question:
         spec: the task in its format.
         scales: ascending.
         arity: number of slots; None for the minimal one, or in mode declared for that of the reference circuit.
-        mode: one of lengthgen.circuits.modes.Mode.
+        mode: one of lengthgen.circuits.search.wirings.Mode.
         seconds: time limit; None for none.
         after: a task whose outputs are the prompts of the task, so that both together are asked about; None if none.
     """
@@ -434,7 +435,7 @@ def grid(
     """Return SRC of a task of two scales at every pair of scales up to the last ones, as JSON holds it.
 
     Raises:
-        TaskError: as `lengthgen.circuits.two_scales.grid_src`.
+        TaskError: as `lengthgen.circuits.questions.grid.grid_src`.
     """
     answer = grid_src(family, first, second, arity, mode=mode, clock=Clock(seconds))
     values: dict[str, dict[str, int | str | None]] = {}

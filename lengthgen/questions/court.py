@@ -12,15 +12,13 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.circuits.theories.theory import TheoryError
-from lengthgen.empirical.court.cell import Cell
-from lengthgen.empirical.court.freeze import GUESS, Frozen, freeze, guess_from_json
-from lengthgen.empirical.court.published.load import published_cells, sources, unusable_runs
-from lengthgen.empirical.court.published.source import PublishedError
-from lengthgen.empirical.court.strata import questions as drawn_questions
-from lengthgen.empirical.court.strata import stratified
-from lengthgen.empirical.court.trial import LITERAL, judge
-from lengthgen.empirical.runs.environment import revision
+from lengthgen.circuits.rivals.rival import Guess, TheoryError
+from lengthgen.empirical.court.cells import Cell
+from lengthgen.empirical.court.disagreement import questions as drawn_questions
+from lengthgen.empirical.court.disagreement import stratified
+from lengthgen.empirical.court.published.load import PublishedError, published_cells, sources, unusable_runs
+from lengthgen.empirical.court.trial import GUESS, LITERAL, Frozen, freeze, judge
+from lengthgen.empirical.experiment.environment import revision
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.errors import in_any_case, nearest
@@ -98,8 +96,8 @@ def _published_row(cell: Cell) -> dict[str, Any]:
         "train": question.train,
         "test": question.test,
         "runs": [
-            {"name": run.name, "accuracy": {str(length): share for length, share in sorted(run.accuracy.items())}}
-            for run in cell.runs
+            {"name": run, "accuracy": {str(length): share for length, share in sorted(accuracy.items())}}
+            for run, accuracy in cell.runs.items()
         ],
         "remark": cell.remark,
         "expressible": question.subject.task is not None,
@@ -195,8 +193,8 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
         PublishedError: a published table is damaged.
         LengthgenError: the judgement cannot be stored in OUT.
     """
-    from lengthgen.circuits.theories.catalogue import THEORIES, theory_named
-    from lengthgen.empirical.court.stored import stored_cells
+    from lengthgen.circuits.rivals.theories import THEORIES, theory_named
+    from lengthgen.empirical.court.cells import stored_cells
 
     chosen = list(dict.fromkeys(map(theory_named, theories)))
     own = [theory for theory in chosen if theory.name not in THEORIES]
@@ -212,8 +210,7 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
     own_guesses = freeze(own, questions).guesses  # first, because these may fail
     answers = _published_answers(cells) if published else _as_answers(freeze(of_catalogue, questions))
     guesses = {
-        theory.name: {name: guess_from_json(answers[name][theory.name]) for name in questions}
-        for theory in of_catalogue
+        theory.name: {name: Guess(**answers[name][theory.name]) for name in questions} for theory in of_catalogue
     }
     frozen = Frozen(guesses={**guesses, **own_guesses})
     answer = {"evidence": evidence} | judge(cells, [*of_catalogue, *own], frozen, post_hoc={t.name for t in own})
@@ -231,7 +228,7 @@ def _as_answers(frozen: Frozen) -> Answers:
 
 def _published_answers(cells: Sequence[Cell]) -> Answers:
     """Return the answers of the whole catalogue to all published cells, computed once for each version of the code."""
-    from lengthgen.circuits.theories.catalogue import THEORIES
+    from lengthgen.circuits.rivals.theories import THEORIES
 
     code, of_theories = source_digest("theory", "circuits"), record(**dict.fromkeys(THEORIES, GUESS))
     names: dict[str, list[str]] = {}
@@ -256,7 +253,7 @@ def _published_answers(cells: Sequence[Cell]) -> Answers:
 
 def answers_of_task(task: str) -> Answers:
     """Return the answers of the whole catalogue to the published cells of one task."""
-    from lengthgen.circuits.theories.catalogue import THEORIES
+    from lengthgen.circuits.rivals.theories import THEORIES
 
     questions = {cell.name: cell.question for cell in published_cells() if cell.question.subject.name == task}
     return _as_answers(freeze([*THEORIES.values()], questions))
@@ -380,7 +377,7 @@ def strata_answer(first: str, second: str, *, questions: int, per_stratum: int, 
     Raises:
         TheoryError: a theory is unknown, both are the same, or the user's own fails.
     """
-    from lengthgen.circuits.theories.catalogue import theory_named
+    from lengthgen.circuits.rivals.theories import theory_named
 
     theories = theory_named(first), theory_named(second)
     if theories[0].name == theories[1].name:

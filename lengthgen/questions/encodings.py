@@ -89,7 +89,7 @@ def full_matrix() -> dict[str, Any]:
 
     Rows are cached until the formulas, or the code that decides their properties, change.
     """
-    from lengthgen.circuits.encodings import ENCODINGS
+    from lengthgen.circuits.encoding_spec import ENCODINGS
     from lengthgen.theory.encodings.catalogue import with_formulas
 
     entry = UserCached(

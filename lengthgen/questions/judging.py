@@ -6,17 +6,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lengthgen.empirical.runs.environment import environment
-from lengthgen.empirical.statistics.e_values import Estimand, decides
-from lengthgen.empirical.verdict.comparisons import decided_pairs
-from lengthgen.empirical.verdict.disputes import rounds
-from lengthgen.empirical.verdict.forgery import decided, met, of_all, of_deciding
+from lengthgen.empirical.experiment.environment import environment
+from lengthgen.empirical.experiment.judge import Estimand, decides
 from lengthgen.empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
-from lengthgen.empirical.verdict.judgement import gate, judge
+from lengthgen.empirical.verdict.judgement import judge
+from lengthgen.empirical.verdict.pairs import decided_pairs, rounds
+from lengthgen.empirical.verdict.power import gate
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
-from lengthgen.empirical.verdict.rerun import judged, rerun
-from lengthgen.empirical.verdict.runs import CellRun, Wanted, join_pieces, load_runs, missing_runs, train_wanted
-from lengthgen.empirical.verdict.seen import seen_cells
+from lengthgen.empirical.verdict.rerun import decided, judged, met, of_all, of_deciding, rerun
+from lengthgen.empirical.verdict.runs import (
+    CellRun,
+    Wanted,
+    join_pieces,
+    load_runs,
+    missing_runs,
+    seen_cells,
+    train_wanted,
+)
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import locked, require_folder, write_json
 from lengthgen.infrastructure.messages import tell
@@ -73,7 +79,7 @@ def freeze_answer(name: str, out: Path) -> dict[str, Any]:
 
 
 def train_answer(name: str, out: Path, *, seconds: float, until_decided: bool) -> dict[str, Any]:
-    """Train runs for so many seconds, in the order of `disputes.rounds`; return the judgement.
+    """Train runs for so many seconds, in the order of `pairs.rounds`; return the judgement.
 
     Every cell first gets `stopping.first` runs. With `until_decided`, cells then get more, until their majority is
     decided or they have `stopping.most`.
@@ -138,7 +144,7 @@ def stored_gate(name: str, out: Path) -> dict[str, Any]:
 def rerun_answer(name: str, out: Path, *, count: int, seed: int, deciding: bool) -> dict[str, Any]:
     """Train a sample of runs again and compare; return the answers of `rerun` and `judged`.
 
-    The runs are drawn from all, or with `deciding` for the questions that they decide (`forgery.of_deciding`). "forged"
+    The runs are drawn from all, or with `deciding` for the questions that they decide (`rerun.of_deciding`). "forged"
     has, for each question that is decided, the chance to meet somebody who changed runs to decide it.
 
     Raises:

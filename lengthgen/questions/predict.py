@@ -17,7 +17,7 @@ from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.prediction_record import RULES, Forecast, Prediction
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import TaskSpec, parse_task
-from lengthgen.empirical.runs.limits import SCALE
+from lengthgen.empirical.experiment.protocol import SCALE
 from lengthgen.infrastructure.files import require_folder
 from lengthgen.infrastructure.messages import tell
 from lengthgen.terminal.answers import show
@@ -37,7 +37,7 @@ from lengthgen.terminal.progress import phases_told
 from lengthgen.terminal.typed import parse_scales
 
 if TYPE_CHECKING:
-    from lengthgen.circuits.encodings import EncodingSpec
+    from lengthgen.circuits.encoding_spec import EncodingSpec
 
 
 def predict(
@@ -52,7 +52,7 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Forecast which share of the runs generalizes under each encoding, where the others break, and why."""
-    from lengthgen.circuits.encodings import HintNeeded, NoRelation, parse_encodings
+    from lengthgen.circuits.encoding_spec import HintNeeded, NoRelation, parse_encodings
     from lengthgen.circuits.forecast.ask import require_beyond
 
     training, testing = (parse_scales(scales, largest=SCALE.most) for scales in (train, test))
@@ -204,7 +204,7 @@ def forecast(
         HintNeeded: an encoding is ideal without scale hint, and the task needs one.
         NoRelation: an encoding is ideal, and the task has no circuit.
     """
-    from lengthgen.circuits.encodings import parse_encodings
+    from lengthgen.circuits.encoding_spec import parse_encodings
     from lengthgen.circuits.forecast.ask import require_beyond
 
     if isinstance(task, str):

@@ -14,10 +14,10 @@ from urllib.parse import quote_plus
 import typer
 
 from lengthgen.circuits.formats import FORMATS
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.circuits.tasks import TASKS, TaskSpec
-from lengthgen.empirical.runs.environment import revision
-from lengthgen.empirical.runs.profile import load_profile
+from lengthgen.empirical.experiment.environment import revision
+from lengthgen.empirical.experiment.protocol import load_profile
 from lengthgen.infrastructure.cache import Cached, UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest, versions
 from lengthgen.infrastructure.errors import LengthgenError, in_words
@@ -92,7 +92,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
         profile: profile of the runs.
         complete: True to compute larger scales and the predictions of all encodings, which takes minutes, once.
     """
-    from lengthgen.circuits.encodings import ENCODINGS
+    from lengthgen.circuits.encoding_spec import ENCODINGS
     from lengthgen.paper_figs.report import claims, court, looks, relations, trials, verdict
     from lengthgen.paper_figs.report.trial_circuits import trial_circuits
     from lengthgen.paper_figs.sources import Sources
@@ -189,7 +189,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
 
 def _runs_data(out: Path) -> "runs.RunsData":
     """Return the data of all runs; only runs that the last report did not have are read."""
-    from lengthgen.empirical.runs.store import RunStore
+    from lengthgen.empirical.experiment.store import RunStore
     from lengthgen.paper_figs.report import runs
 
     entry = Cached(path=out / MEMORY / "runs.json", code=source_digest("empirical", "paper_figs"))

@@ -12,7 +12,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.circuits.modes import Mode
+from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.src import Interrupted
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TASKS, TaskSpec, load_machine, load_two_scales

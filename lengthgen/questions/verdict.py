@@ -286,7 +286,7 @@ def _is_finished(answer: Mapping[str, Any]) -> bool:
 
 def _sentence(pair: Mapping[str, Any], gate: Mapping[str, Any]) -> str:
     """Return what the evidence says on a pair of rules in one or two sentences."""
-    from lengthgen.empirical.verdict.comparisons import UNDECIDED
+    from lengthgen.empirical.verdict.pairs import UNDECIDED
 
     reached = (
         f"of the {pair['disputed']:,} cells on which they differ {pair['reached']:,} have runs and "

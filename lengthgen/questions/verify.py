@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lengthgen.empirical.runs.profile import load_profile
+from lengthgen.empirical.experiment.protocol import load_profile
 from lengthgen.infrastructure.files import require_folder, user_cache
 from lengthgen.infrastructure.messages import tell
 from lengthgen.infrastructure.userfile import split_file
@@ -205,7 +205,7 @@ def trained_runs(out: Path | None, profile: str) -> "Runs":
         StoreError: the folder holds no runs.
         ProfileError: the profile does not exist.
     """
-    from lengthgen.empirical.runs.store import StoreError
+    from lengthgen.empirical.experiment.store import StoreError
     from lengthgen.proofs_checks.trained import Runs
 
     load_profile(profile)

@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.colors import to_hex, to_rgb
 
-from lengthgen.circuits.encodings import EncodingError
+from lengthgen.circuits.encoding_spec import EncodingError
 from lengthgen.paper_figs.report.plain import text
 from lengthgen.paper_figs.style import MOST_SLOTS, Dashes, Look, StyleError, look, looks, slot_look
 

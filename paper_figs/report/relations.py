@@ -13,7 +13,14 @@ import numpy as np
 from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.encodings import ENCODINGS, EncodingSpec, HintNeeded, NoRelation, parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import (
+    ENCODINGS,
+    EncodingSpec,
+    HintNeeded,
+    NoRelation,
+    parse_encoding,
+    relation_of,
+)
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.roles import role_labels
 from lengthgen.circuits.task import TaskError

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import FILES, RunStore, StoreError
-from lengthgen.empirical.trial.outcomes import by_checkpoint
+from lengthgen.empirical.experiment.outcome import by_checkpoint
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import FILES, RunStore, StoreError
 from lengthgen.infrastructure.digests import file_digest
 from lengthgen.paper_figs.report.plain import rounded, task_name, text
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import sympy as sp
 
+from lengthgen.circuits.rivals.counts import samples_of
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
-from lengthgen.circuits.theories.counts import samples_of
 from lengthgen.circuits.trace import trace
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach

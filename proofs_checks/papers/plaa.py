@@ -416,7 +416,7 @@ def _require_copy_slot_alone(index: Callable[[sp.Expr, sp.Expr, sp.Expr, sp.Expr
 
 
 def _require_relation(indices: dict[str, int]) -> None:
-    """Require that the relation of theory.learning.anchored labels the slots so at small scales, no other copy key."""
+    """Require that the relation of RPE-Square labels the slots so at small scales, and no other copy key."""
     slot_label = int(anchored.zigzag(np.array(indices["copy: x_(t+1) at step t"])))
     law = anchored.rpe_square(anchored.copy_anchors)
     for scale in range(1, LONGEST_COPY + 1):

@@ -7,14 +7,12 @@ from itertools import product
 from lengthgen.circuits.languages.c_rasp import Decision, decide
 from lengthgen.circuits.languages.c_rasp_positions import decide_with_positions
 from lengthgen.circuits.languages.regular import Automaton, minimal_automaton
+from lengthgen.circuits.rivals import by_encoding, k_sparse, rasp, rasp_l_programs
+from lengthgen.circuits.rivals.rival import Guess, Question
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
-from lengthgen.circuits.tasks.published.languages import LANGUAGES
-from lengthgen.circuits.tasks.published.subject import Subject
-from lengthgen.circuits.theories import c_rasp, encodings_order, k_sparse, min_degree, rasp_l_programs
-from lengthgen.circuits.theories.depth import blocks
-from lengthgen.circuits.theories.theory import Guess, Question
+from lengthgen.circuits.tasks.published.formal_languages import LANGUAGES
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS, Subject
 from lengthgen.empirical.court.published.load import huang_predictions
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
@@ -77,7 +75,7 @@ def place(encoding: str) -> float | None:
     """Return the probability that the order of encodings gives to an encoding."""
     subject = Subject(name="task", words="", arxiv="")
     question = Question(subject=subject, encoding=encoding, train=50, test=100)
-    return encodings_order.guess(question).probability
+    return by_encoding.guess_by_order(question).probability
 
 
 def alternation(count: int) -> str:
@@ -121,9 +119,9 @@ def learned_bands(*, encoding: str, generalizes: Callable[[int, int], bool]) -> 
     """
     cells = [(distance, train) for distance in range(SIZE) for train in range(1, SIZE)]
     for distance, train in cells:
-        subject = min_degree.pattern_subject(f"1 if j - i == {distance} else 0")
+        subject = by_encoding.pattern_subject(f"1 if j - i == {distance} else 0")
         question = Question(subject=subject, encoding=encoding, train=train, test=SIZE)
-        probability = min_degree.guess(question).probability
+        probability = by_encoding.guess_by_min_degree(question).probability
         if probability is None or (probability > 1 / 2) is not generalizes(distance, train):
             raise Refuted(f"{encoding}, distance {distance}, trained to {train}: the interpolator says {probability}")
     return Evidence(
@@ -231,7 +229,7 @@ def theories_differ(
     """
     for (language, build), wanted in ((counted, True), (carried, False)):
         subject = Subject(name="task", words="", arxiv="", task=build, language=language)
-        answers = answer(c_rasp.guess, "nope", subject), answer(k_sparse.guess, "nope", subject)
+        answers = answer(rasp.guess_by_c_rasp, "nope", subject), answer(k_sparse.guess, "nope", subject)
         if answers != (wanted, not wanted):
             raise Refuted(f"{language} without positions: C-RASP says {answers[0]}, k-sparse {answers[1]}")
     yield f"C-RASP yes, k-sparse no: {counted[0]}"
@@ -296,7 +294,7 @@ def predicts(
     checked = 0
     for count in BLOCKS:
         automaton = minimal_automaton(alternation(count))
-        if blocks(automaton) != count:
+        if rasp.blocks(automaton) != count:
             raise Refuted(f"{alternation(count)} is not recognized as {count} blocks")
         for text in map("".join, (word for size in range(1, LONGEST + 1) for word in product("ab", repeat=size))):
             state = _state(automaton, text)

@@ -9,16 +9,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from lengthgen.circuits.modes import Mode
 from lengthgen.circuits.prediction_record import RULES, Prediction
-from lengthgen.empirical.runs.protocol import Cell, load_protocol
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.statistics.shares import ALPHA
+from lengthgen.circuits.search.wirings import Mode
+from lengthgen.empirical.experiment.judge import ALPHA
+from lengthgen.empirical.experiment.outcome import History, by_checkpoint, outcome
+from lengthgen.empirical.experiment.protocol import Cell, load_protocol
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.trial import conjecture
 from lengthgen.empirical.trial.association import association, cluster_permutation_test
 from lengthgen.empirical.trial.conjecture import CellKey, Criteria, JudgedCell, judge
 from lengthgen.empirical.trial.frozen import FrozenCell, answers, frozen_cells, read_predictions
-from lengthgen.empirical.trial.outcomes import History, by_checkpoint, outcome
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength, Unsettled
 from lengthgen.proofs_checks.majority import Count, settle

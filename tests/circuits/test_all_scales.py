@@ -25,8 +25,8 @@ from lengthgen.circuits.questions.local_circuit import (
 from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import load, load_machine
+from lengthgen.circuits.tasks.transducer import MAX_STATES, Transducer
 from lengthgen.circuits.trace import trace
-from lengthgen.circuits.transducer import MAX_STATES, Transducer
 
 BITS = ("0", "1")
 MANY = tuple(map(chr, range(200, 460)))

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from lengthgen.circuits import checker, partition, sat
+from lengthgen.circuits import checker
 from lengthgen.circuits import trace as trace_module
 from lengthgen.circuits.certificate import certificate
 from lengthgen.circuits.checker import CertificateError, CertificateVerdict, problem
-from lengthgen.circuits.search import rounds
+from lengthgen.circuits.search import partition, rounds, sat
 from lengthgen.circuits.src import SRCResult, src, traces_up_to
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import TASKS, TaskSpec, load

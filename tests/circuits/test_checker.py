@@ -14,16 +14,17 @@ from typing import Any
 
 import pytest
 
-from lengthgen.circuits import checker, sat
+from lengthgen.circuits import checker
 from lengthgen.circuits.checker import CertificateError, CertificateVerdict, lower, problem, upper
+from lengthgen.circuits.checker.problem import SHAPES, fits
 from lengthgen.circuits.checker.rup import ProofError, refuted
-from lengthgen.circuits.checker.shape import SHAPES, fits
+from lengthgen.circuits.search import sat
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks.addition import addition_carry
 from lengthgen.circuits.tasks.copying import copy as copy_task
 from lengthgen.circuits.tasks.growing import permutation
 from tests.circuits.examples import direct_parity, random_task
-from tests.circuits.test_sat import random_classes
+from tests.circuits.search.test_sat import random_classes
 from tests.circuits.test_src import FIVE_CYCLE
 from tests.oracles import sequences as oracle
 

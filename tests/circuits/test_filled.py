@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.formats import CLOSING, PAD, FilledTask, filled
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.circuits.task import UNDEFINED, Task, TaskError
 from lengthgen.circuits.tasks import TASKS, load
-from lengthgen.circuits.trace import segments
 from tests.circuits.examples import addition
 
 LARGEST = 4
@@ -142,7 +141,7 @@ def test_an_operand_ends_in_two_pads_at_every_scale() -> None:
     task = filled(load("copy"), LARGEST)
     for scale in range(1, LARGEST + 1):
         prompt = task.prompt(scale)
-        operand = segments(load("copy"), scale)[0]
+        operand = load("copy").segments(scale)[0]
         places = [task.place(scale, 1 + operand.last + mark) for mark in range(1, CLOSING + 1)]
         assert [tuple(prompt[place - 1]) for place in places] == [(PAD,)] * CLOSING
 

@@ -8,11 +8,10 @@ import pytest
 
 from lengthgen.circuits.formats import PAD, aligned, in_format
 from lengthgen.circuits.src import src, traces_up_to
-from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.task import Segment, Task, TaskError
 from lengthgen.circuits.tasks.copying import copy
 from lengthgen.circuits.tasks.counter import parity
 from lengthgen.circuits.tasks.growing import permutation
-from lengthgen.circuits.trace import Segment, segments
 from tests.circuits.examples import addition, direct_parity
 
 LARGEST = 4
@@ -25,7 +24,7 @@ in_table = pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.name}
 
 
 def _operands(task: Task, scale: int) -> list[Segment]:
-    return [segment for segment in segments(task, scale) if segment.operand]
+    return [segment for segment in task.segments(scale) if segment.operand]
 
 
 @in_table
@@ -56,7 +55,7 @@ def test_the_layout_of_two_operands() -> None:
     padded = aligned(addition(2), 3)
     layout = ["".join(choice) for choice in padded.prompt(2)]
     assert layout == ["01", "01", "_", "_", "_", "+", "01", "01", "_", "_", "_", "="]
-    assert segments(padded, 2) == (
+    assert padded.segments(2) == (
         Segment(first=1, last=2, operand=True),
         Segment(first=3, last=6, operand=False),
         Segment(first=7, last=8, operand=True),
@@ -121,5 +120,5 @@ def test_no_room_for_the_pad_is_refused() -> None:
 
 def test_segments_of_a_prompt_without_a_choice() -> None:
     fixed = replace(parity(), prompt=lambda n: [("=",)] * n, vectorised=None)
-    assert segments(fixed, 3) == (Segment(first=1, last=3, operand=False),)
+    assert fixed.segments(3) == (Segment(first=1, last=3, operand=False),)
     assert np.array_equal(aligned(fixed, 3).all_prompts(3), [[2, 2, 2]])

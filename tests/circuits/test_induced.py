@@ -10,7 +10,7 @@ import pytest
 
 from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.circuit import Circuit, Wiring
-from lengthgen.circuits.encodings import parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import parse_encoding, relation_of
 from lengthgen.circuits.formats import CLOSING, in_format
 from lengthgen.circuits.induced import Conflict, Induced, Step, induced_complexity
 from lengthgen.circuits.roles import ideal_relation

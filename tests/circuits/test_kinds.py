@@ -14,17 +14,18 @@ from lengthgen.circuits.certificate import certificate
 from lengthgen.circuits.checker import check
 from lengthgen.circuits.circuit import CircuitError
 from lengthgen.circuits.coverage import seen_entries, steps_seen
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.formats import aligned
 from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.questions.grid import grid_src
 from lengthgen.circuits.questions.right_outputs import choice_src
 from lengthgen.circuits.reference import reference_circuit
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import MAX_COMBINATIONS, UNDEFINED, Task, TaskError, Tokens
 from lengthgen.circuits.tasks import TaskSpec, load
 from lengthgen.circuits.tasks.addition import addition_mixed
+from lengthgen.circuits.tasks.two_scales import TwoScaleTask
 from lengthgen.circuits.trace import extended, of_prompts, trace
-from lengthgen.circuits.two_scales import TwoScaleTask, grid_src
 from tests.circuits.random_kinds import (
     KINDS,
     alterations,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lengthgen.circuits.analysis import analyse
-from lengthgen.circuits.encodings import parse_encodings
+from lengthgen.circuits.encoding_spec import parse_encodings
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.task import Reference, TaskError

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import ENCODINGS, EncodingError, HintNeeded, NoRelation, parse_encoding
+from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingError, HintNeeded, NoRelation, parse_encoding
 from lengthgen.circuits.formats import CLOSING
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import VARIANTS, Prediction
-from lengthgen.circuits.roles import step_roles
 from lengthgen.circuits.src import traces_up_to
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import load
@@ -310,9 +309,7 @@ def test_the_labels_of_the_ideal_relation_are_its_roles() -> None:
         for name in ("ipe-sh", "rpe")
     )
     assert ideal is not None and relative is not None
-    up_to = {
-        n: {role for scale in range(1, n + 1) for role in step_roles(analysis.circuit, scale).values()} for n in (3, 6)
-    }
+    up_to = {n: {role for scale in range(1, n + 1) for role in analysis.circuit.roles(scale).values()} for n in (3, 6)}
     assert (ideal.labels_train, ideal.labels_test) == (len(up_to[3]), len(up_to[6])) == (3, 6)
     assert (relative.labels_train, relative.labels_test) == (1, 1)
 

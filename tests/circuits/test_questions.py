@@ -12,7 +12,7 @@ from lengthgen.circuits.questions import counting, synthesis
 from lengthgen.circuits.questions.composition import after
 from lengthgen.circuits.questions.counting import minimum_circuits
 from lengthgen.circuits.questions.synthesis import scratchpad_symbols, scratchpad_tokens, src_within
-from lengthgen.circuits.sat import SolverError
+from lengthgen.circuits.search.sat import SolverError
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import load

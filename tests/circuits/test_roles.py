@@ -17,7 +17,6 @@ from lengthgen.circuits.roles import (
     ideal_relation,
     ideal_relation_by_token,
     role_labels,
-    step_roles,
     unread_positions,
 )
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
@@ -61,7 +60,7 @@ def test_parity_aligned_has_one_table_for_all_scales_and_needs_no_hint(analyses:
         expected[key - 1, query - 1] = slot
     assert (labels == expected).all()
     for scale in range(1, LARGEST + 1):
-        assert set(step_roles(circuit, scale)) == set(_table_of_parity(scale, gap))
+        assert set(circuit.roles(scale)) == set(_table_of_parity(scale, gap))
 
 
 def test_with_and_without_hint_agree_where_no_hint_is_needed(analyses: Analyses) -> None:
@@ -110,8 +109,7 @@ def _changes_within_a_token(analysis: Analysis) -> set[tuple[int, int, int]]:
         for (scale, query, tokens), (other, other_query, other_tokens) in itertools.product(steps, steps)
         if other < scale and query == other_query and tokens & other_tokens
         for key in range(1, query + 1)
-        if step_roles(analysis.circuit, scale).get((key, query))
-        != step_roles(analysis.circuit, other).get((key, query))
+        if analysis.circuit.roles(scale).get((key, query)) != analysis.circuit.roles(other).get((key, query))
     }
 
 
@@ -180,7 +178,7 @@ def test_the_number_of_labels_is_the_number_of_roles_and_one(
 
 def test_a_step_of_the_permutation_has_the_role_of_its_own_operator(analyses: Analyses) -> None:
     circuit = analyses("permutation", "unaligned", 6).circuit
-    roles = step_roles(circuit, 6)
+    roles = circuit.roles(6)
     own = [roles[t, 6 + t] for t in range(1, 7)]
     assert len(set(own)) == 6
     assert all(len(role) == 1 for role in own)
@@ -191,7 +189,7 @@ def test_slots_that_nothing_depends_on_have_no_role() -> None:
     bits = replace(parity(), alphabet=("0", "1"), vectorised=None)
     steps = (Wiring(position=3, arguments=(1, 2), operator=0),)
     circuit = Circuit(task=bits, arity=2, wirings={1: steps}, operators=(first,))
-    assert step_roles(circuit, 1) == {(1, 2): frozenset({(0, 1)})}
+    assert circuit.roles(1) == {(1, 2): frozenset({(0, 1)})}
 
 
 def test_a_larger_arity_gives_parity_no_further_roles() -> None:
@@ -206,7 +204,7 @@ def test_a_position_that_fills_two_slots_has_both_roles() -> None:
     steps = (Wiring(position=3, arguments=(1, 2), operator=0), Wiring(position=4, arguments=(2, 2), operator=0))
     circuit = Circuit(task=bits, arity=2, wirings={1: steps}, operators=(xor,))
     first, second, both = frozenset({(0, 1)}), frozenset({(0, 2)}), frozenset({(0, 1), (0, 2)})
-    assert step_roles(circuit, 1) == {(1, 2): first, (2, 2): second, (2, 3): both}
+    assert circuit.roles(1) == {(1, 2): first, (2, 2): second, (2, 3): both}
     # In the order of (operator, slot): {slot 1} comes before {slot 1, slot 2}, and that before {slot 2}.
     assert role_labels(circuit) == {first: 1, both: 2, second: 3}
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from lengthgen.circuits import partition, sat, wirings
 from lengthgen.circuits import trace as trace_module
 from lengthgen.circuits.circuit import Circuit
+from lengthgen.circuits.search import partition, sat, wirings
 from lengthgen.circuits.src import SRCResult, minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import load

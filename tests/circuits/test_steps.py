@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import pytest
 
 from lengthgen.circuits import clock as clock_module
-from lengthgen.circuits import partition, sat
 from lengthgen.circuits.analysis import SearchStopped, analyse
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search import partition, sat
+from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.tasks import load
-from tests.circuits.test_sat import FIVE_CYCLE, HARD, _serves
+from tests.circuits.search.test_sat import FIVE_CYCLE, HARD, _serves
 
 TASKS = (("parity", "aligned", 5), ("sort-trace", "unaligned", 4), ("majority-count", "unaligned", 6))
 

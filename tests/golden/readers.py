@@ -12,23 +12,22 @@ from unittest import mock
 
 from lengthgen.circuits.prediction_record import RULES, Prediction
 from lengthgen.cli import main
-from lengthgen.empirical.court.outcomes import THRESHOLDS, outcome_of
 from lengthgen.empirical.court.published.load import published_cells
-from lengthgen.empirical.modular_addition.outcomes import outcomes as modular_outcomes
-from lengthgen.empirical.modular_addition.profile import load_profile as modular_profile
-from lengthgen.empirical.modular_addition.run import ModularRun
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.runs.protocol import Protocol, load_protocol
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.text.profile import load_profile as text_profile
-from lengthgen.empirical.text.run import TextRun
-from lengthgen.empirical.training import sweep
+from lengthgen.empirical.court.trial import THRESHOLDS
+from lengthgen.empirical.experiment import sweep
+from lengthgen.empirical.experiment.metrics import Measurement
+from lengthgen.empirical.experiment.protocol import Protocol, load_protocol
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.modular_addition.conditions import load_profile as modular_profile
+from lengthgen.empirical.modular_addition.modular_run import ModularRun
+from lengthgen.empirical.modular_addition.modular_run import outcomes as modular_outcomes
+from lengthgen.empirical.text.corpus import load_profile as text_profile
+from lengthgen.empirical.text.text_run import TextRun
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, judge
 from lengthgen.empirical.trial.frozen import frozen_cells, stored_runs
 from lengthgen.empirical.verdict.frozen import load_frozen
 from lengthgen.empirical.verdict.preregistration import load_preregistration
-from lengthgen.empirical.verdict.runs import load_runs, run_of
-from lengthgen.empirical.verdict.seen import seen_cells
+from lengthgen.empirical.verdict.runs import load_runs, run_of, seen_cells
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks import ledger
 from tests.lengthgen.settled_here import settled_here
@@ -200,8 +199,8 @@ def trial_cells(folder: Path, any_run: Run) -> dict[str, Judged]:
                 judged[f"{each.key} by {rule} at {threshold}"] = {
                     "predicted": each.predicted,
                     "breaks at": each.expected_break,
-                    "fit": each.fit.successes,
-                    "generalize": each.generalizes_given_fit.successes,
+                    "fit": each.outcome.fit,
+                    "generalize": each.outcome.generalize,
                     "first failures": [outcome.first_failure for outcome in each.outcomes],
                     "observed": each.observed,
                     "verdict": each.verdict,
@@ -236,12 +235,12 @@ def court_cells() -> Iterable[tuple[str, Judged]]:
     """Yield what is judged of every published cell at every threshold."""
     for cell in published_cells():
         for threshold in THRESHOLDS:
-            outcome = outcome_of(cell, threshold)
+            outcome = cell.outcome(threshold)
             yield (
                 f"{cell.name} at {threshold}",
                 {
                     "fit": outcome.fit,
-                    "generalize": outcome.generalizes,
+                    "generalize": outcome.generalize,
                     "breaks at": outcome.breaks_at,
                     "observed": outcome.observed if outcome.fit else None,
                 },

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lengthgen.circuits.theories.catalogue import THEORIES
+from lengthgen.circuits.rivals.theories import THEORIES
 from lengthgen.empirical.court.published.load import published_cells
 from lengthgen.terminal.layout import LINES
 from tests.lengthgen.refusal import refused

@@ -10,8 +10,8 @@ from typing import get_args
 import pytest
 from matplotlib.figure import Figure
 
-from lengthgen.circuits.sat import SolverFailed
-from lengthgen.empirical.runs.run import FORMAT_VERSION, one_run
+from lengthgen.circuits.search.sat import SolverFailed
+from lengthgen.empirical.experiment.run import FORMAT_VERSION, one_run
 from lengthgen.paper_figs import style, task_labels
 from lengthgen.paper_figs.catalogue import catalogue
 from lengthgen.paper_figs.saving import Drawing
@@ -224,7 +224,8 @@ def test_a_broken_run_is_named_and_the_rest_is_drawn(made_up, run):
 def test_a_run_of_another_format_version_is_not_taken(made_up, run, monkeypatch):
     _, options = made_up
     monkeypatch.setattr(
-        "lengthgen.empirical.runs.run.one_run", lambda *parts: replace(one_run(*parts), version=FORMAT_VERSION - 1)
+        "lengthgen.empirical.experiment.run.one_run",
+        lambda *parts: replace(one_run(*parts), version=FORMAT_VERSION - 1),
     )
     code, _, err = run("figures", "results-made-up", *options)
     assert code == 2 and "30 of the 30 runs" in err

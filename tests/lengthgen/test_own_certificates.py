@@ -13,7 +13,7 @@ import pytest
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TASKS, TaskSpec, load, load_machine, load_two_scales
 from lengthgen.circuits.tasks.catalogue import TWO_SCALE_TASKS
-from lengthgen.circuits.tasks.machines import MACHINES
+from lengthgen.circuits.tasks.transducer import MACHINES
 from lengthgen.questions import complexity
 from tests.lengthgen.refusal import refused
 from tests.timing import at_once

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from lengthgen import reproduce
-from lengthgen.circuits.sat import SolverFailed
+from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.infrastructure import files
 from lengthgen.infrastructure.files import DamagedFile, locked, read_sealed_json, write_bytes

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import ENCODINGS, HintNeeded, parse_encodings
+from lengthgen.circuits.encoding_spec import ENCODINGS, HintNeeded, parse_encodings
 from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.circuits.tasks import load
 from lengthgen.empirical.verdict.rules import answers

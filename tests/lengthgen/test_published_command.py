@@ -2,7 +2,7 @@
 
 import pytest
 
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 from tests.lengthgen.refusal import refused
 
 

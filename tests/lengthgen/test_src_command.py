@@ -15,7 +15,7 @@ import pytest
 from lengthgen.circuits import src as src_module
 from lengthgen.circuits.answers import MAX_SYMBOLS
 from lengthgen.circuits.search import rounds
-from lengthgen.circuits.search.stages import Searched
+from lengthgen.circuits.search.rounds import Searched
 from lengthgen.terminal.layout import LINES
 from tests.lengthgen.refusal import refused
 from tests.processes import wait_until

@@ -16,12 +16,12 @@ import torch
 from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.languages.regular import Automaton
 from lengthgen.circuits.tasks.spec import load
+from lengthgen.empirical.experiment.ensemble import Setup
+from lengthgen.empirical.experiment.samples import TEST, Examples
 from lengthgen.empirical.model.geometry import Geometry
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST, Examples
-from lengthgen.empirical.verdict.forgery import Decided
 from lengthgen.empirical.verdict.frozen import FrozenCells, load_frozen
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
+from lengthgen.empirical.verdict.rerun import Decided
 from lengthgen.empirical.verdict.runs import RUNS, CellRun, load_runs, run_of
 from lengthgen.empirical.verdict.tables import read_rows, write_rows
 from lengthgen.infrastructure.files import read_json, write_json

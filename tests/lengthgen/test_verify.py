@@ -225,14 +225,14 @@ def verify(project: Path, *names: str) -> tuple[int, dict, str]:
 
 
 def test_a_wrong_formula_is_found_at_once_and_only_its_claims_are_run_again(copy, answer, claims_run_here):
-    assert answer("verify", "rope-1", "fox-1")["holds"]
+    assert answer("verify", "kerple-1", "rope-1")["holds"]
     path = copy / "theory" / "encodings" / "rotary.py"
     path.write_text(
         f"{path.read_text()}\n\n_right = rotation\n\n\ndef rotation(angle):\n    return _right(angle) * 2\n"
     )
-    code, after, err = verify(copy, "rope-1", "fox-1")
+    code, after, err = verify(copy, "kerple-1", "rope-1")
     assert (code, after["holds"]) == (1, False)
-    assert [claim["verdict"] for claim in after["claims"]] == ["refuted", "verified"]
+    assert [claim["verdict"] for claim in after["claims"]] == ["verified", "refuted"]
     assert err.splitlines()[0] == "verify: 1 claims to do"
 
 

@@ -7,7 +7,6 @@ from lengthgen.empirical.verdict.frozen import CELLS, FrozenCell, FrozenCells, l
 from lengthgen.empirical.verdict.population import half_of
 from lengthgen.empirical.verdict.preregistration import load_preregistration
 from lengthgen.empirical.verdict.runs import RUNS
-from lengthgen.empirical.verdict.seeds import derived_seed
 from lengthgen.empirical.verdict.tables import write_rows
 from lengthgen.paper_figs.sources import Sources
 from lengthgen.paper_figs.verdict_evidence import RANDOM_TASKS
@@ -73,7 +72,7 @@ def verdict_sources(folder: Path, *, runs: int = 4) -> tuple[Sources, FrozenCell
     frozen = load_frozen(PREREGISTRATION, path)
     rows = [
         {
-            "cell": cell.name, "index": index, "seed": derived_seed(cell.digest(PREREGISTRATION), cell.name, index),
+            "cell": cell.name, "index": index, "seed": cell.seed(index),
             "steps": 100, "solved": index != 3, "loss": 0.5, "exact_match": exact_match(cell, index),
         }
         for cell in frozen.cells if cell.encoding in ENCODINGS

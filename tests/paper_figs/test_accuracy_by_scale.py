@@ -11,7 +11,7 @@ from matplotlib.text import Text
 from numpy.typing import NDArray
 from scipy.stats import beta, binomtest
 
-from lengthgen.circuits import encodings as built_in
+from lengthgen.circuits import encoding_spec as built_in
 from lengthgen.paper_figs import accuracy_by_scale, style
 from lengthgen.paper_figs.cells import CellScores, interval
 from lengthgen.paper_figs.saving import Drawing

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from lengthgen import paper_figs
-from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.experiment.protocol import names as protocol_names
 from lengthgen.paper_figs.catalogue import catalogue, declared
 from lengthgen.paper_figs.declaration import Entry, each_protocol
 from lengthgen.paper_figs.saving import Drawing, Printed

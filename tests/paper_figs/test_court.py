@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from lengthgen.empirical.court.freeze import freeze
-from lengthgen.empirical.court.trial import judge
+from lengthgen.empirical.court.trial import freeze, judge
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.paper_figs.court import answer_kind, drawing, table

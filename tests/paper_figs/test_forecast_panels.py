@@ -12,10 +12,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import parse_encoding, parse_encodings, relation_of
+from lengthgen.circuits.encoding_spec import parse_encoding, parse_encodings, relation_of
 from lengthgen.circuits.forecast.ask import forecasts
 from lengthgen.circuits.prediction_record import Counted, Prediction
-from lengthgen.circuits.roles import step_roles
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.infrastructure.errors import LengthgenError
@@ -70,7 +69,7 @@ def test_labels_of_steps_are_equal_in_the_picture_just_where_the_relation_says_s
     analysis, predictions, _ = parity
     shown = _texts(figure, "labels")
     scale = forecast_panels.SCALE
-    roles = step_roles(analysis.circuit, scale)
+    roles = analysis.circuit.roles(scale)
     for encoding in list(predictions)[:4]:
         labels = relation_of(parse_encoding(encoding), analysis.circuit).labels(
             analysis.traces[scale - 1].length, scale

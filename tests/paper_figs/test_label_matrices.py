@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import EncodingError, parse_encoding, relation_of
-from lengthgen.circuits.roles import step_roles
+from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding, relation_of
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.paper_figs import label_matrices
@@ -102,7 +101,7 @@ def test_bold_labels_are_those_of_arguments(figure: Figure, analyses: dict[str, 
             for text in _panel(figure, f"{format_}:rpe").texts
             if text.get_fontweight() == "bold"
         }
-        assert bold == set(step_roles(analysis.circuit, SCALE))
+        assert bold == set(analysis.circuit.roles(SCALE))
 
 
 def test_tokens_name_the_positions(figure: Figure, analyses: dict[str, Analysis]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from lengthgen.circuits.analysis import analyse
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.tasks import load
-from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.paper_figs import circuit_diagram
 from lengthgen.paper_figs.catalogue import catalogue
 from lengthgen.paper_figs.names import LONGEST, file_name

@@ -35,7 +35,7 @@ TOKENS, TRAINED = 9, 5
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sources, str]:
     pytest.importorskip("torch")
-    from lengthgen.empirical.training.train import train
+    from lengthgen.empirical.experiment.train import train
 
     folder = tmp_path_factory.mktemp("positions")
     given, name = Sources(out=folder, profile="smoke", width=7.0), str(protocol_file(folder, TEXT))
@@ -50,8 +50,8 @@ def computed(given: Sources, run, scale: int):
     from safetensors.torch import load
 
     from lengthgen.empirical.encodings.prism import PRISM, sequence_starts
-    from lengthgen.empirical.model.setup import Setup
-    from lengthgen.empirical.runs.data import TEST
+    from lengthgen.empirical.experiment.ensemble import Setup
+    from lengthgen.empirical.experiment.samples import TEST
 
     numbers = {key: value.squeeze(0) for key, value in load(given.store.checkpoint(run)).items()}
     encoding = PRISM(width=run.model.width, positions=11, sharpening="none" if "none" in run.encoding else "learned")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.experiment.protocol import names as protocol_names
 from lengthgen.infrastructure.files import write_json
 from lengthgen.paper_figs.catalogue import catalogue
 from lengthgen.paper_figs.records import RECORDS

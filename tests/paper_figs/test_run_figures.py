@@ -12,8 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.trial.outcomes import Checkpoint
+from lengthgen.empirical.experiment.outcome import Checkpoint
+from lengthgen.empirical.experiment.run import Run
 from lengthgen.paper_figs import (
     accuracy_grid,
     alignment,
@@ -371,7 +371,7 @@ def test_missing_runs_are_counted_and_named_with_their_command(tmp_path: Path) -
 def test_labels_of_a_learned_relation_are_those_of_largest_weight(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     from lengthgen.empirical.encodings.relations import LBPE
-    from lengthgen.empirical.training.train import train
+    from lengthgen.empirical.experiment.train import train
     from lengthgen.paper_figs import learned_labels
     from tests.paper_figs.made_up import protocol_file
 

@@ -18,7 +18,7 @@ from matplotlib.image import imread
 from numpy.typing import NDArray
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import ENCODINGS, EncodingError
+from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingError
 from lengthgen.circuits.tasks import load
 from lengthgen.paper_figs import label_matrices, pattern_panels, saving, style
 from lengthgen.theory.pattern import from_formula

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 
 import pytest
 import sympy as sp
@@ -11,6 +10,7 @@ import sympy as sp
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.result import Result
+from lengthgen.theory.encodings import grape
 
 CLAIMS = {claim.id: claim for claim in registry.select(["grape"])}
 
@@ -43,33 +43,24 @@ def test_every_printed_statement_has_its_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "claim_id"),
-    [
-        ("grape", "grape-3"),
-        ("grape_commuting", "grape-6"),
-        ("grape_contextual", "grape-contextual"),
-    ],
+    ("record", "claim_id"), [("GRAPE", "grape-3"), ("COMMUTING", "grape-6"), ("CONTEXTUAL", "grape-contextual")]
 )
 def test_an_encoding_that_turns_the_key_back_is_refuted(
-    module: str, claim_id: str, monkeypatch: pytest.MonkeyPatch
+    record: str, claim_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = import_module(f"lengthgen.theory.encodings.{module}")
-    right = home.ENCODING.rotate
+    right = getattr(grape, record)
 
     def rotate(position: sp.Expr, length: sp.Expr) -> tuple[sp.Matrix, sp.Matrix]:
-        on_query, on_key = right(position, length)
+        on_query, on_key = right.rotate(position, length)
         return on_query, on_key.T
 
-    monkeypatch.setattr(home, "ENCODING", replace(home.ENCODING, rotate=rotate))
+    monkeypatch.setattr(grape, record, replace(right, rotate=rotate))
     with pytest.raises(Refuted, match=r"\d"):
         CLAIMS[claim_id].check(**CLAIMS[claim_id].holds)
 
 
-@pytest.mark.parametrize(
-    ("module", "claim_id"), [("grape_additive", "grape-8"), ("grape_gated", "grape-17"), ("grape_path", "grape-15")]
-)
-def test_an_encoding_without_its_bias_is_refuted(module: str, claim_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = import_module(f"lengthgen.theory.encodings.{module}")
-    monkeypatch.setattr(home, "ENCODING", replace(home.ENCODING, bias=None))
+@pytest.mark.parametrize(("record", "claim_id"), [("ADDITIVE", "grape-8"), ("GATED", "grape-17"), ("PATH", "grape-15")])
+def test_an_encoding_without_its_bias_is_refuted(record: str, claim_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grape, record, replace(getattr(grape, record), bias=None))
     with pytest.raises((Refuted, AttributeError)):
         CLAIMS[claim_id].check(**CLAIMS[claim_id].holds)

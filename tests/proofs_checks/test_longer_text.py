@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from scipy.stats import t
 
-from lengthgen.empirical.text.profile import load_profile
-from lengthgen.empirical.text.run import TextRun
+from lengthgen.empirical.text.corpus import load_profile
+from lengthgen.empirical.text.text_run import TextRun
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks.claim import Refuted, Unsettled
+from lengthgen.proofs_checks.majority import decide_mean, p_values
 from lengthgen.proofs_checks.papers.longer_text import CLAIMS
 from lengthgen.proofs_checks.result import Verdict
 from lengthgen.proofs_checks.runner import run_claim
-from lengthgen.proofs_checks.seeds import decide_mean, p_values
 from lengthgen.proofs_checks.trained import Runs
 from tests.sealed_results import text_result
 

@@ -1,6 +1,6 @@
 """Registry of the position encodings, by name and alias.
 
-Encodings whose relation depends on the circuit of a task are registered in circuits/encodings.py.
+Encodings whose relation depends on the circuit of a task are registered in circuits/encoding_spec.py.
 """
 
 from lengthgen.infrastructure.discovery import sibling_modules

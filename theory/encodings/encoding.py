@@ -211,7 +211,7 @@ class Encoding(Brief):
         relation: relation through which positions act (1-based), for the default options: pairs with one label have one
             score for the same content.  None if content, chance or the circuit of a task decides.
         relation_of: (circuit of a task or None; **options) -> relation, if it depends on either.  It raises
-            `lengthgen.circuits.encodings.NoRelation` or `HintNeeded` if there is none.
+            `lengthgen.circuits.encoding_spec.NoRelation` or `HintNeeded` if there is none.
         no_relation: reason why it has no relation with any circuit.
         caveat: effect of the encoding that the prediction rule of lengthgen.circuits.prediction ignores.
         repeats: reason why two positions may have one code; empty if every position has a code of its own.

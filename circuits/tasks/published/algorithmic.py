@@ -1,4 +1,4 @@
-"""Algorithmic tasks of arXiv 2410.02140 and 2602.08857, as their programs write them.
+"""Algorithmic tasks of arXiv 2410.02140 and 2602.08857, binary addition and counting too, as their programs write them.
 
 The model reads a start symbol, which is left out here, the word and a separator ('='), and writes the answer and an end
 symbol ('$').  The scale is the length that the papers report.  Where an alphabet is smaller than theirs, the docstring
@@ -14,12 +14,11 @@ from types import EllipsisType
 
 import numpy as np
 
-from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.task import Reference, Task, TaskError
 from lengthgen.circuits.tasks.copying import copy, reverse
+from lengthgen.circuits.tasks.counter import majority_direct, parity_direct
 from lengthgen.circuits.tasks.counter import parity as running_parity
-from lengthgen.circuits.tasks.counter import parity_direct
 from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
-from lengthgen.circuits.tasks.majority import majority_direct
 from lengthgen.circuits.tasks.sorting import sort_direct
 
 VOCABULARY = 150
@@ -28,6 +27,8 @@ BIGRAM_VOCABULARY = 16
 """Number of symbols of words in which no pair of neighbours comes twice."""
 PERIOD = 3
 """Number of words that are read by turns."""
+SHORTEST = 4
+"""Length of the shortest sum, with its signs: 0+1=."""
 
 
 def binary_majority() -> Task:
@@ -59,11 +60,9 @@ def binary_majority_interleave() -> Task:
     return digit_task(
         name="published-binary_majority_interleave",
         base=2,
-        marks="=",
         prompt=lambda n, digits: [*[digits] * (PERIOD * turns(n)), "="],
         generate=lambda x: [int(2 * sum(x[first::PERIOD]) > len(x) // PERIOD) for first in range(PERIOD)],
         vectorised=vectorised,
-        reference=None,
         valid=lambda prompt: all(_winner(prompt[first:-1:PERIOD]) is not None for first in range(PERIOD)),
         draw=draw,
     )
@@ -77,11 +76,8 @@ def majority(base: int = 3) -> Task:
     return digit_task(
         name="published-majority",
         base=base,
-        marks="=",
-        prompt=lambda n, digits: [*[digits] * n, "="],
         generate=lambda x: [Counter(x).most_common(1)[0][0]],
         vectorised=lambda x: np.stack([(x == digit).sum(axis=0) for digit in range(base)]).argmax(axis=0)[None],
-        reference=None,
         valid=lambda prompt: _winner(prompt[:-1]) is not None,
     )
 
@@ -177,3 +173,90 @@ def _at_most(longest: int, n: int, plain: Task, name: str) -> Sequence[Sequence[
     if n > longest:
         raise TaskError(f"task 'published-{name}': no word has {n} symbols; take scales of at most {longest}")
     return plain.prompt(n)
+
+
+def addition() -> Task:
+    """`a+b= s $`: the sum of two binary numbers, high bit first, none with leading zeros.
+
+    The scale n is the length of `a+b=`, at least 4, so the operands have any lengths m and n - 2 - m; their lengths are
+    drawn uniformly, as in the papers. The answer ends early. No arity is enough at all scales, because carries come
+    from any distance.
+    """
+
+    def prompt(n: int) -> list[str]:
+        return ["01", *["01+"] * (max(n, SHORTEST) - 3), "01", "="]
+
+    def valid(prompt: tuple[str, ...]) -> bool:
+        operands = "".join(prompt[:-1]).split("+")
+        return len(operands) == 2 and all(len(each) == 1 or each.startswith("1") for each in operands)
+
+    def generate(prompt: tuple[str, ...]) -> list[str]:
+        first, second = "".join(prompt[:-1]).split("+")
+        return [*f"{int(first, 2) + int(second, 2):b}", "$"]
+
+    def draw(n: int, source: random.Random) -> list[str]:
+        together = max(n, SHORTEST) - 2
+        first = source.randint(1, together - 1)
+        return [*_operand(first, source), "+", *_operand(together - first, source), "="]
+
+    return Task(
+        name="published-addition",
+        alphabet=tuple("01+=$"),
+        prompt=prompt,
+        generate=generate,
+        end="$",
+        valid=valid,
+        draw=draw,
+    )
+
+
+def _operand(length: int, source: random.Random) -> list[str]:
+    """Return a random binary number of a length, without leading zeros."""
+    rest = [source.choice("01") for _ in range(length - 1)]
+    return ["1", *rest] if rest else [source.choice("01")]
+
+
+def count() -> Task:
+    """`a b = a a+1 .. b $` with numbers below 150, one token each; the scale n is how many numbers are written.
+
+    As many blanks '.' as a and b are apart come first. So a prompt tells its scale, as a `Task` wants it, and all
+    distances after the blanks are those of the paper [F]. Unit operator: from '=' and a the number a, and from a number
+    and b the next number, or '$' after b. The arity is 2.
+    """
+    numbers = tuple(map(str, range(VOCABULARY)))
+
+    def prompt(n: int) -> list[tuple[str, ...]]:
+        if n > VOCABULARY:
+            raise TaskError(f"task 'published-count': there are {VOCABULARY} numbers; take scales up to that")
+        return [*[(".",)] * (n - 1), numbers[: VOCABULARY - n + 1], numbers[n - 1 :], ("=",)]
+
+    def valid(prompt: tuple[str, ...]) -> bool:
+        *blanks, first, last, _ = prompt
+        return int(last) - int(first) == len(blanks)
+
+    def generate(prompt: tuple[str, ...]) -> list[str]:
+        *_, first, last, _ = prompt
+        return [*numbers[int(first) : int(last) + 1], "$"]
+
+    def draw(n: int, source: random.Random) -> list[str]:
+        first = source.randrange(VOCABULARY - n + 1)
+        return [*["."] * (n - 1), numbers[first], numbers[first + n - 1], "="]
+
+    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+        return [("next", (n + 2, n)), *(("next", (n + 2 + t, n + 1)) for t in range(1, n + 1))]
+
+    def apply(_: str, symbols: tuple[str, ...]) -> str:
+        before, other = symbols
+        if before == "=":
+            return str(int(other))
+        return "$" if int(before) == int(other) else numbers[(int(before) + 1) % VOCABULARY]
+
+    return Task(
+        name="published-count",
+        alphabet=(*numbers, ".", "=", "$"),
+        prompt=prompt,
+        generate=generate,
+        reference=Reference(arity=2, steps=steps, apply=apply),
+        valid=valid,
+        draw=draw,
+    )

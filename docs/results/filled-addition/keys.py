@@ -33,21 +33,19 @@ import torch
 from lengthgen.circuits.formats import FilledTask, filled
 from lengthgen.circuits.roles import IRRELEVANT
 from lengthgen.circuits.task import Task
+from lengthgen.empirical.experiment.ensemble import Setup
+from lengthgen.empirical.experiment.evaluation import load_trained, teacher_forced
+from lengthgen.empirical.experiment.judge import Estimand
+from lengthgen.empirical.experiment.outcome import outcome
+from lengthgen.empirical.experiment.protocol import Training, load_protocol
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.samples import TEST, TRAIN, Examples
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.sweep import Group, group_job, groups
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.geometry import Geometry
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST, TRAIN, Examples
-from lengthgen.empirical.runs.profile import Training
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.statistics.e_values import Estimand
-from lengthgen.empirical.training.evaluation import teacher_forced
-from lengthgen.empirical.training.sweep import Group, groups, train_group
-from lengthgen.empirical.training.testing import load_trained
 from lengthgen.empirical.trial.frozen import stored_runs
-from lengthgen.empirical.trial.outcomes import outcome
 from lengthgen.empirical.verdict.tables import read_rows, write_rows
 from lengthgen.infrastructure.processes import pool
 
@@ -68,7 +66,7 @@ CHANGES = ("long", "long, late", "long, late by digits", "short", "short, early"
 """Samples that models of filled and of staggered samples are asked."""
 ENCODINGS = ("ipe", "rpe")
 CPUS = os.cpu_count() or 1
-EXAMPLES, LEFT_OUT = Setup.examples, "lengthgen.empirical.model.ensemble.left_out"
+EXAMPLES, LEFT_OUT = Setup.examples, "lengthgen.empirical.experiment.ensemble.left_out"
 PROMPTS = 500
 """Prompts of each scale in the text that varied filler is cut out of."""
 KINDS: Mapping[str, str] = {"filled": "runs", "staggered": "staggered", "shifted": "shifted", "varied": "varied"}
@@ -101,7 +99,7 @@ def staggered(task: Task, largest_scale: int) -> FilledTask:
 def shifted(_: Training, step: int) -> int:
     """Return how many first fillers a training step leaves out, 0 to LONG - SHORT, drawn by its number.
 
-    So each step of each scale comes at many places. It stands for `lengthgen.empirical.runs.filler.left_out`.
+    So each step of each scale comes at many places. It stands for `lengthgen.empirical.experiment.samples.left_out`.
     """
     return int(np.random.default_rng(step).integers(LONG - SHORT + 1))
 
@@ -150,7 +148,7 @@ def train(out: Path) -> None:
 def train_changed(group: Group, kind: str, root: Path) -> str | None:
     """Train runs on samples of a kind; return the message of a failure."""
     with TRAININGS[kind]():
-        return train_group(group, root, Backend("cpu"), {})
+        return group_job(group, root, {}).failure(Backend("cpu"))
 
 
 TRAININGS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {

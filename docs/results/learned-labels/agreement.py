@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.questions.runs import relation_answer
 
 TASKS = ("select-first", "select-middle", "second", "second_last")

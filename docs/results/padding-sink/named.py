@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 
 from lengthgen.circuits.formats import PAD
+from lengthgen.empirical.experiment.ensemble import Setup
+from lengthgen.empirical.experiment.evaluation import load_trained, teacher_forced
+from lengthgen.empirical.experiment.judge import Estimand
+from lengthgen.empirical.experiment.protocol import load_protocol
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.samples import TEST
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.model.decoder import Decoder
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.statistics.e_values import Estimand
-from lengthgen.empirical.training.evaluation import teacher_forced
-from lengthgen.empirical.training.testing import load_trained
 from lengthgen.empirical.trial.frozen import stored_runs
 from lengthgen.empirical.verdict.tables import read_rows, write_rows
 from lengthgen.infrastructure.files import read_sealed_json

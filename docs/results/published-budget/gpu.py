@@ -21,12 +21,12 @@ from statistics import fmean, median
 from typing import Any
 
 from lengthgen.circuits.prediction_record import Prediction
+from lengthgen.empirical.experiment.metrics import Measurement
+from lengthgen.empirical.experiment.protocol import Cell, load_protocol
+from lengthgen.empirical.experiment.run import Run, plan
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.sweep import Group, Job, group_job, local, train_all, trained_by
 from lengthgen.empirical.model.backend import CPU, Backend
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.runs.protocol import Cell, load_protocol
-from lengthgen.empirical.runs.run import Run, plan
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training.sweep import Group, Provenance, local, train_all, trained_by
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
 from lengthgen.empirical.trial.frozen import frozen_cells
 from lengthgen.empirical.verdict.tables import read_rows, write_rows
@@ -102,24 +102,20 @@ def train_on_cpu(out: Path, encodings: Sequence[str]) -> None:
     train_all(runs, RunStore(out / "runs"), backend=CPU, provenance={}, engine=in_turn)
 
 
-def in_turn(
-    groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
-) -> Iterator[tuple[Group, str | None]]:
+def in_turn(jobs: Sequence[Job[Group]], backend: Backend) -> Iterator[tuple[Job[Group], str | None]]:
     """Engine that trains each run alone, one of each cell in turn, so that all cells have runs when it is stopped."""
     cells: dict[str, list[Run]] = defaultdict(list)
-    for run in (run for group in groups for run in group):
+    for run in (run for job in jobs for run in job.trained):
         cells[f"{run.task} {run.encoding}"].append(run)
     turns = [(number, run) for runs in cells.values() for number, run in enumerate(runs)]
     turns.sort(key=lambda turn: (turn[1].task.format != "filled", turn[0]))
-    yield from local([(run,) for _, run in turns], root, backend, provenance)
+    yield from local([group_job((run,), jobs[0].root, {}) for _, run in turns], backend)
 
 
-def several(
-    groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
-) -> Iterator[tuple[Group, str | None]]:
+def several(jobs: Sequence[Job[Group]], backend: Backend) -> Iterator[tuple[Job[Group], str | None]]:
     """Engine that trains AT_ONCE groups at the same time on one GPU."""
     with pool(AT_ONCE) as processes:
-        yield from trained_by(processes, groups, root, backend, provenance)
+        yield from trained_by(processes, jobs, backend)
 
 
 def keep(out: Path) -> None:

@@ -14,11 +14,11 @@ from collections import Counter
 from pathlib import Path
 
 from lengthgen.circuits.analysis import Analysis, analyse
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.prediction_record import RULES
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.empirical.runs.protocol import load_protocol, names
+from lengthgen.empirical.experiment.protocol import load_protocol, names
 
 RECORD = Path(__file__).parents[1] / "quick"
 

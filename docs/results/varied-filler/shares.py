@@ -11,7 +11,7 @@ from typing import Any
 
 from scipy.stats import fisher_exact
 
-from lengthgen.empirical.statistics.e_values import Estimand
+from lengthgen.empirical.experiment.judge import Estimand
 
 RECORD = Path(__file__).parent
 FIG2 = RECORD.parent / "quick-until-decided" / "fig2"

@@ -18,10 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lengthgen.empirical.verdict.frozen import load_frozen
-from lengthgen.empirical.verdict.pairs import hash_order
+from lengthgen.empirical.verdict.population import hash_order
 from lengthgen.empirical.verdict.preregistration import Check, load_preregistration
-from lengthgen.empirical.verdict.runs import CellRun, load_runs, pieces, run_from, train_piece
-from lengthgen.empirical.verdict.seen import SeenCell
+from lengthgen.empirical.verdict.runs import CellRun, SeenCell, load_runs, pieces, run_from, train_piece
 from lengthgen.empirical.verdict.tables import read_rows, write_rows
 
 RECORD = Path(__file__).parent
@@ -54,19 +53,20 @@ def _longer(cells: list[SeenCell]) -> list[SeenCell]:
         if cell.cell.half == "amendment" and cell.cell.encoding in ideal and cell.cell.format != "filled"
     ]
     refused = sorted(
-        (cell for cell in amending if cell.says("distractors") is False), key=lambda cell: hash_order(cell.cell.name)
+        (cell for cell in amending if cell.cell.says("distractors") is False),
+        key=lambda cell: hash_order(cell.cell.name),
     )
-    return [*(cell for cell in amending if cell.says("distractors")), *refused[:CONTROLS]]
+    return [*(cell for cell in amending if cell.cell.says("distractors")), *refused[:CONTROLS]]
 
 
 def _circuits(cells: list[SeenCell]) -> list[SeenCell]:
-    return [cell for cell in cells if cell.says("distractors") and cell.says("selection-with-token") is False]
+    return [cell for cell in cells if cell.cell.says("distractors") and cell.cell.says("selection-with-token") is False]
 
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     "longer": Experiment(
         cells=_longer,
-        kind=lambda cell: f"{'yes' if cell.says('distractors') else 'no'} | {cell.cell.format}",
+        kind=lambda cell: f"{'yes' if cell.cell.says('distractors') else 'no'} | {cell.cell.format}",
         check=replace(REGISTERED.check, times=REGISTERED.training.steps),
     ),
     "circuits": Experiment(

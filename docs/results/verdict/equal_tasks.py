@@ -18,19 +18,16 @@ from pathlib import Path
 
 import numpy as np
 
-from lengthgen.circuits.languages.named import random_language
+from lengthgen.circuits.languages.random_languages import random_language
 from lengthgen.circuits.languages.regular import Automaton
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
 from lengthgen.circuits.tasks.spec import parse_task
-from lengthgen.empirical.verdict.comparisons import Comparison, pair_answers, pair_cells
-from lengthgen.empirical.verdict.disputes import Pair, disputed, reached
 from lengthgen.empirical.verdict.frozen import load_frozen
-from lengthgen.empirical.verdict.pairs import compare
+from lengthgen.empirical.verdict.pairs import Pair, compare, comparison
 from lengthgen.empirical.verdict.population import HALVES
 from lengthgen.empirical.verdict.preregistration import load_preregistration
-from lengthgen.empirical.verdict.runs import load_runs, trainable
-from lengthgen.empirical.verdict.seen import seen_cells
+from lengthgen.empirical.verdict.runs import load_runs, seen_cells
 
 RECORD = Path(__file__).parent
 POPULATIONS = ("random-tasks", "random-languages", "swapped-arguments")
@@ -144,23 +141,20 @@ def judged(population: str, *, once: bool, left_out: Set[Hashable]) -> dict[Pair
     counting = {
         cell.cell.name: cell for cell in seen_cells(frozen, runs) if cell.fit >= preregistration.stopping.fitting
     }
-    planned = [cell for cell in trainable(frozen.cells) if cell.half == HALVES[1]]
-    counts = {name: len(of_cell) for name, of_cell in runs.items()}
     name_of: dict[Hashable, str] = {}
-    compared = {}
-    for pair in preregistration.rule_pairs:
-        judging = reached(disputed(planned, pair), counts, first=preregistration.stopping.first)
-        cells = [
-            replace(cell, task=name_of.setdefault(identity(cell.task), cell.task) if once else cell.task)
-            for cell in pair_cells([counting[cell.name] for cell in judging if cell.name in counting], *pair)
-            if identity(cell.task) not in left_out
+    compared = comparison(frozen, runs)
+    evidence = {}
+    for pair, judging in compared.reached.items():
+        cells = [cell for cell in judging if cell.name in counting and identity(cell.task) not in left_out]
+        tasks = [name_of.setdefault(identity(cell.task), cell.task) if once else cell.task for cell in cells]
+        named = [
+            replace(counting[cell.name], cell=replace(cell, task=task)) for cell, task in zip(cells, tasks, strict=True)
         ]
-        evidence = compare(cells)
-        compared[pair] = Comparison(disputed=0, reached=0, evidence=evidence, brier=evidence)
+        evidence[pair] = compare(named, pair)
     return {
         (answer["first"], answer["second"]): f"{answer['tasks']} | "
         f"{max(answer['against_first'], answer['against_second']):.3g} | {answer['better']}"
-        for answer in pair_answers(preregistration, HALVES[1], compared)
+        for answer in replace(compared, evidence=evidence).as_json()
     }
 
 

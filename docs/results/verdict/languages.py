@@ -6,13 +6,12 @@ PYTHONPATH=. python docs/results/verdict/languages.py, at the root of the projec
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from lengthgen.circuits.languages.memory import definiteness, own_letter_decides
-from lengthgen.circuits.languages.named import random_language
+from lengthgen.circuits.languages.random_languages import random_language
+from lengthgen.circuits.languages.regular import definiteness, own_letter_decides
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
 from lengthgen.empirical.verdict.frozen import load_frozen
 from lengthgen.empirical.verdict.preregistration import load_preregistration
-from lengthgen.empirical.verdict.runs import load_runs
-from lengthgen.empirical.verdict.seen import SeenCell, seen_cells
+from lengthgen.empirical.verdict.runs import SeenCell, load_runs, seen_cells
 
 RECORD = Path(__file__).parent
 FOLDER = RECORD / "random-tasks"
@@ -30,8 +29,8 @@ def rows() -> list[str]:
         encoding = "ideal" if cell.cell.encoding in IDEAL else "other"
         counts[kind][encoding] += 1
         counts[kind][f"{encoding}, generalize"] += cell.observed
-        counts[kind]["wrong yes"] += bool(cell.says("distractors")) and not cell.observed
-        counts[kind]["wrong no"] += cell.says("distractors") is False and cell.observed
+        counts[kind]["wrong yes"] += bool(cell.cell.says("distractors")) and not cell.observed
+        counts[kind]["wrong no"] += cell.cell.says("distractors") is False and cell.observed
     return [
         f"| {' | '.join(kind)} | {len(tasks[kind])} "
         + "".join(f"| {of_kind[f'{name}, generalize']} of {of_kind[name]} " for name in ("ideal", "other"))

@@ -13,7 +13,7 @@ from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE
 from lengthgen.empirical.verdict.frozen import spec_of
 from lengthgen.empirical.verdict.preregistration import load_preregistration
 from lengthgen.empirical.verdict.rules import answers
-from lengthgen.empirical.verdict.seen import SeenCell
+from lengthgen.empirical.verdict.runs import SeenCell
 from lengthgen.infrastructure.files import read_json, write_json
 
 ANSWERS = Path(__file__).parent / "own-token-later.json"
@@ -24,7 +24,9 @@ def refused() -> list[SeenCell]:
     """Return the cells of the half for amendments to which minimised-distractors says no and own-token may say yes."""
     with_majority = runpy.run_path(str(ANSWERS.with_name("languages.py")))["with_majority"]
     cells: list[SeenCell] = with_majority(NAME)
-    return [cell for cell in cells if cell.cell.half == "amendment" and cell.says("minimised-distractors") is False]
+    return [
+        cell for cell in cells if cell.cell.half == "amendment" and cell.cell.says("minimised-distractors") is False
+    ]
 
 
 def asked(cells: Iterable[SeenCell]) -> dict[str, int | None]:

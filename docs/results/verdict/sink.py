@@ -18,7 +18,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -32,16 +32,15 @@ from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.roles import IRRELEVANT
 from lengthgen.empirical.encodings.relations import Relational
+from lengthgen.empirical.experiment.ensemble import Setup
+from lengthgen.empirical.experiment.evaluation import teacher_forced
+from lengthgen.empirical.experiment.judge import Estimand
+from lengthgen.empirical.experiment.samples import TEST, Examples
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.geometry import Geometry
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST, Examples
-from lengthgen.empirical.statistics.e_values import Estimand
-from lengthgen.empirical.training.evaluation import teacher_forced
 from lengthgen.empirical.verdict.frozen import FrozenCell, load_frozen
 from lengthgen.empirical.verdict.preregistration import load_preregistration
-from lengthgen.empirical.verdict.runs import CellRun, load_runs, pieces, run_from, run_of, train_piece
-from lengthgen.empirical.verdict.seen import SeenCell
+from lengthgen.empirical.verdict.runs import CellRun, SeenCell, load_runs, pieces, run_from, run_of, train_piece
 from lengthgen.empirical.verdict.tables import read_rows, write_rows
 from lengthgen.empirical.verdict.training import train_models
 
@@ -107,7 +106,7 @@ def cells() -> list[SeenCell]:
         if cell.cell.half == HALF
         and cell.cell.encoding in languages["IDEAL"]
         and cell.cell.format == "aligned"
-        and cell.says("distractors")
+        and cell.cell.says("distractors")
     ]
 
 
@@ -209,9 +208,14 @@ def trained_off_by_one(piece: Piece) -> list[dict[str, Any]]:
         return trained_and_changed(piece)
 
 
+def trained_wider(piece: Piece) -> list[dict[str, Any]]:
+    """Return the rows of runs under WIDER, from which their seeds derive."""
+    return train_piece(WIDER, [(replace(cell, registered=WIDER.digest), index) for cell, index in piece])
+
+
 EXPERIMENTS: Mapping[str, Callable[[Piece], list[dict[str, Any]]]] = {
     "changed": trained_and_changed,
-    "wider": partial(train_piece, WIDER),
+    "wider": trained_wider,
     "off-by-one": trained_off_by_one,
 }
 

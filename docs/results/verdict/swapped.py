@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from lengthgen.circuits.tasks.random_circuits import NAME
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.training.evaluation import predicted
+from lengthgen.empirical.experiment.ensemble import Setup
+from lengthgen.empirical.experiment.evaluation import predicted
 from lengthgen.empirical.verdict.frozen import FrozenCell, load_frozen
 from lengthgen.empirical.verdict.preregistration import load_preregistration
 from lengthgen.empirical.verdict.runs import load_runs, pieces, run_of

@@ -3,15 +3,18 @@
 Values have no positions, so attention over one token that is repeated gives the same hidden state at every position,
 in all layers. So such a row shows what the encoding does to queries and keys: nothing, a linear map (rotation), or
 anything else (absolute embedding).
+
+Layers of one kind share an encoding, unless one lacks what others have or what the configuration names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from lengthgen.empirical.audit.diagnosis import Defect
 from lengthgen.empirical.audit.models.bounds import field_of, size_of
 from lengthgen.empirical.audit.models.runner import Runner
 from lengthgen.empirical.audit.models.tap import MASKED, Reading
@@ -33,6 +36,11 @@ LINEAR = {torch.float64: 1e-6, torch.float32: 1e-4, torch.bfloat16: 1e-3}
 """Largest share of a query that rounding may change, ten times as much over several layers."""
 SAME = 1e-4
 """Largest difference of maps, and of lengths, that count as equal."""
+WITHOUT = ("none", "scale", "unread")
+"""Kinds of layers that have no position encoding, as far as they are read."""
+CLAIMS = ("rope_theta", "rope_parameters", "rope_scaling", "rotary_dim", "rotary_pct", "rotary_emb_base", "alibi",
+          "relative_attention_num_buckets")  # fmt: skip
+"""Fields of configurations that claim an encoding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,3 +338,75 @@ def rope_fields(config: Any) -> dict[str, Any]:
         if "partial_rotary_factor" not in fields and (value := field_of(config, name)) is not None:
             fields["partial_rotary_factor"] = value
     return fields
+
+
+def groups_of(anatomies: Sequence[Anatomy], kinds: Sequence[str | None]) -> list[list[Anatomy]]:
+    """Layers of the same kind by the configuration and with the same encoding, in groups."""
+    groups: list[list[Anatomy]] = []
+    for anatomy in anatomies:
+        for group in groups:
+            if kinds[group[0].layer] == kinds[anatomy.layer] and group[0].equals(anatomy):
+                group.append(anatomy)
+                break
+        else:
+            groups.append([anatomy])
+    return groups
+
+
+def kind_of(anatomies: Sequence[Anatomy]) -> str:
+    """Kind of encoding of the whole model: of the first layer that has one, else "unread" where one was not read."""
+    kinds = [anatomy.kind for anatomy in anatomies]
+    return next((kind for kind in kinds if kind not in WITHOUT), "unread" if "unread" in kinds else "none")
+
+
+def of_layer(defect: Defect, group: Sequence[Anatomy], groups: Sequence[Sequence[Anatomy]]) -> Defect:
+    """Defect with its layers named, where not all have it."""
+    if len(groups) > 1:
+        layers = ", ".join(str(anatomy.layer) for anatomy in group)
+        defect.says = f"{'layer' if len(group) == 1 else 'layers'} {layers}: {defect.says}"
+    return defect
+
+
+def layer_defects(
+    config: Any,
+    anatomies: Sequence[Anatomy],
+    groups: Sequence[Sequence[Anatomy]],
+    kinds: Sequence[str | None],
+    explained: bool,
+) -> list[Defect]:
+    """Heads and layers without the encoding that others have, or a whole model without the one that it names."""
+    made = []
+    for group in groups:
+        if still := group[0].still:
+            heads = ", ".join(map(str, still))
+            says = f"no position turns queries or keys of heads {heads}, of {group[0].heads}"
+            made.append(of_layer(Defect(rule="heads-differ", says=says, first={"all": 1}), group, groups))
+        if odd := group[0].odd:
+            says = f"heads {', '.join(map(str, odd))} of {group[0].heads} turn otherwise than the rest"
+            made.append(of_layer(Defect(rule="heads-differ", says=says, first={"all": 1}), group, groups))
+    without = [anatomy.kind in WITHOUT for anatomy in anatomies]
+    named = field_of(config, "no_rope_layers")
+    if all(without):
+        read = all(anatomy.kind != "unread" for anatomy in anatomies)
+        if read and (claims := _claimed(config)):
+            says = f"no query, key or logit of any layer depends on the position, and the configuration sets {claims}"
+            made.append(Defect(rule="encoding-missing", says=says, first={"all": 1}))
+    elif isinstance(named, list | tuple) and len(named) == len(without):
+        wrong = [layer for layer, (use, still) in enumerate(zip(named, without, strict=True)) if bool(use) is still]
+        if wrong:
+            has = "no rotation" if without[wrong[0]] else "a rotation"
+            says = f"layer {wrong[0]} has {has}, and no_rope_layers says {named[wrong[0]]}"
+            made.append(Defect(rule="no-rope-layers-ignored", says=says, first={"all": 1}))
+    elif not explained and len(groups) > len(set(kinds)):
+        first, second = next(
+            (group, other) for group in groups for other in groups
+            if group is not other and kinds[group[0].layer] == kinds[other[0].layer]
+        )  # fmt: skip
+        says = f"layer {second[0].layer} has another encoding than layer {first[0].layer}"
+        made.append(Defect(rule="layers-differ", says=says, first={"all": 1}))
+    return made
+
+
+def _claimed(config: Any) -> str | None:
+    """First field that claims an encoding; None if there is none."""
+    return next((name for name in CLAIMS if field_of(config, name)), None)

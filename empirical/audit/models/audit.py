@@ -9,13 +9,27 @@ from torch import Tensor, nn
 
 from lengthgen.empirical.audit.adapter import RefusedPosition
 from lengthgen.empirical.audit.diagnosis import Defect
-from lengthgen.empirical.audit.models import cached, fields, layers, parts, patterns, windows
-from lengthgen.empirical.audit.models.anatomy import SQUARE, Anatomy, has_state, look, repeated, rope_fields, rounded
+from lengthgen.empirical.audit.models import cached, call_patterns, parts, windows
+from lengthgen.empirical.audit.models.anatomy import (
+    SQUARE,
+    WITHOUT,
+    Anatomy,
+    groups_of,
+    has_state,
+    kind_of,
+    layer_defects,
+    look,
+    of_layer,
+    repeated,
+    rope_fields,
+    rounded,
+)
 from lengthgen.empirical.audit.models.bounds import LONGEST, NAMES, field_of, size_of
-from lengthgen.empirical.audit.models.constants import constants
+from lengthgen.empirical.audit.models.configuration import constants, effects, ignored
 from lengthgen.empirical.audit.models.plans import DTYPE, LENGTH, LONG, Facts
-from lengthgen.empirical.audit.models.runner import Runner, Subject
-from lengthgen.empirical.audit.published import BY_LENGTH
+from lengthgen.empirical.audit.models.runner import Runner
+from lengthgen.empirical.audit.models.whole import WholeModel
+from lengthgen.empirical.audit.published_constants import BY_LENGTH
 from lengthgen.empirical.audit.report import audit
 from lengthgen.empirical.audit.reproduction import confirmed
 from lengthgen.empirical.audit.rules import ORDER, RULES, Severity
@@ -31,7 +45,7 @@ STEPS = "recognition", "call patterns", "fields"
 
 
 def audit_model(
-    subject: Subject,
+    subject: WholeModel,
     *,
     requested: Mapping[str, Any],
     dtypes: Sequence[str],
@@ -68,12 +82,12 @@ def audit_model(
     anatomies = look(runner)
     single.causal = all(anatomy.causal for anatomy in anatomies)
     kinds = windows.layer_kinds(subject.config, len(anatomies))
-    groups = layers.groups_of(anatomies, kinds)
+    groups = groups_of(anatomies, kinds)
     recognised, defects = _recognise(subject, groups, kinds, trained)
-    defects += layers.defects(subject.config, anatomies, groups, kinds, bool(defects))
+    defects += layer_defects(subject.config, anatomies, groups, kinds, bool(defects))
     on_step("recognition")
-    kind = layers.kind_of(anatomies)
-    if single.positions_name and kind in ("rotary", "absolute") and patterns.ignores_positions(single):
+    kind = kind_of(anatomies)
+    if single.positions_name and kind in ("rotary", "absolute") and call_patterns.ignores_positions(single):
         says = "other positions that are passed give the same logits: the index in the call is used instead"
         return [_model_answer(subject, [Defect(rule="positions-ignored", says=says, first={"float32": 1})], recognised)]
     dynamic = rope_fields(subject.config)["rope_type"] in BY_LENGTH if kind == "rotary" else False
@@ -90,15 +104,15 @@ def audit_model(
         kind=kind, trained=trained, long=long, window=window, recurrent=recurrent, hides=fewest < seen.length,
         hides_near=fewest < min(LENGTH, seen.length), scaled=any(anatomy.scaled for anatomy in anatomies),
     )  # fmt: skip
-    results = patterns.measure(single, facts)
+    results = call_patterns.measure(single, facts)
     explained = next((defect for defect in defects if defect.rule in ONLY_CACHED), None)
     defects += _pattern_defects(
-        results, single, dynamic=dynamic, has_state=recurrent or kind in layers.WITHOUT, explained=explained
+        results, single, dynamic=dynamic, has_state=recurrent or kind in WITHOUT, explained=explained
     )
     defects += _order_defects(single, anatomies)
     on_step("call patterns")
-    effects = fields.effects(subject, trained)
-    for name in fields.ignored(effects, set(requested)):
+    effect_of = effects(subject, trained)
+    for name in ignored(effect_of, set(requested)):
         says = f"the field {name} has no effect"
         defects.append(
             Defect(rule="config-ignored", says=says, first={"all": None}, numbers={name: str(requested[name])})
@@ -107,7 +121,7 @@ def audit_model(
     answers: list[dict[str, Any]] = []
     first_of: dict[str | None, int] = {}
     for place, group in enumerate(groups):
-        if group[0].kind not in layers.WITHOUT:
+        if group[0].kind not in WITHOUT:
             first_of.setdefault(kinds[group[0].layer], place)
     for layer_type, place in first_of.items() if with_parts else ():
         try:
@@ -122,11 +136,11 @@ def audit_model(
     if any(defect.rule in CAUSES for defect in defects):
         defects = [defect for defect in defects if defect.rule != "frequencies-unpublished"]
     by_pattern = {result.plan.name: result.as_json() for result in results}
-    return [_model_answer(subject, defects, recognised, effects, by_pattern), *answers]
+    return [_model_answer(subject, defects, recognised, effect_of, by_pattern), *answers]
 
 
 def _recognise(
-    subject: Subject, groups: Sequence[Sequence[Anatomy]], kinds: Sequence[str | None], trained: int | None
+    subject: WholeModel, groups: Sequence[Sequence[Anatomy]], kinds: Sequence[str | None], trained: int | None
 ) -> tuple[list[dict[str, Any]], list[Defect]]:
     """Descriptions of groups of layers with one encoding, and defects of their constants."""
     recognised, defects = [], []
@@ -141,7 +155,7 @@ def _recognise(
         except AuditError as error:  # its calls in the model's own patterns may still tell something
             described, wrong = {"encoding": f"{anatomy.kind}, not read: {error}"}, []
         recognised.append(place | described)
-        defects += [layers.of_layer(defect, group, groups) for defect in wrong]
+        defects += [of_layer(defect, group, groups) for defect in wrong]
     return recognised, defects
 
 
@@ -171,20 +185,20 @@ def _order_defects(single: Runner, anatomies: Sequence[Anatomy]) -> list[Defect]
     return defects
 
 
-def _prepared(subject: Subject) -> Runner:
+def _prepared(subject: WholeModel) -> Runner:
     """Runner in float32 that knows its origin, of a subject that knows its widest dtype and if it takes positions."""
     single = Runner(subject, DTYPE)
-    patterns.require_sound(single)
+    call_patterns.require_sound(single)
     if any(_is_zero(part) for part in single.model.parameters()):
         subject = _filled(subject)
         single = Runner(subject, DTYPE)
-    subject = replace(subject, mask_hides=patterns.mask_hides(single))
+    subject = replace(subject, mask_hides=call_patterns.mask_hides(single))
     wide = Runner(subject)
     try:
         wide.call(wide.ids(1, LENGTH))
     except RefusedPosition:
         subject = replace(subject, widest=DTYPE)
-    origin = patterns.origin(single)
+    origin = call_patterns.origin(single)
     return Runner(replace(subject, takes_positions=origin is not None), DTYPE, origin=origin or 0)
 
 
@@ -199,8 +213,8 @@ def _is_zero(part: Tensor) -> bool:
     return part.ndim > 1 and not part.any()
 
 
-def _filled(subject: Subject) -> Subject:
-    """Subject with weights in place of zeros."""
+def _filled(subject: WholeModel) -> WholeModel:
+    """Model with weights in place of zeros."""
 
     def fill(model: nn.Module) -> nn.Module:
         with torch.random.fork_rng(devices=[]):
@@ -280,7 +294,7 @@ def _same_position(rule: str, pair: tuple[int, int, bool], dtype: str) -> Defect
 
 
 def _model_answer(
-    subject: Subject,
+    subject: WholeModel,
     defects: Sequence[Defect],
     recognised: Sequence[dict[str, Any]] = (),
     effects: Mapping[str, str] | None = None,
@@ -307,7 +321,7 @@ def _by_design(finding: dict[str, Any]) -> dict[str, Any]:
     return {**finding, "rule": rule.id, "severity": rule.severity.value, "law": rule.law, "mend": rule.mend}
 
 
-def _head_count(subject: Subject) -> Defect | None:
+def _head_count(subject: WholeModel) -> Defect | None:
     """Defect of a model that fails with its number of heads and works with a power of two."""
     heads = size_of(subject.config, "heads") or 4
     if heads & (heads - 1) == 0 or subject.rebuild is None:
@@ -334,7 +348,12 @@ def _head_count(subject: Subject) -> Defect | None:
 
 
 def _pattern_defects(
-    results: Sequence[patterns.Pattern], runner: Runner, *, dynamic: bool, has_state: bool, explained: Defect | None
+    results: Sequence[call_patterns.Pattern],
+    runner: Runner,
+    *,
+    dynamic: bool,
+    has_state: bool,
+    explained: Defect | None,
 ) -> list[Defect]:
     """Defects shown by the call patterns; those of a cache that are explained give that defect its reproduction."""
     defects = []
@@ -346,7 +365,7 @@ def _pattern_defects(
         {"cache", "positions"} == result.plan.features and result.first is None and not result.refusal
         for result in results
     )
-    for result in patterns.failing(list(results)):
+    for result in call_patterns.failing(list(results)):
         plan, rule = result.plan, result.plan.rule
         reproduction = None
         if runner.subject.recipe and result.body:
@@ -362,7 +381,7 @@ def _pattern_defects(
         elif rule == "start-index-ignored":
             cause = cached.cause(runner, plan.chunks, result.first or 0, has_state=has_state)
             rule, seen = (cause[0], f"{seen}: {cause[1]}") if cause else (rule, seen)
-        numbers = {"difference": result.difference, "allowed": patterns.ALLOWED}
+        numbers = {"difference": result.difference, "allowed": call_patterns.ALLOWED}
         defects.append(
             Defect(rule=rule, says=seen, first={"float32": result.first}, numbers=numbers, reproduction=reproduction)
         )
@@ -370,7 +389,7 @@ def _pattern_defects(
 
 
 def _audited_parts(
-    subject: Subject,
+    subject: WholeModel,
     anatomy: Anatomy,
     layer_type: str | None,
     dynamic: bool,

@@ -21,8 +21,8 @@ from lengthgen.empirical.audit.models.bounds import (
     require_plain,
     size_of,
 )
-from lengthgen.empirical.audit.models.runner import Subject
-from lengthgen.empirical.audit.published import FIELDS, ROPE_TYPES, require_number
+from lengthgen.empirical.audit.models.whole import WholeModel
+from lengthgen.empirical.audit.published_constants import FIELDS, ROPE_TYPES, require_number
 from lengthgen.empirical.audit.subject import AuditError
 from lengthgen.infrastructure.errors import nearest
 from lengthgen.infrastructure.files import read_json
@@ -84,8 +84,8 @@ def library() -> Any:
     return transformers
 
 
-def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
-    """Subject of hf:MODEL_TYPE, hf:CLASS or hf:path/to/config.json, with changed fields of the configuration.
+def load_model(spec: str, changed: Mapping[str, Any]) -> WholeModel:
+    """Whole model of hf:MODEL_TYPE, hf:CLASS or hf:path/to/config.json, with changed fields of the configuration.
 
     Raises:
         AuditError: the class, the file or a field does not exist, the configuration is refused, a number in it is out
@@ -133,7 +133,7 @@ def load_model(spec: str, changed: Mapping[str, Any]) -> Subject:
         f"model = {model_class.__name__}(config).eval()",
     )
     untouched = cache(lambda: isolated({}))  # a copy is made several times as quickly
-    return Subject(
+    return WholeModel(
         name=text, build=lambda: deepcopy(untouched()), recipe=recipe, config=config, sizes=sizes, rebuild=isolated
     )
 
@@ -217,17 +217,38 @@ def _fields(
     """Arguments of the configuration, and those sizes among them that were filled in."""
     with user_code(f"{config_class.__name__} has no defaults", error=AuditError):
         default = config_class()
-    accepted_names = {**default.to_dict(), **dict.fromkeys(inspect.signature(config_class.__init__).parameters)}
-    unknown = [
-        name for name in changed if name not in accepted_names and name not in ROPE_FIELDS and name not in written
-    ]
-    if unknown:
-        hint = nearest(unknown[0], [*accepted_names, *ROPE_FIELDS], listed="see its documentation")
+    accepted = {**default.to_dict(), **dict.fromkeys(inspect.signature(config_class.__init__).parameters)}
+    if unknown := [name for name in changed if name not in {*accepted, *ROPE_FIELDS, *written}]:
+        hint = nearest(unknown[0], [*accepted, *ROPE_FIELDS], listed="see its documentation")
         raise AuditError(f"{config_class.__name__} has no field '{unknown[0]}': {hint}")
-    given = {**written, **changed}
-    for name in DROPPED:
-        if name not in changed:
-            given.pop(name, None)
+    given = {name: value for name, value in {**written, **changed}.items() if name in changed or name not in DROPPED}
+    is_alibi = bool(given.get("alibi")) or config_class.__name__ in ("BloomConfig", "MptConfig")
+    # A rotation is the same in every head.
+    keeps_heads = "heads" in changed or not written or is_alibi
+    of_role = _sizes_of_roles(default, accepted, given, keeps_heads=keeps_heads)
+    kept_roles = {"head_dim", "trained", *(["heads"] if is_alibi else [])}
+    sizes: dict[str, Any] = {}
+    for name in accepted:
+        role = role_of(name)
+        if name not in changed and not (name in written and (role in kept_roles or name in LATENT)):
+            sizes |= _filled_in(name, role, default, given, of_role)
+    sizes |= _needed(default, accepted, given, of_role)
+    kinds = field_of(default, "layers_block_type") or field_of(default, "layer_types") or ()
+    sizes |= _layers({**vars(default), **given}, set(changed), kinds)
+    return {**given, **sizes}, {name: number for name, number in sizes.items() if not TOKEN.fullmatch(name)}
+
+
+def _sizes_of_roles(
+    default: Any, accepted: Mapping[str, Any], given: Mapping[str, Any], *, keeps_heads: bool
+) -> dict[str, Any]:
+    """Size of a small model for each role of a field, from the sizes that are given.
+
+    Args:
+        default: configuration with its defaults.
+        accepted: fields that the configuration takes, with their defaults.
+        given: fields of the user and of a file.
+        keeps_heads: True if the number of heads is that of the whole model.
+    """
 
     def value(role: str) -> Any:
         name = next((name for name in NAMES[role] if given.get(name) is not None), None)
@@ -236,61 +257,69 @@ def _fields(
         require_number(name, given[name], SIZES[role])
         return given[name]
 
-    width, heads = value("width"), value("heads")
-    head_dim = value("head_dim") or (width // heads if width and heads else HEAD_DIM)
+    width, own_heads = value("width"), value("heads")
+    head_dim = value("head_dim") or (width // own_heads if width and own_heads else HEAD_DIM)
     require_number("the width of a head", head_dim, SIZES["head_dim"])
-    is_alibi = bool(given.get("alibi")) or config_class.__name__ in ("BloomConfig", "MptConfig")
-    if "heads" not in changed and written and not is_alibi:
-        heads = None  # a rotation is the same in every head
-    heads = heads or HEADS
+    heads = (own_heads if keeps_heads else None) or HEADS
     key_heads = value("key_heads") or size_of(default, "key_heads")
-    shares = key_heads not in (None, width, value("heads") or size_of(default, "heads")) and heads % 2 == 0
+    shares = key_heads not in (None, width, own_heads or size_of(default, "heads")) and heads % 2 == 0
     expanded = heads * head_dim * int(given.get("mamba_expand") or field_of(default, "mamba_expand") or 2)
-    by_layer = (accepted_names.get("per_layer_config") or {}).values()
     rotated = field_of(default, "qk_rope_head_dim") or 0
-    widest = max([head_dim, *(part.get("qk_nope_head_dim", 0) + rotated for part in by_layer)])
-    of_role = {
+    widest = max([head_dim, *(part.get("qk_nope_head_dim", 0) + rotated for part in _by_layer(accepted))])
+    return {
         "heads": heads, "width": heads * head_dim, "inner": 2 * HEAD_DIM, "layers": LAYERS,
-        "head_dim": expanded // heads if "state_size" in accepted_names else head_dim,
+        "head_dim": expanded // heads if "state_size" in accepted else head_dim, "query_dim": head_dim,
         "vocabulary": max(VOCABULARY, widest + 16, 2 * head_dim), "trained": TRAINED,
         "key_heads": max(1, heads // 2) if shares else heads, "experts": 2, "chosen": 2, "groups": 1,
         "window": WINDOW, "linear_heads": 2, "linear_dim": 16, "inner_state": expanded,
         "state_head": expanded // heads, "state_groups": 1, "chunk": 16, "none": 0,
     }  # fmt: skip
-    base = library().PretrainedConfig
-    kept = {"head_dim", "trained", *(["heads"] if is_alibi else [])}
-    sizes: dict[str, Any] = {}
-    for name in accepted_names:
-        role = role_of(name)
-        if name in changed or (name in written and (role in kept or name in LATENT)):
-            continue
-        usual = field_of(default, name)
-        if role == "window" and type(usual) is not int:  # a model without windows keeps none
-            continue
-        if role in of_role and usual not in (0, ""):
-            sizes[name] = of_role[role]
-        elif name in LATENT and usual is not None:
-            sizes[name] = LATENT[name]
-        elif TOKEN.fullmatch(name) and (name in DROPPED or usual is not None):
-            sizes[name] = 0 if name == "pad_token_id" else 1
-        elif isinstance(part := vars(default).get(name), base):
-            inner, _ = _fields(type(part), _nested(given, name), {})
-            sizes[name] = {"model_type": part.model_type, **inner}
-            if name == "attn_config" and (rope := field_of(default, "rope_parameters")):
-                sizes[name] |= {"rope_theta": rope["rope_theta"], "clip_qkv": 8.0}  # needed by DBRX, without defaults
-    if any("head_dim" in part for part in by_layer):
-        sizes["global_head_dim"] = head_dim  # the name under which they are given
+
+
+def _by_layer(accepted: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Fields by layer, where a configuration has some."""
+    return [*(accepted.get("per_layer_config") or {}).values()]
+
+
+def _filled_in(
+    name: str, role: str | None, default: Any, given: Mapping[str, Any], of_role: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Field of a small model by its name or role; empty if the field is left as it is."""
+    usual = field_of(default, name)
+    if role == "window" and type(usual) is not int:  # a model without windows keeps none
+        return {}
+    if role and role in of_role and usual not in (0, ""):
+        return {name: of_role[role]}
+    if name in LATENT and usual is not None:
+        return {name: LATENT[name]}
+    if TOKEN.fullmatch(name) and (name in DROPPED or usual is not None):
+        return {name: 0 if name == "pad_token_id" else 1}
+    part = vars(default).get(name)
+    if not isinstance(part, library().PretrainedConfig):
+        return {}
+    inner, _ = _fields(type(part), _nested(given, name), {})
+    nested = {"model_type": part.model_type, **inner}
+    if name == "attn_config" and (rope := field_of(default, "rope_parameters")):
+        nested |= {"rope_theta": rope["rope_theta"], "clip_qkv": 8.0}  # needed by DBRX, without defaults
+    return {name: nested}
+
+
+def _needed(
+    default: Any, accepted: Mapping[str, Any], given: Mapping[str, Any], of_role: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Further fields that follow from the width of a head, or that a configuration needs to be made."""
+    head_dim, needed = of_role["query_dim"], dict[str, Any]()
+    if any("head_dim" in part for part in _by_layer(accepted)):
+        needed["global_head_dim"] = head_dim  # the name under which they are given
     rope = field_of(default, "rope_parameters") or {}
     marked = getattr(default, "ignore_keys_at_rope_validation", None) or ()
     if "mrope_section" in marked and "rope_parameters" not in given:  # planes of time, height and width, all in use
         planes = int(head_dim * float(rope.get("partial_rotary_factor") or 1)) // 2
         side = planes * 3 // 8
-        sizes["rope_parameters"] = {**rope, "mrope_section": [planes - 2 * side, side, side]}
+        needed["rope_parameters"] = {**rope, "mrope_section": [planes - 2 * side, side, side]}
     if languages := field_of(default, "languages"):
-        sizes["default_language"] = languages[0]
-    kinds = field_of(default, "layers_block_type") or field_of(default, "layer_types") or ()
-    sizes |= _layers({**vars(default), **given}, set(changed), kinds)
-    return {**given, **sizes}, {name: number for name, number in sizes.items() if not TOKEN.fullmatch(name)}
+        needed["default_language"] = languages[0]
+    return needed
 
 
 def _layers(fields: Mapping[str, Any], changed: set[str], kinds: Sequence[str]) -> dict[str, Any]:

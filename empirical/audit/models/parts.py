@@ -10,18 +10,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lengthgen.empirical.audit import published
-from lengthgen.empirical.audit.models import runner as whole
 from lengthgen.empirical.audit.models.anatomy import SQUARE, Anatomy, Maps, rope_fields, square
 from lengthgen.empirical.audit.models.bounds import field_of, size_of
 from lengthgen.empirical.audit.models.runner import Runner
+from lengthgen.empirical.audit.models.whole import WholeModel
+from lengthgen.empirical.audit.published_constants import BY_LENGTH
 from lengthgen.empirical.audit.rotation import FAR
 from lengthgen.empirical.audit.subject import Kind, Subject
 
 APPLY = ("apply_rotary_pos_emb", "apply_rotary_pos_emb_interleave")
 BY_POSITIONS = "lambda q, k, p: apply(q, k, *made(q, p if p.ndim > 1 else p[None]))"
 BY_LAYER = "lambda q, k, p: apply(q, k, *made(q, p if p.ndim > 1 else p[None], {layer!r}))"
-BY_LENGTH = "lambda q, k, p: apply(q, k, *made(q, seq_len=int(p.max()) + 1), p if p.ndim > 1 else p[None])"
+BY_SEQ_LEN = "lambda q, k, p: apply(q, k, *made(q, seq_len=int(p.max()) + 1), p if p.ndim > 1 else p[None])"
 LONGEST_TABLE = 8192
 """Last position for rotations that make a table of the whole length in each call."""
 SOLVED = 63
@@ -29,7 +29,7 @@ SOLVED = 63
 CLAIMS = frozenset({"relative", "distinct"})
 
 
-def rotary_part(subject: whole.Subject, layer_type: str | None, *, streaming: bool) -> Subject | None:
+def rotary_part(subject: WholeModel, layer_type: str | None, *, streaming: bool) -> Subject | None:
     """Rotation of a model of transformers by its own module and function; None if they are not found or do not fit.
 
     Args:
@@ -46,7 +46,7 @@ def rotary_part(subject: whole.Subject, layer_type: str | None, *, streaming: bo
     made_in = sys.modules.get(module)  # a file of the user's is none
     functions = {name: getattr(made_in, name) for name in APPLY if hasattr(made_in, name)}
     names = list(inspect.signature(rotary.forward).parameters)
-    texts = [BY_LENGTH] if "seq_len" in names else [BY_POSITIONS]
+    texts = [BY_SEQ_LEN] if "seq_len" in names else [BY_POSITIONS]
     if layer_type and "layer_type" in names:
         texts = [BY_LAYER.format(layer=layer_type)]
     if field_of(subject.config, "rope_interleave"):
@@ -75,7 +75,7 @@ def rotary_part(subject: whole.Subject, layer_type: str | None, *, streaming: bo
                 head_dim=width,
                 recipe=recipe if subject.recipe else (),
                 signature="rotary module and apply function of transformers",
-                makes_tables=text is BY_LENGTH,
+                makes_tables=text is BY_SEQ_LEN,
             )
     return None
 
@@ -101,14 +101,14 @@ def _width(bound: Callable[[Any], Callable[..., Any]], rotary: nn.Module, config
     return None
 
 
-def maps_part(subject: whole.Subject, anatomy: Anatomy) -> Subject:
+def maps_part(subject: WholeModel, anatomy: Anatomy) -> Subject:
     """Rotation of any model, read from its queries and keys; exact in float64 only."""
 
     def bind(made: nn.Module) -> Callable[..., Any]:
         prepared = Runner(subject)
         prepared.model = made
         # A slow plane turns by more than the noise only far away; a long call may change the frequencies of some types.
-        by_length = rope_fields(subject.config)["rope_type"] in published.BY_LENGTH
+        by_length = rope_fields(subject.config)["rope_type"] in BY_LENGTH
         return Maps(prepared, anatomy.head_dim, anatomy.layer, lever=SOLVED if by_length else FAR)
 
     return Subject(
@@ -125,7 +125,7 @@ def maps_part(subject: whole.Subject, anatomy: Anatomy) -> Subject:
     )
 
 
-def bias_part(subject: whole.Subject, anatomy: Anatomy) -> Subject:
+def bias_part(subject: WholeModel, anatomy: Anatomy) -> Subject:
     """Bias of any model, read from logits of tokens without content, up to a length of SQUARE."""
     squares: dict[torch.dtype, Tensor] = {}
 
@@ -166,7 +166,7 @@ def _buckets(config: Any, anatomy: Anatomy) -> dict[str, Any] | None:
     return {"t5": {**numbers, "bidirectional": not anatomy.causal}}
 
 
-def _longest(subject: whole.Subject) -> int:
+def _longest(subject: WholeModel) -> int:
     """Length of the sequence on which the bias is read: at most the longest that the configuration allows."""
     limits = (field_of(subject.config, name) for name in ("max_seq_len", "max_position_embeddings"))
     return min([SQUARE, *(limit for limit in limits if isinstance(limit, int) and limit > 0)])

@@ -1,9 +1,8 @@
 """Runner: calls of a model by names of arguments, whatever it calls them, and readings of its first attention layer."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,12 +10,10 @@ from torch import Tensor, nn
 
 from lengthgen.empirical.audit.adapter import RefusedPosition, has_real_values
 from lengthgen.empirical.audit.models.tap import Enough, Reading, Tap
+from lengthgen.empirical.audit.models.whole import POSITIONS, WholeModel
 from lengthgen.empirical.audit.subject import AuditError
 from lengthgen.infrastructure.userfile import user_code
 
-TOKENS = ("input_ids", "ids", "idx", "tokens", "x", "inputs", "input")
-"""Names of the argument for token ids."""
-POSITIONS = ("position_ids", "input_pos", "positions", "pos", "position")
 PROBE = (1, 0, 2)
 """Token ids that tell which embedding takes tokens: they are not positions in their order."""
 SOURCE = 7
@@ -24,62 +21,6 @@ SOURCE = 7
 MASKS = ("attention_mask", "mask", "padding_mask", "key_padding_mask", "src_key_padding_mask")
 CACHES = ("cache", "past_key_values", "past", "layer_past", "kv_cache", "kv_caches", "caches")
 """Names of a cache: in transformers from 5.24 on, before, and elsewhere."""
-
-
-def is_model(module: Any) -> bool:
-    """True if an object is a module that takes token ids: by the name of its first argument, or because it does.
-
-    A module that gives rows of one table is none: it may as well take positions.
-    """
-    if not issubclass(type(module), nn.Module):
-        return False
-    try:
-        with user_code("it is no model", error=AuditError, expected=()), torch.no_grad():
-            parameters = list(inspect.signature(module.forward).parameters)
-            if "input_ids" in parameters or (parameters and parameters[0] in TOKENS[:4]):
-                return True
-            tables = [part for part in module.modules() if isinstance(part, nn.Embedding)]
-            if len(_required(module)) != 1 or not tables or parameters[0] in POSITIONS:
-                return False
-            ids = torch.tensor([[0, 1, 0]])
-            answer = module(ids)
-            is_row = any(isinstance(answer, Tensor) and torch.equal(answer, table(ids)) for table in tables)
-            return not is_row and isinstance(answer, Tensor) and answer.ndim == 3 and answer.shape[:2] == (1, 3)
-    except AuditError:  # whatever its code raises, it has no signature or takes no token ids
-        return False
-
-
-def _required(module: nn.Module) -> list[str]:
-    parameters = inspect.signature(module.forward).parameters.values()
-    return [parameter.name for parameter in parameters if parameter.default is parameter.empty
-            and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class Subject:
-    """Whole model to audit.
-
-    Attributes:
-        name: name in reports.
-        build: factory of a fresh instance with the same weights.
-        recipe: Python lines that make the instance as `model`, without this package.
-        config: configuration, if it has one, else None.
-        sizes: sizes that were filled in, by field.
-        rebuild: function from changed fields of the configuration to a fresh instance; None if it has none.
-        takes_positions: False if positions are not given, though the model has an argument for them.
-        widest: widest dtype in which it works.
-        mask_hides: True if a mask is true where tokens are padding.
-    """
-
-    name: str
-    build: Callable[[], nn.Module]
-    recipe: tuple[str, ...] = ()
-    config: Any = None
-    sizes: dict[str, Any] | None = None
-    rebuild: Callable[[dict[str, Any]], nn.Module] | None = None
-    takes_positions: bool = True
-    widest: torch.dtype = torch.float64
-    mask_hides: bool = False
 
 
 @contextmanager
@@ -110,7 +51,7 @@ class Runner:
     """
 
     def __init__(
-        self, subject: Subject, dtype: torch.dtype | None = None, *, causal: bool = True, origin: int = 0
+        self, subject: WholeModel, dtype: torch.dtype | None = None, *, causal: bool = True, origin: int = 0
     ) -> None:
         self.subject, self.causal, self.origin = subject, causal, origin
         self.dtype = dtype = dtype or subject.widest

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import sympy as sp
 
-from lengthgen.empirical.trial.outcomes import outcome
+from lengthgen.empirical.experiment.outcome import outcome
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import derivative, same_by_sympy
 from lengthgen.proofs_checks.majority import Count, settle

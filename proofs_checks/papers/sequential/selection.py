@@ -15,17 +15,16 @@ import numpy as np
 
 from lengthgen.circuits.analysis import analyse
 from lengthgen.circuits.circuit import Circuit
-from lengthgen.circuits.encodings import parse_encoding, relation_of
+from lengthgen.circuits.encoding_spec import parse_encoding, relation_of
 from lengthgen.circuits.formats import in_format
 from lengthgen.circuits.induced import Induced, induced_complexity
 from lengthgen.circuits.questions.all_scales import src_for_all_scales
 from lengthgen.circuits.questions.composition import after
-from lengthgen.circuits.roles import ScaleHintNeeded, ideal_relation, ideal_relation_by_token, step_roles
+from lengthgen.circuits.roles import ScaleHintNeeded, ideal_relation, ideal_relation_by_token
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.tasks import TaskSpec, load
-from lengthgen.circuits.tasks.machines import copy, counter, parity
+from lengthgen.circuits.tasks.transducer import State, Transducer, copy, counter, parity
 from lengthgen.circuits.trace import Trace
-from lengthgen.circuits.transducer import State, Transducer
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
@@ -106,7 +105,7 @@ def _functions(circuit: Circuit, relation: Relation, traces: Sequence[Trace], ow
     numbers: dict[int, float] = {}
     fails = False
     for trace in traces:
-        relevant = step_roles(circuit, trace.scale)
+        relevant = circuit.roles(trace.scale)
         for wiring in circuit.wirings[trace.scale]:
             query = wiring.position - 1
             keys = np.arange(1, query + 1)
@@ -193,7 +192,7 @@ def _disagreeing(circuit: Circuit, traces: Sequence[Trace]) -> bool:
     links: nx.Graph[int] = nx.Graph()
     at_query: dict[int, list[tuple[int, object]]] = {}
     for trace in traces:
-        roles = step_roles(circuit, trace.scale)
+        roles = circuit.roles(trace.scale)
         for step in trace.steps:
             tokens = sorted({*trace.tokens_at(step)[step - 2].tolist()})
             nx.add_path(links, tokens)

@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from lengthgen.circuits.languages.draw import draw_languages
+from lengthgen.circuits.languages.random_languages import draw_languages
 from lengthgen.circuits.languages.regular import Automaton
 
 

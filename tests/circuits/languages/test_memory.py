@@ -4,9 +4,8 @@ import itertools
 
 import pytest
 
-from lengthgen.circuits.languages.memory import definiteness, own_letter_decides
-from lengthgen.circuits.languages.named import random_language
-from lengthgen.circuits.languages.regular import Automaton
+from lengthgen.circuits.languages.random_languages import random_language
+from lengthgen.circuits.languages.regular import Automaton, definiteness, own_letter_decides
 
 EXAMPLES = [random_language(f"random-language-{states}-2-3-{index}") for states in (2, 3, 4) for index in range(12)]
 LONGEST = 8

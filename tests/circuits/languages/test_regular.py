@@ -7,7 +7,7 @@ import re
 import pytest
 
 from lengthgen.circuits.languages.regular import LONGEST, Automaton, LanguageError, minimal_automaton
-from lengthgen.circuits.tasks.published.prefixes import prefixes_of
+from lengthgen.circuits.tasks.published.next_symbols import prefixes_of
 
 LETTERS = "abc"
 

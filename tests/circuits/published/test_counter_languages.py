@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lengthgen.circuits.src import minimal_arity, traces_up_to
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 
 
 def equal_runs(letters: str) -> Callable[[str], bool]:

@@ -12,7 +12,7 @@ from lengthgen.circuits.languages.regular import minimal_automaton
 from lengthgen.circuits.reference import check_reference
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import TaskError
-from lengthgen.circuits.tasks.published.languages import LANGUAGES
+from lengthgen.circuits.tasks.published.formal_languages import LANGUAGES
 from lengthgen.circuits.tasks.published.next_symbols import next_symbols_task, with_states_task
 from tests.circuits.languages.drawn import drawn
 

@@ -11,7 +11,7 @@ from lengthgen.circuits.reference import check_reference
 from lengthgen.circuits.src import minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import UNDEFINED, Task, TaskError
 from lengthgen.circuits.tasks import TASKS
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 
 NAMES = (
     "(aa)* 012 aabbccddee adbc addition anbn anbncn anbncndn binary_majority binary_majority_interleave bool3 "

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+from lengthgen.circuits.rivals.rival import Guess, Question, Theory
 from lengthgen.circuits.tasks import load
-from lengthgen.circuits.tasks.published.subject import Subject
-from lengthgen.circuits.theories.theory import Guess, Question, Theory
-from lengthgen.empirical.court.cell import Cell, MeasuredRun
+from lengthgen.circuits.tasks.published.subjects import Subject
+from lengthgen.empirical.court.cells import Cell
 
 PARITY = Subject(name="parity", words="", arxiv="", task=lambda: load("parity"))
 
@@ -24,7 +24,7 @@ def cell(
     return Cell(
         evidence=evidence,
         question=Question(subject=subject, encoding=encoding, train=train, test=test),
-        runs=tuple(MeasuredRun(name=f"seed {n}", accuracy=accuracy) for n, accuracy in enumerate(accuracies)),
+        runs={f"seed {n}": accuracy for n, accuracy in enumerate(accuracies)},
     )
 
 

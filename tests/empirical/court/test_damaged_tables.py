@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from lengthgen.empirical.court.published import load
-from lengthgen.empirical.court.published.load import load_tables, published_cells
-from lengthgen.empirical.court.published.source import PublishedError, read_sources
+from lengthgen.empirical.court.published.load import PublishedError, load_tables, published_cells, read_sources
 
 FOLDER = Path(load.__file__).parent
 HUANG, MATH, LENGTHS, MODELS = (

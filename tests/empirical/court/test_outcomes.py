@@ -2,13 +2,12 @@
 
 import pytest
 
-from lengthgen.empirical.court.outcomes import measures_training, outcome_of
 from tests.empirical.court.examples import cell, right
 
 
 def test_a_run_that_does_not_fit_is_neither_a_success_nor_a_failure() -> None:
-    result = outcome_of(cell({10: 0.5, 20: 1.0, 30: 1.0}, right(), right(0.2)), 0.9)
-    assert (result.fit, result.generalizes) == (2, 1)
+    result = cell({10: 0.5, 20: 1.0, 30: 1.0}, right(), right(0.2)).outcome(0.9)
+    assert (result.fit, result.generalize) == (2, 1)
     assert result.observed is None
     assert result.share == 0.5
 
@@ -16,16 +15,16 @@ def test_a_run_that_does_not_fit_is_neither_a_success_nor_a_failure() -> None:
 def test_every_measured_length_up_to_the_test_must_be_solved() -> None:
     dip = {10: 1.0, 20: 0.5, 30: 1.0}
     beyond = {10: 1.0, 20: 1.0, 30: 1.0, 40: 0.0}
-    assert outcome_of(cell(dip), 0.9).generalizes == 0
-    assert outcome_of(cell(dip), 0.5).generalizes == 1
-    assert outcome_of(cell(beyond), 0.9).generalizes == 1
+    assert cell(dip).outcome(0.9).generalize == 0
+    assert cell(dip).outcome(0.5).generalize == 1
+    assert cell(beyond).outcome(0.9).generalize == 1
 
 
 def test_without_a_length_of_training_every_run_counts_as_fitting() -> None:
     unmeasured = cell({20: 0.0, 30: 0.0}, {20: 1.0, 30: 1.0})
-    assert not measures_training(unmeasured)
-    assert measures_training(cell(right()))
-    assert outcome_of(unmeasured, 0.9).fit == 2
+    assert not unmeasured.measures_training
+    assert cell(right()).measures_training
+    assert unmeasured.outcome(0.9).fit == 2
 
 
 @pytest.mark.parametrize(
@@ -40,8 +39,8 @@ def test_without_a_length_of_training_every_run_counts_as_fitting() -> None:
 def test_the_breaking_length_is_the_median_over_fitting_runs(
     accuracies: list[dict[int, float]], breaks_at: int | None
 ) -> None:
-    assert outcome_of(cell(*accuracies), 0.9).breaks_at == breaks_at
+    assert cell(*accuracies).outcome(0.9).breaks_at == breaks_at
 
 
 def test_an_accuracy_that_is_no_number_is_a_failure() -> None:
-    assert outcome_of(cell({10: float("nan"), 20: 1.0, 30: 1.0}), 0.5).fit == 0
+    assert cell({10: float("nan"), 20: 1.0, 30: 1.0}).outcome(0.5).fit == 0

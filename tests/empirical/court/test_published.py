@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.circuits.encodings import ENCODINGS, parse_encoding
-from lengthgen.circuits.tasks.published.catalogue import SUBJECTS
+from lengthgen.circuits.encoding_spec import ENCODINGS, parse_encoding
+from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 from lengthgen.empirical.court.published import load
 from lengthgen.empirical.court.published.load import (
     UNSEEN_FIT,
@@ -30,7 +30,7 @@ def rows(name):
 
 def accuracies(name):
     """Run -> length -> share of the cell of this name."""
-    return {run.name: dict(run.accuracy) for run in CELLS[name].runs}
+    return {run: dict(accuracy) for run, accuracy in CELLS[name].runs.items()}
 
 
 def test_every_table_has_its_number_of_cells_and_runs():
@@ -57,7 +57,7 @@ def test_every_row_of_three_bins_is_one_run_or_unusable(name):
 @pytest.mark.parametrize("name", ["kazemnejad2023_lengths", "kazemnejad2023_math"])
 def test_every_row_of_one_length_is_one_number_of_a_run(name):
     cells = [cell for cell in published_cells() if cell.evidence == name]
-    assert sum(len(run.accuracy) for cell in cells for run in cell.runs) == len(rows(name))
+    assert sum(len(accuracy) for cell in cells for accuracy in cell.runs.values()) == len(rows(name))
 
 
 @pytest.mark.parametrize(("name", "columns", "full"), [
@@ -75,7 +75,7 @@ def test_the_numbers_of_a_table_are_those_of_its_cells_and_unusable_rows(name, c
         for column in columns
     )
     cells = [cell for cell in published_cells() if cell.evidence == name]
-    assert written == Counter(round(share, 9) for cell in cells for run in cell.runs for share in run.accuracy.values())
+    assert written == Counter(round(share, 9) for cell in cells for run in cell.runs.values() for share in run.values())
 
 
 def test_chosen_numbers_are_those_of_the_rows():
@@ -110,10 +110,9 @@ def test_chosen_numbers_are_those_of_the_rows():
 def test_every_cell_has_shares_up_to_its_tested_length_and_a_name_of_its_own():
     assert len(CELLS) == len(published_cells())
     for cell in published_cells():
-        assert len({run.name for run in cell.runs}) == len(cell.runs)
-        for run in cell.runs:
-            assert all(0 <= share <= 1 for share in run.accuracy.values())
-            assert cell.question.train < max(run.accuracy) == cell.question.test
+        for accuracy in cell.runs.values():
+            assert all(0 <= share <= 1 for share in accuracy.values())
+            assert cell.question.train < max(accuracy) == cell.question.test
 
 
 def test_lengths_of_training_are_those_of_the_splits_names():
@@ -129,7 +128,7 @@ def test_a_remark_says_where_fit_cannot_be_seen():
     unseen = {cell.evidence for cell in published_cells() if UNSEEN_FIT in cell.remark}
     assert unseen == {"kazemnejad2023_lengths"}
     for cell in published_cells():
-        lowest = min(length for run in cell.runs for length in run.accuracy)
+        lowest = min(length for accuracy in cell.runs.values() for length in accuracy)
         assert (UNSEEN_FIT in cell.remark) == (lowest > cell.question.train)
 
 
@@ -144,7 +143,7 @@ def test_the_unusable_runs_are_the_checkpoints_of_trainings():
     assert {run.name for run in unusable_runs()} == {
         row["model"] for row in rows("decompiling2026") if "^" in row["model"]
     }
-    ends = {run.name for cell in published_cells() for run in cell.runs}
+    ends = {run for cell in published_cells() for run in cell.runs}
     for run in unusable_runs():
         assert run.name.replace("^", "@").rpartition("-")[0] in ends, "no end of this training is listed"
         assert run.why

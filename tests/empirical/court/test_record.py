@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.circuits.theories.catalogue import THEORIES
-from lengthgen.empirical.court.freeze import Frozen, guess_as_json, guess_from_json
+from lengthgen.circuits.rivals.rival import Guess
+from lengthgen.circuits.rivals.theories import THEORIES
 from lengthgen.empirical.court.published.load import published_cells
-from lengthgen.empirical.court.trial import judge
+from lengthgen.empirical.court.trial import Frozen, guess_as_json, judge
 from lengthgen.infrastructure.files import read_sealed_json
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -28,9 +28,7 @@ def test_at_least_150_cells_are_scored_by_at_least_six_theories() -> None:
 def test_the_recorded_scores_follow_from_the_recorded_answers() -> None:
     cells = published_cells()
     by_name = {cell["name"]: cell["guesses"] for cell in ANSWER["cells"]}
-    guesses = {
-        name: {cell.name: guess_from_json(by_name[cell.name][name]) for cell in cells} for name in ANSWER["theories"]
-    }
+    guesses = {name: {cell.name: Guess(**by_name[cell.name][name]) for cell in cells} for name in ANSWER["theories"]}
     frozen = Frozen(guesses=guesses)
     again = judge(cells, [THEORIES[name] for name in guesses], frozen)
     assert again["frozen"] == ANSWER["frozen"]

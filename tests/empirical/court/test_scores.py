@@ -5,18 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from lengthgen.empirical.court.cell import Cell
-from lengthgen.empirical.court.freeze import freeze
-from lengthgen.empirical.court.outcomes import Outcome, outcome_of
-from lengthgen.empirical.court.references import BASE_RATE, base_rates
-from lengthgen.empirical.court.scores import brier_scores, difference, score
-from lengthgen.empirical.court.trial import judge
+from lengthgen.empirical.court.cells import Cell
+from lengthgen.empirical.court.scores import BASE_RATE, base_rates, brier_scores, difference, score
+from lengthgen.empirical.court.trial import freeze, judge
+from lengthgen.empirical.experiment.outcome import Outcome
 from tests.empirical.court.examples import cell, right, theory
 
 
-def judged(cells: list[Cell]) -> list[Outcome]:
+def judged(cells: list[Cell]) -> list[Outcome[Cell]]:
     """Outcomes at 0.9."""
-    return [outcome_of(of_cell, 0.9) for of_cell in cells]
+    return [of_cell.outcome(0.9) for of_cell in cells]
 
 
 def many(tasks: int = 12) -> list[Cell]:
@@ -31,10 +29,10 @@ def many(tasks: int = 12) -> list[Cell]:
 def test_brier_and_log_scores_have_their_closed_forms() -> None:
     outcomes = judged([cell(right(), task="a"), cell(right(), right(0.0), task="b"), cell(right(0.0), task="c")])
     result = score(outcomes, [0.9, 0.3, None], [0.5, 0.5, 0.5])
-    assert result.brier == pytest.approx((0.1**2 + (0.7**2 + 0.3**2) / 2 + 0.25) / 3)
-    assert result.log == pytest.approx(-(math.log(0.9) + (math.log(0.3) + math.log(0.7)) / 2 + math.log(0.5)) / 3)
-    assert (result.answered, result.abstained) == (2, 1)
-    assert (result.right_yes, result.wrong_yes, result.right_no, result.wrong_no) == (1, 0, 0, 0)
+    assert result["brier"] == pytest.approx((0.1**2 + (0.7**2 + 0.3**2) / 2 + 0.25) / 3)
+    assert result["log"] == pytest.approx(-(math.log(0.9) + (math.log(0.3) + math.log(0.7)) / 2 + math.log(0.5)) / 3)
+    assert (result["answered"], result["abstained"]) == (2, 1)
+    assert (result["right_yes"], result["wrong_yes"], result["right_no"], result["wrong_no"]) == (1, 0, 0, 0)
 
 
 def test_an_abstention_costs_what_one_half_costs() -> None:
@@ -43,7 +41,7 @@ def test_an_abstention_costs_what_one_half_costs() -> None:
 
 
 def test_certainty_that_is_wrong_costs_much_but_not_without_bound() -> None:
-    assert score(judged([cell(right(0.0))]), [1.0], [0.5]).log == pytest.approx(-math.log(0.001))
+    assert score(judged([cell(right(0.0))]), [1.0], [0.5])["log"] == pytest.approx(-math.log(0.001))
 
 
 def test_the_interval_is_over_tasks_and_not_over_cells() -> None:
@@ -52,9 +50,9 @@ def test_the_interval_is_over_tasks_and_not_over_cells() -> None:
     copied = [outcome_ for outcome_ in once for _ in range(10)]
     first, second = np.linspace(0, 1, 9), np.linspace(1, 0.3, 9)
     few, more = difference(once, first, second), difference(copied, np.repeat(first, 10), np.repeat(second, 10))
-    assert (few.value, few.low, few.high) == pytest.approx((more.value, more.low, more.high))
-    assert (few.cells, more.cells, few.tasks, more.tasks) == (9, 90, 9, 9)
-    assert few.low < few.value < few.high
+    assert (few["value"], few["low"], few["high"]) == pytest.approx((more["value"], more["low"], more["high"]))
+    assert (few["cells"], more["cells"], few["tasks"], more["tasks"]) == (9, 90, 9, 9)
+    assert few["low"] < few["value"] < few["high"]
 
 
 def test_a_base_rate_does_not_see_the_task_that_it_is_asked_about() -> None:

@@ -2,10 +2,9 @@
 
 import pytest
 
-from lengthgen.circuits.theories.theory import Guess, Theory
-from lengthgen.empirical.court.cell import Cell
-from lengthgen.empirical.court.freeze import Frozen, freeze, guess_as_json, guess_from_json
-from lengthgen.empirical.court.trial import judge
+from lengthgen.circuits.rivals.rival import Guess, Theory
+from lengthgen.empirical.court.cells import Cell
+from lengthgen.empirical.court.trial import Frozen, freeze, guess_as_json, judge
 from tests.empirical.court.examples import cell, right, theory
 
 CELLS = [
@@ -68,4 +67,4 @@ def test_every_two_theories_are_compared_once() -> None:
 
 def test_an_answer_survives_json() -> None:
     for guess in (Guess(probability=0.3, reason="r", breaks_at=4), Guess(probability=None, reason="none")):
-        assert guess_from_json(guess_as_json(guess)) == guess
+        assert Guess(**guess_as_json(guess)) == guess

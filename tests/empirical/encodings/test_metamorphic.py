@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.circuits.encoding_spec import ENCODINGS
 from lengthgen.empirical.encodings import modules
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
 from lengthgen.empirical.encodings.modules import MODULES, named

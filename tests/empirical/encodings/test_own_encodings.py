@@ -6,7 +6,7 @@ from copy import deepcopy
 import pytest
 import torch
 
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.empirical.encodings.base import PositionEncoding
 from lengthgen.empirical.encodings.modules import EncodingError, guard, module_of
 from lengthgen.empirical.model.decoder import Decoder

@@ -8,24 +8,21 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
-from lengthgen.empirical.statistics.shares import Share
 from lengthgen.empirical.trial import association as module
 from lengthgen.empirical.trial.association import association, cluster_permutation_test, misclassified, table
 from lengthgen.empirical.trial.conjecture import CellKey, judge
-from tests.empirical.trial.trials import MAIN, YES, evidence, histories
+from tests.empirical.trial.trials import FAILS, MAIN, SOLVES, YES, evidence, histories
 
 
 @pytest.fixture
 def cell_of(small_run):
     """(task, format, encoding), predicted, observed -> a cell."""
-    [blank] = judge([evidence(histories(small_run(), {(1, 1, 1, 1): 1}), YES)], MAIN)
-    shares = {
-        answer: Share(successes=count, trials=4, low=0, high=1) for answer, count in ((True, 4), (False, 0), (None, 2))
-    }
+    run = small_run()
+    runs = {True: {SOLVES: 4}, False: {FAILS: 4}, None: {SOLVES: 2, FAILS: 2}}
+    judged = {answer: judge([evidence(histories(run, counts), YES)], MAIN)[0] for answer, counts in runs.items()}
 
     def make(name, predicted, observed):
-        key = CellKey(*name, "small")
-        return replace(blank, key=key, predicted=predicted, generalizes_given_fit=shares[observed])
+        return replace(judged[observed], key=CellKey(*name, "small"), predicted=predicted)
 
     return make
 

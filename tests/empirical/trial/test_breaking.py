@@ -2,8 +2,8 @@
 
 import pytest
 
-from lengthgen.empirical.trial.breaking import breaking, breaking_summary
 from lengthgen.empirical.trial.conjecture import judge
+from lengthgen.empirical.trial.trial import breaking, breaking_summary
 from tests.empirical.trial.trials import FAILS, MAIN, NO, NOTHING, SOLVES, UNFIT, YES, evidence, histories
 
 AT_3 = (1, 1, 0, 0)

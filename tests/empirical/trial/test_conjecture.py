@@ -8,10 +8,9 @@ import pytest
 from scipy.stats import binom
 
 from lengthgen.circuits.prediction_record import Prediction
-from lengthgen.empirical.statistics.e_values import e_process
-from lengthgen.empirical.statistics.shares import tail
+from lengthgen.empirical.experiment.judge import e_process, tail
+from lengthgen.empirical.experiment.outcome import by_checkpoint
 from lengthgen.empirical.trial.conjecture import TrialError, judge, unanimous_runs
-from lengthgen.empirical.trial.outcomes import by_checkpoint
 from tests.empirical.trial.trials import (
     FAILS,
     MAIN,
@@ -106,9 +105,8 @@ def test_cells_without_a_prediction_or_a_fitting_run_cost_the_others_nothing(sma
 
 def test_a_run_that_does_not_fit_counts_in_the_whole_and_not_in_the_condition(small_run):
     cell = alone(small_run(), YES, {SOLVES: 1, FAILS: 1, UNFIT: 1})
-    assert (cell.fit.successes, cell.fit.trials) == (2, 3)
-    assert (cell.generalizes_given_fit.successes, cell.generalizes_given_fit.trials) == (1, 2)
-    assert (cell.generalizes.successes, cell.generalizes.trials) == (1, 3)
+    shares = [(share.successes, share.trials) for share in cell.shares.values()]
+    assert shares == [(2, 3), (1, 2), (1, 3)]
 
 
 @pytest.mark.parametrize(

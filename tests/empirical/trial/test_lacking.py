@@ -2,8 +2,7 @@
 
 import pytest
 
-from lengthgen.empirical.trial.conjecture import judge
-from lengthgen.empirical.trial.lacking import lacking_runs
+from lengthgen.empirical.trial.conjecture import judge, lacking_runs
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNFIT, YES, evidence, histories
 
 COUNTS = [

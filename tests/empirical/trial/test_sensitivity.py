@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lengthgen.empirical.trial.sensitivity import sensitivity
+from lengthgen.empirical.trial.trial import sensitivity
 from tests.empirical.trial.trials import FAILS, MAIN, NO, SOLVES, UNCOVERED, YES, evidence, histories, rows
 
 

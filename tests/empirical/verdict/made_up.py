@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,10 @@ from lengthgen.empirical.verdict.frozen import CELLS, Answer, FrozenCell, Frozen
 from lengthgen.empirical.verdict.population import half_of
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
 from lengthgen.empirical.verdict.runs import CellRun
-from lengthgen.empirical.verdict.seeds import derived_seed
 from lengthgen.empirical.verdict.tables import write_rows
 
 YES: Answer = (1.0, None)
+REGISTERED = load_preregistration("random-tasks")
 
 
 def unreported(done: int, total: int) -> None:
@@ -23,15 +24,20 @@ def unreported(done: int, total: int) -> None:
 
 def preregistration(**changes: Any) -> Preregistration:
     """Return `random-tasks` on two training and four test scales with little training, changed as said."""
-    registered = load_preregistration("random-tasks")
     small = {
         "train": (1, 2),
         "test": (1, 4),
-        "training": replace(registered.training, steps=4, batch=8),
-        "check": replace(registered.check, every=2, samples=8),
-        "testing": replace(registered.testing, samples=16, samples_near=32),
+        "training": replace(REGISTERED.training, steps=4, batch=8),
+        "check": replace(REGISTERED.check, every=2, samples=8),
+        "testing": replace(REGISTERED.testing, samples=16, samples_near=32),
     }
-    return replace(registered, **(small | changes))
+    return replace(REGISTERED, **(small | changes))
+
+
+@cache
+def _small_digest() -> str:
+    """Digest of `preregistration()`."""
+    return preregistration().digest
 
 
 def frozen_cell(
@@ -44,17 +50,18 @@ def frozen_cell(
     **answers: Answer,
 ) -> FrozenCell:
     """Return a cell with these answers (rule=answer, with _ for -), and `others` of all other rules."""
-    rules = load_preregistration("random-tasks").rules
-    by_rule = {rule: answers.pop(rule.replace("-", "_"), others) for rule in rules}
+    by_rule = {rule: answers.pop(rule.replace("-", "_"), others) for rule in REGISTERED.rules}
     assert not answers
     return FrozenCell(
-        task=task, format=form, encoding=encoding, stratum="local invariant", half=half_of(task), rises_at=None,
-        shape=shape, answers=by_rule,
+        registered=_small_digest(), task=task, format=form, encoding=encoding, stratum="local invariant",
+        half=half_of(task), rises_at=None, shape=shape, answers=by_rule,
     )  # fmt: skip
 
 
 def frozen(cells: Iterable[FrozenCell], **changes: Any) -> FrozenCells:
-    return FrozenCells(preregistration=preregistration(**changes), cells=tuple(cells))
+    registered = preregistration(**changes)
+    of_it = (replace(cell, registered=registered.digest) for cell in cells)
+    return FrozenCells(preregistration=registered, cells=tuple(of_it))
 
 
 def cell_row(cell: FrozenCell) -> dict[str, Any]:
@@ -80,7 +87,7 @@ def run_row(
     return {
         "cell": cell.name,
         "index": index,
-        "seed": derived_seed(cell.digest(cells.preregistration), cell.name, index),
+        "seed": cell.seed(index),
         "steps": 4,
         "solved": True,
         "loss": 0.5,

@@ -1,11 +1,9 @@
 """Cells that separate rules come first, and evidence stands on a random sample of tasks all the same."""
 
-from lengthgen.empirical.verdict.comparisons import decided_pairs
-from lengthgen.empirical.verdict.disputes import SAMPLE, disputed, reached, rounds
 from lengthgen.empirical.verdict.frozen import Answer
 from lengthgen.empirical.verdict.judgement import judge
-from lengthgen.empirical.verdict.pairs import Score, hash_order
-from lengthgen.empirical.verdict.population import HALVES, half_of
+from lengthgen.empirical.verdict.pairs import SAMPLE, Score, decided_pairs, disputed, reached, rounds
+from lengthgen.empirical.verdict.population import HALVES, half_of, hash_order
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
 
 YES: Answer = (0.9, None)
@@ -27,9 +25,9 @@ def test_rules_differ_by_the_side_of_a_half_and_for_brier_scores_by_probability(
 
 def test_tasks_are_reached_up_to_the_first_that_lacks_a_run() -> None:
     cells = [frozen_cell(task, encoding) for task in TASKS[:4] for encoding in ("rpe", "nope")]
-    full = {cell.name: 3 for cell in cells}
+    full = {cell.name: [None] * 3 for cell in cells}
     assert reached(cells[::-1], full, first=3) == [each for at in (1, 3, 5, 7) for each in (cells[at], cells[at - 1])]
-    assert {cell.task for cell in reached(cells, full | {cells[5].name: 2}, first=3)} == set(TASKS[:2])
+    assert {cell.task for cell in reached(cells, full | {cells[5].name: [None] * 2}, first=3)} == set(TASKS[:2])
     del full[cells[0].name]
     assert reached(cells, full, first=3) == []
 

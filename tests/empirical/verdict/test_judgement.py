@@ -6,9 +6,10 @@ from math import comb
 import pytest
 
 from lengthgen.empirical.verdict.frozen import Answer, FrozenCells
-from lengthgen.empirical.verdict.judgement import gate, judge
+from lengthgen.empirical.verdict.judgement import judge
 from lengthgen.empirical.verdict.population import HALVES, half_of
-from lengthgen.empirical.verdict.seen import seen_cells
+from lengthgen.empirical.verdict.power import gate
+from lengthgen.empirical.verdict.runs import seen_cells
 from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
 
 YES: Answer = (0.9, None)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from lengthgen.circuits.analysis import analyse, digest_of
-from lengthgen.circuits.encodings import parse_encoding
-from lengthgen.circuits.languages.memory import definiteness, own_letter_decides
-from lengthgen.circuits.languages.named import random_language
+from lengthgen.circuits.encoding_spec import parse_encoding
+from lengthgen.circuits.languages.random_languages import random_language
+from lengthgen.circuits.languages.regular import definiteness, own_letter_decides
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import parse_task
 from lengthgen.circuits.tasks.families import WITH_STATES

@@ -4,11 +4,11 @@ import pytest
 
 from lengthgen.circuits.analysis import Analysis, SearchStopped, analyse
 from lengthgen.circuits.clock import Clock
-from lengthgen.circuits.encodings import parse_encoding
+from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.rivals.rival import SURE, Guess
 from lengthgen.circuits.tasks import parse_task
-from lengthgen.circuits.theories.theory import SURE, Guess
-from lengthgen.empirical.court.freeze import guess_as_json, guess_from_json
+from lengthgen.empirical.court.trial import guess_as_json
 from lengthgen.empirical.verdict import rules
 from lengthgen.empirical.verdict.rules import RULES, answers, is_ideal
 from tests.circuits.small_random_tasks import CIRCUIT, LANGUAGE, OWN_LETTER, SWAPPED, TEST, TRAIN, TWO_LETTERS
@@ -33,7 +33,7 @@ def test_every_rule_answers_every_cell_the_same_again(of_circuit: dict[str, dict
     assert answers(CIRCUIT, ENCODINGS, TRAIN, TEST) == of_circuit
     for guesses in of_circuit.values():
         for guess in guesses.values():
-            assert guess_from_json(guess_as_json(guess)) == guess
+            assert Guess(**guess_as_json(guess)) == guess
 
 
 def test_rules_of_the_prediction_agree_with_it(of_circuit: dict[str, dict[str, Guess]], analysis: Analysis) -> None:

@@ -1,6 +1,6 @@
 """Made-up pages of claims, runs and verdicts, of any size and with hostile texts."""
 
-from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.circuits.encoding_spec import ENCODINGS
 from lengthgen.paper_figs.report import looks
 from lengthgen.paper_figs.report.page import Summary, page
 

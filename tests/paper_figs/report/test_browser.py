@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.circuits.encoding_spec import ENCODINGS
 from lengthgen.circuits.tasks import TASKS, TaskSpec
 from lengthgen.paper_figs.report.looks import DARK_GROUND
 from lengthgen.paper_figs.report.relations import Bounds, explore, pool_labels, unpooled

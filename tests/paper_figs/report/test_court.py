@@ -2,8 +2,7 @@
 
 import pytest
 
-from lengthgen.empirical.court.freeze import freeze
-from lengthgen.empirical.court.trial import judge
+from lengthgen.empirical.court.trial import freeze, judge
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.paper_figs.report.court import court_data
 from lengthgen.paper_figs.sources import COURT

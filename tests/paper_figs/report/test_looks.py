@@ -2,7 +2,7 @@
 
 import re
 
-from lengthgen.circuits.encodings import ENCODINGS
+from lengthgen.circuits.encoding_spec import ENCODINGS
 from lengthgen.paper_figs.report.looks import DARK_GROUND, LEAST_CONTRAST, contrast, encoding_looks, on_dark, slot_looks
 from lengthgen.paper_figs.report.page import PARTS
 from lengthgen.paper_figs.style import look

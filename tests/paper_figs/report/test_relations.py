@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lengthgen.circuits.analysis import analyse
-from lengthgen.circuits.encodings import ENCODINGS, EncodingError, EncodingSpec, relation_of
+from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingError, EncodingSpec, relation_of
 from lengthgen.circuits.formats import FORMATS
 from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.tasks import TaskSpec, load

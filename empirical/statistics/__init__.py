@@ -1,1 +1,0 @@
-"""Statistics of runs that generalize or do not: shares, evidence that may grow with each run, breaking scales."""

@@ -1,0 +1,95 @@
+"""Other circuits of a task are right, and the best of them fails no sooner than the first."""
+
+import pytest
+
+from lengthgen.circuits.analysis import Analysis, analyse
+from lengthgen.circuits.coverage import unseen_distractors
+from lengthgen.circuits.encoding_spec import parse_encoding, relation_of
+from lengthgen.circuits.forecast.other_circuits import (
+    LatestBreaks,
+    SeveralCircuits,
+    favoured_circuit,
+    first_breaks,
+    other_circuits,
+)
+from lengthgen.circuits.prediction import predict
+from lengthgen.circuits.tasks import parse_task
+from lengthgen.theory.relation import diagonal_apart, relative
+from tests.circuits.small_random_tasks import CIRCUIT, LANGUAGE, OWN_LETTER, TEST, TRAIN, TWO_LETTERS
+
+
+@pytest.fixture(scope="module")
+def analysis() -> Analysis:
+    """Analysis of the random circuit."""
+    return analyse(CIRCUIT.plain(), "aligned", TEST[-1])
+
+
+def test_other_circuits_are_right_and_favoured_ones_read_seen_labels(analysis: Analysis) -> None:
+    relation = relation_of(parse_encoding("rpe"), analysis.circuit)
+    for circuit in [*other_circuits(analysis), *favoured_circuit(analysis, relation, TRAIN)]:
+        assert circuit.check(analysis.traces)
+
+
+def test_breaks_of_a_circuit_are_those_of_its_prediction(analysis: Analysis) -> None:
+    for encoding in ("ipe-sh", "rpe", "clipped", "nope"):
+        spec = parse_encoding(encoding)
+        relation = relation_of(spec, analysis.circuit)
+        prediction = predict(analysis, spec, train=TRAIN, test=TEST)
+        assert prediction.distractors is not None
+        breaks = first_breaks(analysis, analysis.circuit, relation, TRAIN, TEST[len(TRAIN) :])
+        assert breaks == (prediction.breaks_at, prediction.distractors.breaks_at)
+
+
+def test_no_key_disturbs_steps_that_need_the_own_token_alone() -> None:
+    for task, free in ((OWN_LETTER, True), (TWO_LETTERS, False)):
+        analysis = analyse(task.plain(), task.format, TEST[-1])
+        relation = diagonal_apart(relative())
+        (circuit,) = favoured_circuit(analysis, relation, TRAIN)
+        seen, later = analysis.traces[: len(TRAIN)], analysis.traces[len(TRAIN) :]
+        disturbing = unseen_distractors(circuit, relation, seen, later)
+        left = unseen_distractors(circuit, relation, seen, later, own_token=True)
+        assert disturbing.keys() == {trace.scale for trace in later}
+        assert left == ({} if free else disturbing)
+
+
+def test_the_best_circuit_is_one_that_fails_last() -> None:
+    analysis = analyse(LANGUAGE.plain(), LANGUAGE.format, TEST[-1])
+    several = SeveralCircuits(analysis, TRAIN, TEST)
+    for encoding in ("rpe", "clipped", "nope"):
+        spec = parse_encoding(encoding)
+        relation = relation_of(spec, analysis.circuit)
+        circuits = [analysis.circuit, *other_circuits(analysis), *favoured_circuit(analysis, relation, TRAIN)]
+        of_each = [first_breaks(analysis, circuit, relation, TRAIN, several.later) for circuit in circuits]
+        never = TEST[-1] + 1
+        latest = [max(never if breaks[at] is None else breaks[at] for breaks in of_each) for at in range(2)]
+        prediction = predict(analysis, spec, train=TRAIN, test=TEST)
+        assert prediction.distractors is not None
+        assert (prediction.breaks_at, prediction.distractors.breaks_at) == of_each[0]
+        got = several.latest_breaks(spec, prediction)
+        assert [got.coverage or never, got.distractors or never] == latest
+        assert (got.own_token or never) >= latest[1]
+
+
+def test_what_never_fails_needs_no_other_circuit(monkeypatch: pytest.MonkeyPatch) -> None:
+    analysis = analyse(parse_task("parity").plain(), "aligned", TEST[-1])
+    spec = parse_encoding("ipe")
+    prediction = predict(analysis, spec, train=TRAIN, test=TEST)
+    monkeypatch.setattr("lengthgen.circuits.forecast.other_circuits.first_breaks", None)  # would fail if it were called
+    none = LatestBreaks(coverage=None, distractors=None, own_token=None)
+    assert SeveralCircuits(analysis, TRAIN, TEST).latest_breaks(spec, prediction) == none
+
+
+def test_learned_labels_without_a_relation_have_one_circuit(analysis: Analysis) -> None:
+    spec = parse_encoding("lbpe")
+    prediction = predict(analysis, spec, train=TRAIN, test=TEST)
+    assert prediction.breaks_at is not None and prediction.distractors is not None
+    at = prediction.distractors.breaks_at
+    latest = SeveralCircuits(analysis, TRAIN, TEST).latest_breaks(spec, prediction)
+    assert latest == LatestBreaks(coverage=prediction.breaks_at, distractors=at, own_token=at)
+
+
+def test_an_encoding_without_a_relation_has_no_best_circuit(analysis: Analysis) -> None:
+    spec = parse_encoding("random-rope[longest=64]")
+    prediction = predict(analysis, spec, train=TRAIN, test=TEST)
+    with pytest.raises(ValueError, match="no prediction that other circuits could better"):
+        SeveralCircuits(analysis, TRAIN, TEST).latest_breaks(spec, prediction)

@@ -1,0 +1,436 @@
+"""The search for SRC agrees with brute force in every mode, on samples, and within its limits."""
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
+from time import perf_counter
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from lengthgen.circuits import determining
+from lengthgen.circuits import src as src_module
+from lengthgen.circuits import trace as trace_module
+from lengthgen.circuits.clock import Clock
+from lengthgen.circuits.determining import determining_sets
+from lengthgen.circuits.formats import in_format
+from lengthgen.circuits.search import partition, rounds, sat
+from lengthgen.circuits.search import rounds as stages
+from lengthgen.circuits.search.partition import fewest_operators
+from lengthgen.circuits.src import Interrupted, SRCResult, minimal_arity, src, traces_up_to
+from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.tasks import load, parse_task
+from lengthgen.circuits.tasks.counter import parity
+from lengthgen.circuits.trace import of_prompts, trace
+from tests.circuits.examples import random_task
+from tests.oracles import sequences as oracle
+
+try:
+    from ortools.sat.python import cp_model
+except ImportError:
+    cp_model = None
+
+
+def _src(task: Task, scale: int, arity: int, mode: str = "free", clock: Clock | None = None) -> SRCResult:
+    return src(task, traces_up_to(task, scale), arity, mode=mode, clock=clock)
+
+
+Instance = list[list[dict[int, int]]]
+"""For every step its tables, as key -> value."""
+
+
+def _instance(seed: int) -> tuple[Instance, int, int]:
+    """Steps of several tables over q symbols at arity k: random ones, or cut out of a few planted operators."""
+    rng = random.Random(seed)
+    q, k = rng.choice([(2, 1), (2, 2), (3, 1)])
+    keys = range(q**k)
+    planted = [{key: rng.randrange(q) for key in keys} for _ in range(rng.randint(1, 5))]
+    steps: Instance = []
+    for _ in range(rng.randint(2, 7)):
+        tables = []
+        for _ in range(rng.randint(1, 3)):
+            source = rng.choice(planted) if rng.random() < 0.6 else {key: rng.randrange(q) for key in keys}
+            shown = rng.sample(list(keys), rng.randint(1, len(keys)))
+            tables.append({key: source[key] for key in shown})
+        steps.append(tables)
+    return steps, q, k
+
+
+def _oracle_tables(steps: Instance, q: int, k: int) -> list[list[oracle.Table]]:
+    def key(number: int) -> tuple[str, ...]:
+        return tuple(str(number // q**place % q) for place in reversed(range(k)))
+
+    return [[frozenset((key(n), str(value)) for n, value in table.items()) for table in step] for step in steps]
+
+
+def _bits(steps: Instance, q: int) -> list[frozenset[int]]:
+    return [frozenset(sum(1 << n * q + value for n, value in table.items()) for table in step) for step in steps]
+
+
+def test_a_thousand_random_instances_are_solved_as_two_oracles_solve_them() -> None:
+    """Some instances need more than the pairwise bound: of three steps each two can share an operator, but not all."""
+    beyond_pairs = 0
+    for seed in range(1_000):
+        steps, q, k = _instance(seed)
+        plain = _oracle_tables(steps, q, k)
+        result = fewest_operators(_bits(steps, q), q)
+        assert result.lower == result.upper == oracle.fewest_by_partition(plain), seed
+        assert result.upper == oracle.fewest_by_hitting_set(plain, [str(value) for value in range(q)], k), seed
+        beyond_pairs += result.clique < result.lower
+    assert beyond_pairs > 20
+
+
+def _by_cp_sat(steps: Instance, q: int, k: int) -> int:
+    """The fewest operators by OR-tools: an operator is a table of all keys, a step chooses a table and an operator."""
+    model = cp_model.CpModel()
+    count = len(steps)
+    entry = {(c, key): model.new_int_var(0, q - 1, "") for c in range(count) for key in range(q**k)}
+    used = [model.new_bool_var("") for _ in range(count)]
+    for tables in steps:
+        choices = []
+        for c in range(count):
+            for table in tables:
+                chosen = model.new_bool_var("")
+                choices.append(chosen)
+                model.add_implication(chosen, used[c])
+                for key, value in table.items():
+                    model.add(entry[c, key] == value).only_enforce_if(chosen)
+        model.add_exactly_one(choices)
+    model.minimize(sum(used))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    assert solver.solve(model) == cp_model.OPTIMAL
+    return round(solver.objective_value)
+
+
+@pytest.mark.skipif(cp_model is None, reason="OR-tools is a second opinion, not a dependency")
+def test_or_tools_agrees() -> None:
+    for seed in range(100):
+        steps, q, k = _instance(seed)
+        assert fewest_operators(_bits(steps, q), q).upper == _by_cp_sat(steps, q, k), seed
+
+
+def test_the_solver_finds_what_the_search_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    instances = [_instance(seed)[:2] for seed in range(30)]
+    by_search = [fewest_operators(_bits(steps, q), q) for steps, q in instances]
+    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
+    for seed, ((steps, q), own) in enumerate(zip(instances, by_search, strict=True)):
+        by_solver = fewest_operators(_bits(steps, q), q)
+        assert (by_solver.lower, by_solver.upper) == (own.lower, own.upper), seed
+
+
+@pytest.mark.parametrize("seed", [17, 38])
+def test_pairs_of_large_tables_take_several_looks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search solves a small instance; the solver the same one with larger keys."""
+    steps, q, _ = _instance(seed)
+    small = _bits(steps, q)
+    large = [frozenset(table << 400_000 * q for table in step) for step in small]
+    monkeypatch.setattr(partition, "MAX_LOOKS", 20)
+    with mock.patch.object(partition, "_by_sat", wraps=partition._by_sat) as solver:
+        of_small = fewest_operators(small, q)
+        assert not solver.called
+        of_large = fewest_operators(large, q)
+        assert solver.called
+    assert of_small.lower == of_small.upper == of_large.lower == of_large.upper
+
+
+def _typed_oracle(task: Task, scale: int, arity: int) -> float:
+    """Fewest typed operators by definition: arguments differ and all are needed; an operator has one number of them."""
+    steps: list[set[oracle.Table]] = []
+    for n in range(1, scale + 1):
+        instances = oracle.sequences(task.prompt, task.generate, n)
+        for position in range(len(task.prompt(n)) + 1, len(instances[0]) + 1):
+            sizes = {size: oracle.wirings(instances, position, size) for size in range(arity + 1)}
+            determining = {frozenset(wiring) for tables_by_wiring in sizes.values() for wiring in tables_by_wiring}
+            tables = set()
+            for size, tables_by_wiring in sizes.items():
+                for wiring, table in tables_by_wiring.items():
+                    exact = len(set(wiring)) == size and not any(other < set(wiring) for other in determining)
+                    if exact:
+                        # The number of arguments is a key that excludes tables of other numbers.
+                        tables.add(table | {(("arguments",), str(size))})
+            steps.append(tables)
+    return oracle.fewest_by_partition(steps)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_typed_is_as_by_definition(seed: int) -> None:
+    task = random_task(seed, symbols=2, arity=2, scales=3, fixed=0.4 if seed % 3 == 2 else 0)
+    assert _src(task, 3, 2, "typed").values[3] == _typed_oracle(task, 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "arity", "free", "declared", "typed"),
+    [
+        ("parity", None, 2, 1, 1, 3),
+        ("copy", 2, 1, 1, 1, 2),
+        ("counter", 3, 2, 1, 1, 3),
+        ("addition-carry", 2, 3, 2, 2, 5),
+        ("division-remainder", 3, 3, 1, 2, 4),
+        ("sort-trace", 3, 2, 2, 2, 4),
+        ("permutation", 3, 1, 4, 4, 5),
+    ],
+)
+def test_modes(name: str, base: int | None, arity: int, free: int, declared: int, typed: int) -> None:
+    """Typed counts the constant that ends an output as an operator of its own, of no arguments."""
+    task = load(name, base=base)
+    results = {mode: _src(task, 4, arity, mode) for mode in ("free", "declared", "typed")}
+    assert {mode: result.values[4] for mode, result in results.items()} == {
+        "free": free,
+        "declared": declared,
+        "typed": typed,
+    }
+    for mode, result in results.items():
+        assert result.mode == mode
+        assert result.circuit is not None
+        result.circuit.check(traces_up_to(task, 4))
+        assert len(result.circuit.operators) == result.values[4]
+
+
+def test_declared_takes_the_wiring_of_the_reference_circuit() -> None:
+    task = load("division-remainder", base=3)
+    circuit = _src(task, 3, 3, "declared").circuit
+    assert circuit is not None
+    assert task.reference is not None
+    for n in (1, 2, 3):
+        assert [step.arguments for step in circuit.wirings[n]] == [places for _, places in task.reference.steps(n)]
+
+
+@pytest.mark.parametrize(
+    ("task", "arity", "says"),
+    [
+        (replace(parity(), reference=None), 2, "at arity 2 needs a reference circuit; it is missing"),
+        (parity(), 3, "at arity 3 needs a reference circuit; it has arity 2"),
+    ],
+)
+def test_declared_needs_a_reference_circuit_of_the_arity(task: Task, arity: int, says: str) -> None:
+    with pytest.raises(TaskError, match=says):
+        _src(task, 2, arity, "declared")
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(ValueError, match="no mode 'loose': choose one of free, declared, typed"):
+        _src(parity(), 2, 2, "loose")
+
+
+@pytest.mark.parametrize(
+    ("task", "slots"),
+    [
+        ("random-rotated-invariant-728532005[base=2]", {1}),  # xnor: either order would do at each step
+        ("random-local-swaps4-2[base=2]", {0, 1}),  # the operator distinguishes its arguments
+    ],
+)
+def test_the_query_token_keeps_its_slot_where_the_operator_allows_it(task: str, slots: set[int]) -> None:
+    aligned = in_format(parse_task(task).plain(), "aligned", largest_scale=8)
+    result = src(aligned, traces_up_to(aligned, 8), 2)
+    assert result.circuit is not None and result.values[8] == 1
+    result.circuit.check(result.traces)
+    wirings = [wiring for steps in result.circuit.wirings.values() for wiring in steps]
+    assert {wiring.arguments.index(wiring.position - 1) for wiring in wirings} == slots
+
+
+def test_a_circuit_that_fresh_prompts_refute_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third operand seems needless on a few prompts; it matters in one prompt of 64."""
+
+    def generate(prompt: tuple[str, ...]) -> Sequence[str]:
+        rare = all(symbol == "1" for symbol in prompt[:6])
+        return [prompt[6] if rare else prompt[7]]
+
+    rare = Task(name="rare", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * 8, generate=generate)
+    monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 1)
+    monkeypatch.setattr(trace_module, "SAMPLE", 8)
+    monkeypatch.setattr(rounds, "MAX_ROUNDS", 1)
+    first = _src(rare, 1, 8)
+    monkeypatch.setattr(rounds, "MAX_ROUNDS", 8)
+    mended = _src(replace(rare), 1, 8)
+    assert first.circuit is not None
+    assert mended.circuit is not None
+    assert mended.inputs > first.inputs, "the prompts that refuted the first circuit are among the inputs"
+    assert first.circuit.wirings != mended.circuit.wirings
+    monkeypatch.setattr(trace_module, "MAX_EXHAUSTIVE", 300)
+    assert determining_sets(trace(replace(rare), 1), 9, 8).sets == (frozenset(range(1, 9)),)
+    assert {step.arguments for step in mended.circuit.wirings[1]} <= set(permutations(range(1, 9)))
+
+
+def test_scales_beyond_the_traces_are_bounded_by_the_reference_circuit() -> None:
+    result = src(parity(), traces_up_to(parity(), 4), 2, largest=500)
+    assert (result.values[500], result.status) == (1, "reference")
+    alone = replace(parity(), reference=None)
+    unknown = src(alone, traces_up_to(alone, 4), 2, largest=6)
+    assert (unknown.bounds[4], unknown.bounds[6], unknown.status) == ((1, 1), (1, float("inf")), "bounds")
+    assert unknown.values[6] is None
+
+
+def test_a_reference_circuit_that_is_wrong_beyond_the_traces_is_found_out() -> None:
+    task = parity()
+    reference = task.reference
+    assert reference is not None
+    later = replace(reference, steps=lambda n: reference.steps(n) if n < 9 else [("sum", (1, 1))] * (n + 1))
+    with pytest.raises(TaskError, match=r"reference circuit is wrong: .* at scale 9"):
+        src(replace(task, reference=later), traces_up_to(task, 4), 2, largest=9)
+
+
+def test_traces_stop_where_they_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(src_module, "MAX_TOKENS", 100)
+    assert [scale_trace.scale for scale_trace in traces_up_to(parity(), 20)] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.3])
+def test_a_time_limit_gives_bounds(limit: float) -> None:
+    task = load("majority-count", base=31)
+    start = perf_counter()
+    clock = Clock(limit)
+    result = src(task, traces_up_to(task, 24, clock), 2, largest=24, clock=clock)
+    assert perf_counter() - start < limit + 1
+    assert result.stopped == "the time limit has passed"
+    assert result.status == "bounds"
+    assert [*result.bounds] == [*range(1, 25)]
+    for low, high in result.bounds.values():
+        assert 1 <= low <= high
+    assert result.bounds[24][1] <= 25, "the reference circuit has n + 1 operators"
+
+
+def test_bounds_before_the_limit_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clique and the simple circuit remain where the solver has no time."""
+    task = load("majority-count", base=15)
+    full = _src(task, 14, 2)
+    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
+    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.SatResult(satisfiable=None))
+    cut = _src(task, 14, 2)
+    assert cut.status == "bounds"
+    for scale, (low, high) in cut.bounds.items():
+        assert low <= (full.values[scale] or 0) <= high
+
+
+def test_ctrl_c_carries_the_bounds_known_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
+    monkeypatch.setattr(sat, "decide", interrupted)
+    with pytest.raises(KeyboardInterrupt) as stop:
+        _src(load("majority-count", base=15), 14, 2)
+    assert isinstance(stop.value, Interrupted)
+    result = stop.value.result
+    assert (result.stopped, result.status) == (stages.INTERRUPTED, "bounds")
+    assert result.bounds[3] == (1, 1)
+    assert result.bounds[14][0] <= 3 <= result.bounds[14][1]
+
+
+def test_the_time_is_counted_by_phase() -> None:
+    clock = Clock()
+    task = load("addition-carry", base=2)
+    result = src(task, traces_up_to(task, 5, clock), 3, clock=clock)
+    assert {"traces", "wirings", "kernel", "check"} <= set(result.seconds)
+    assert all(seconds >= 0 for seconds in result.seconds.values())
+
+
+def test_where_there_are_too_many_sets_the_lower_bound_does_not_rest_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """y_1 = x_1, so every position is determined in two ways; then the step is permuted, so that SRC grows."""
+    orders = [*permutations("012")]
+    task = Task(
+        name="twice",
+        alphabet=("0", "1", "2"),
+        prompt=lambda n: [("0", "1", "2")] * n,
+        generate=lambda x: [symbol for place, digit in enumerate(x) for symbol in (digit, orders[place][int(digit)])],
+    )
+    exact = _src(task, 5, 1)
+    assert exact.values[5] == 5
+    monkeypatch.setattr(determining, "MAX_SETS", 1)
+    cut = _src(task, 5, 1)
+    scale_trace = trace(task, 2)
+    assert [determining_sets(scale_trace, position, 1).complete for position in scale_trace.steps] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    for scale, (low, high) in cut.bounds.items():
+        assert low <= (exact.values[scale] or 0) <= high
+    assert cut.circuit is not None
+    cut.circuit.check(traces_up_to(task, 5))
+
+
+@pytest.mark.parametrize("scale", [1, 3, 6])
+def test_more_slots_never_need_more_operators(scale: int) -> None:
+    """The curve k -> SRC_k: constant tokens in further slots may act as selectors ([F])."""
+    task = load("permutation", base=3)
+    values = [_src(task, scale, arity).values[scale] or 0 for arity in (1, 2, 3)]
+    assert values == sorted(values, reverse=True)
+
+
+def test_minimal_arity_starts_at_the_given_arity() -> None:
+    traces = traces_up_to(parity(), 3)
+    assert minimal_arity(traces) == 2
+    assert minimal_arity(traces, at_least=3) == 3
+
+
+LARGE = [
+    # Rows of the published scale table that take under a second each, of each task one or two.
+    ("copy", 2, 32, 1, 1),
+    ("reverse", 10, 32, 1, 1),
+    ("select-first", 10, 32, 1, 1),
+    ("select-middle", 10, 32, 1, 1),
+    ("select-last", 10, 32, 1, 1),
+    ("parity", None, 32, 2, 1),
+    ("counter", 10, 32, 2, 1),
+    ("addition-carry", 2, 16, 3, 2),
+    ("addition-carry", 10, 12, 3, 2),
+    ("addition", 2, 4, 5, 1),
+    ("addition", 3, 3, 5, 1),
+    ("multiplication", 3, 12, 4, 1),
+    ("multiplication", 10, 12, 4, 1),
+    ("division", 10, 12, 4, 1),
+    ("sort-trace", 3, 8, 2, 2),
+    ("sort-trace", 10, 8, 2, 2),
+    ("permutation", 3, 32, 1, 6),
+    ("permutation", 5, 32, 1, 32),
+    ("log-shift", 10, 8, 1, 4),
+    ("log-shift", 10, 16, 1, 5),
+    ("log-shift", 10, 32, 1, 6),
+    ("scaled-sum", 7, 32, 2, 6),
+    ("parity-direct", None, 4, 2, float("inf")),
+    ("sort-direct", 3, 3, 2, float("inf")),
+    ("majority-direct", None, 4, 3, float("inf")),
+]
+
+
+@pytest.mark.parametrize(("name", "base", "scale", "arity", "expected"), LARGE)
+def test_the_scale_table(name: str, base: int | None, scale: int, arity: int, expected: float) -> None:
+    """The bounds meet in every row: by the reference circuit where not every prompt is looked at."""
+    result = _src(load(name, base=base), scale, arity)
+    all_prompts = math.isinf(expected) or all(scale_trace.exhaustive for scale_trace in result.traces)
+    assert (result.values[scale], result.status) == (expected, "exact" if all_prompts else "reference")
+    assert (result.exhaustive_to == scale) == all(scale_trace.exhaustive for scale_trace in result.traces)
+
+
+def _searches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """List that gains an entry whenever a round searches for a circuit."""
+    searches: list[int] = []
+    search = rounds.search
+    monkeypatch.setattr(rounds, "search", lambda *args, **options: searches.append(1) or search(*args, **options))
+    return searches
+
+
+def test_entries_that_only_fresh_prompts_show_are_no_refutation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten digits have more combinations than a sample shows; the circuit keeps its wiring and gains entries."""
+    searches, task = _searches(monkeypatch), in_format(load("unaligned-addition"), "aligned", largest_scale=8)
+    traces = traces_up_to(task, 8)
+    arity = minimal_arity(traces)
+    result = src(task, traces, arity)
+    assert len(searches) == 1
+    assert sum(each.tokens.shape[1] for each in result.traces) > sum(each.tokens.shape[1] for each in traces)
+    result.circuit.check(result.traces)
+
+
+def test_the_reference_circuit_ends_rounds_that_refute_every_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "PATIENCE", 1)
+    searches, task = _searches(monkeypatch), load("sort-trace", base=3)
+    result = _src(task, 12, 2)
+    assert len(searches) == rounds.PATIENCE + 1
+    assert result.status == "reference"
+    fresh = task.sample_prompts(12, 10_000, np.random.default_rng(99))
+    result.circuit.check([of_prompts(task, trace(task, 12), fresh)])
