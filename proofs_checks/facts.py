@@ -62,7 +62,7 @@ def require_equal(what: str, left: Side, right: Side, *, squares: sympy_engine.S
         Refuted: the sides differ; the message has the entry, the point and both values.
         OneExpression: no entry is left to decide.
         EnginesDisagree: the answers of the two engines differ.
-        Undecided, SecondEngineUndecided: an entry is outside the fragment of an engine.
+        Undecided, FlintUndecided: an entry is outside the fragment of an engine.
     """
     lefts, rights = _sides(what, left, right)
     trees = engine_trees((*lefts, *rights))
