@@ -53,7 +53,6 @@ from lengthgen.questions.verify import claim_results, claims_failing
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.options import Device, Json, Out, ProfileName
 from lengthgen.terminal.preconditions import require_ready
-from lengthgen.theory.pattern import from_formula
 
 if TYPE_CHECKING:
     from lengthgen.empirical.experiment.protocol import Protocol
@@ -151,6 +150,8 @@ def _computed(path: Path, code: str, inputs: Any, compute: Callable[[], Any], sh
 
 def _lrc() -> list[dict[str, Any]]:
     """Return LRC of the worked patterns."""
+    from lengthgen.theory.pattern import from_formula
+
     return [
         {"name": name, **lrc_answer(from_formula(text), [4, 8], explain=True)} for name, text in WORKED_PATTERNS.items()
     ]

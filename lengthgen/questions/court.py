@@ -6,18 +6,12 @@ from dataclasses import asdict
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.circuits.rivals.rival import Guess, TheoryError
-from lengthgen.empirical.court.cells import Cell
-from lengthgen.empirical.court.disagreement import questions as drawn_questions
-from lengthgen.empirical.court.disagreement import stratified
-from lengthgen.empirical.court.published.load import PublishedError, published_cells, sources, unusable_runs
-from lengthgen.empirical.court.trial import GUESS, LITERAL, Frozen, freeze, judge
 from lengthgen.empirical.experiment.environment import revision
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import source_digest
@@ -29,6 +23,10 @@ from lengthgen.terminal.answers import show
 from lengthgen.terminal.layout import Screen, columns, cut_to_screen, filled, more, share_text, texts, titled, yes_no
 from lengthgen.terminal.options import THEORY_NAMES, Details, Json, Out
 from lengthgen.terminal.progress import Progress, as_they_end
+
+if TYPE_CHECKING:
+    from lengthgen.empirical.court.cells import Cell
+    from lengthgen.empirical.court.trial import Frozen
 
 
 def published(
@@ -55,6 +53,8 @@ def published_answer(*, evidence: str | None, task: str | None, encoding: str | 
     Raises:
         PublishedError: no published result has this table, task or encoding, or a table is damaged.
     """
+    from lengthgen.empirical.court.published.load import published_cells, sources, unusable_runs
+
     cells = published_cells()
     evidence = _as_listed("evidence", evidence, sources())
     task = _as_listed("task", task, [cell.question.subject.name for cell in cells])
@@ -78,6 +78,8 @@ def published_answer(*, evidence: str | None, task: str | None, encoding: str | 
 
 def _as_listed(kind: str, name: str | None, names: Iterable[str]) -> str | None:
     """Return a filter's value as it is listed. Raise PublishedError if no published result has it."""
+    from lengthgen.empirical.court.published.load import PublishedError
+
     names = dict.fromkeys(names)
     name = None if name is None else in_any_case(name, names)
     if name is not None and name not in names:
@@ -86,7 +88,7 @@ def _as_listed(kind: str, name: str | None, names: Iterable[str]) -> str | None:
     return name
 
 
-def _published_row(cell: Cell) -> dict[str, Any]:
+def _published_row(cell: "Cell") -> dict[str, Any]:
     """Return a cell as plain data; lengths are texts, as in JSON."""
     question = cell.question
     return {
@@ -193,8 +195,11 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
         PublishedError: a published table is damaged.
         LengthgenError: the judgement cannot be stored in OUT.
     """
+    from lengthgen.circuits.rivals.rival import Guess
     from lengthgen.circuits.rivals.theories import THEORIES, theory_named
     from lengthgen.empirical.court.cells import stored_cells
+    from lengthgen.empirical.court.published.load import published_cells
+    from lengthgen.empirical.court.trial import LITERAL, Frozen, freeze, judge
 
     chosen = list(dict.fromkeys(map(theory_named, theories)))
     own = [theory for theory in chosen if theory.name not in THEORIES]
@@ -219,16 +224,17 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
     return answer
 
 
-def _as_answers(frozen: Frozen) -> Answers:
+def _as_answers(frozen: "Frozen") -> Answers:
     """Return frozen answers by cell."""
     content = frozen.as_json()
     names = next(iter(content.values()))
     return {cell: {theory: of_cells[cell] for theory, of_cells in content.items()} for cell in names}
 
 
-def _published_answers(cells: Sequence[Cell]) -> Answers:
+def _published_answers(cells: "Sequence[Cell]") -> Answers:
     """Return the answers of the whole catalogue to all published cells, computed once for each version of the code."""
     from lengthgen.circuits.rivals.theories import THEORIES
+    from lengthgen.empirical.court.trial import GUESS
 
     code, of_theories = source_digest("theory", "circuits"), record(**dict.fromkeys(THEORIES, GUESS))
     names: dict[str, list[str]] = {}
@@ -254,6 +260,8 @@ def _published_answers(cells: Sequence[Cell]) -> Answers:
 def answers_of_task(task: str) -> Answers:
     """Return the answers of the whole catalogue to the published cells of one task."""
     from lengthgen.circuits.rivals.theories import THEORIES
+    from lengthgen.empirical.court.published.load import published_cells
+    from lengthgen.empirical.court.trial import freeze
 
     questions = {cell.name: cell.question for cell in published_cells() if cell.question.subject.name == task}
     return _as_answers(freeze([*THEORIES.values()], questions))
@@ -377,7 +385,10 @@ def strata_answer(first: str, second: str, *, questions: int, per_stratum: int, 
     Raises:
         TheoryError: a theory is unknown, both are the same, or the user's own fails.
     """
+    from lengthgen.circuits.rivals.rival import TheoryError
     from lengthgen.circuits.rivals.theories import theory_named
+    from lengthgen.empirical.court.disagreement import questions as drawn_questions
+    from lengthgen.empirical.court.disagreement import stratified
 
     theories = theory_named(first), theory_named(second)
     if theories[0].name == theories[1].name:

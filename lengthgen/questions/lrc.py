@@ -18,18 +18,13 @@ from lengthgen.terminal.answers import show
 from lengthgen.terminal.layout import bounds_text, filled, titled, yes_no
 from lengthgen.terminal.options import Json, path_option
 from lengthgen.terminal.typed import ScalesError, error_bound, parse_scales
-from lengthgen.theory.formula.structure import Structure, structure
-from lengthgen.theory.generalization import JudgedRelation, Judgement, judge, judge_standard_encodings
-from lengthgen.theory.pattern import (
-    Pattern,
-    PatternError,
-    Value,
-    from_array,
-    from_formula,
-    from_function,
-    from_relation,
-)
 from lengthgen.theory.relation import Relation
+
+if TYPE_CHECKING:
+    from lengthgen.theory.generalization import JudgedRelation, Judgement, LearnedPattern, Levels
+    from lengthgen.theory.growth import Growth
+    from lengthgen.theory.pattern import Pattern, Value
+
 
 if TYPE_CHECKING:
     from lengthgen.theory.generalization import LearnedPattern, Levels
@@ -94,7 +89,7 @@ MOST_ROWS = 40
 
 
 def lrc_answer(
-    pattern: Pattern, scales: Sequence[int], *, explain: bool = False, within: Fraction | None = None
+    pattern: "Pattern", scales: Sequence[int], *, explain: bool = False, within: Fraction | None = None
 ) -> dict[str, Any]:
     """Return LRC by scale, its growth, and if some relation generalizes from the first scale to the last.
 
@@ -108,6 +103,7 @@ def lrc_answer(
         FormulaError, PatternError: the pattern has no value at some pair, or is not given at some scale.
         ScalesError: a scale is too large to compute.
     """
+    from lengthgen.theory.formula.structure import structure
     from lengthgen.theory.growth import growth
     from lengthgen.theory.lrc import profile
 
@@ -133,8 +129,10 @@ def lrc_answer(
     }
 
 
-def _as_bias_answer(pattern: Pattern) -> dict[str, Any]:
+def _as_bias_answer(pattern: "Pattern") -> dict[str, Any]:
     """Return the encodings of the catalogue whose bias the pattern is, and if softmax cancels it as a bias."""
+    from lengthgen.theory.formula.structure import Structure, structure
+
     if pattern.formula is None:
         return {"laws": [], "softmax_cancels": False}
     from lengthgen.theory.containing import containing
@@ -158,7 +156,7 @@ def _as_bias_answer(pattern: Pattern) -> dict[str, Any]:
     }
 
 
-def _within_answer(pattern: Pattern, scales: Sequence[int], epsilon: Fraction) -> dict[str, Any]:
+def _within_answer(pattern: "Pattern", scales: Sequence[int], epsilon: Fraction) -> dict[str, Any]:
     """Return LRC within epsilon by scale, null where its bounds differ, and its growth over all scales."""
     from lengthgen.theory.growth_within import growth_within
     from lengthgen.theory.lrc_within import bounds_within
@@ -178,8 +176,9 @@ def _by_scale(bounds: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
     }
 
 
-def _require_feasible(pattern: Pattern, scale: int, *, explain: bool, by_entry: bool) -> None:
+def _require_feasible(pattern: "Pattern", scale: int, *, explain: bool, by_entry: bool) -> None:
     """Raise ScalesError if the scale is too large for the pattern."""
+    from lengthgen.theory.formula.structure import Structure, structure
     from lengthgen.theory.lrc_within import array_of_floats
 
     formula_structure = structure(pattern.formula) if pattern.formula else Structure.GENERAL
@@ -210,9 +209,9 @@ def _growth_answer(result: "Growth | None") -> dict[str, Any] | None:
     return {"kind": result.kind.value, **{name: getattr(result, name) for name in names}}
 
 
-def _explanation(pattern: Pattern, train: int, test: int) -> dict[str, Any]:
+def _explanation(pattern: "Pattern", train: int, test: int) -> dict[str, Any]:
     """Return the ideal relation, and the judgement of every standard encoding's relation."""
-    from lengthgen.theory.generalization import levels_of
+    from lengthgen.theory.generalization import judge, judge_standard_encodings, levels_of
     from lengthgen.theory.lrc import level_sets
 
     levels = levels_of(pattern, test)
@@ -240,7 +239,7 @@ def _ideal_answer(pattern: "Levels") -> list[dict[str, Any]]:
     ]
 
 
-def _judged_relation(answer: JudgedRelation, merged: Judgement, pattern: "Levels") -> dict[str, Any]:
+def _judged_relation(answer: "JudgedRelation", merged: "Judgement", pattern: "Levels") -> dict[str, Any]:
     """Return the judgement of one relation, with the values that a learner gets under it."""
     from lengthgen.theory.generalization import learn
 
@@ -274,12 +273,12 @@ def _learner_result(outcome: "LearnedPattern", pattern: "Levels") -> dict[str, A
     }
 
 
-def _value_text(value: Value) -> str:
+def _value_text(value: "Value") -> str:
     """Return an entry as text."""
     return f"[{', '.join(map(_value_text, value))}]" if isinstance(value, tuple) else str(value)
 
 
-def load_pattern(text: str, parameters: Sequence[str] = ()) -> Pattern:
+def load_pattern(text: str, parameters: Sequence[str] = ()) -> "Pattern":
     """Return the pattern that the text names.
 
     Args:
@@ -292,6 +291,8 @@ def load_pattern(text: str, parameters: Sequence[str] = ()) -> Pattern:
         FormulaError: the formula cannot be read.
         PatternError: the file does not exist or holds no pattern.
     """
+    from lengthgen.theory.pattern import PatternError, from_formula
+
     if text.endswith(".npy"):
         require_file(text, what="array", error=PatternError)
         with user_code(f"array file '{text}' cannot be read", error=PatternError):
@@ -305,16 +306,20 @@ def load_pattern(text: str, parameters: Sequence[str] = ()) -> Pattern:
     return _as_pattern(load_object(text, what="pattern", error=PatternError), text)
 
 
-def _array_pattern(array: Any, name: str) -> Pattern:
+def _array_pattern(array: Any, name: str) -> "Pattern":
     """Return the pattern of an array, with the name in error messages."""
+    from lengthgen.theory.pattern import PatternError, from_array
+
     try:
         return from_array(array, name=name)
     except PatternError as error:
         raise PatternError(f"'{name}': {error}") from error
 
 
-def _as_pattern(user_object: Any, name: str) -> Pattern:
+def _as_pattern(user_object: Any, name: str) -> "Pattern":
     """Return the pattern that the user's object stands for. Only its type is inspected: its attributes may fail."""
+    from lengthgen.theory.pattern import Pattern, PatternError, from_function, from_relation
+
     kind = type(user_object)
     if issubclass(kind, Pattern):
         return _guarded(user_object, name)
@@ -332,8 +337,9 @@ def _as_pattern(user_object: Any, name: str) -> Pattern:
     )
 
 
-def _guarded(pattern: Pattern, name: str) -> Pattern:
+def _guarded(pattern: "Pattern", name: str) -> "Pattern":
     """Return the pattern with guarded entries, since they may be a function of the user's own."""
+    from lengthgen.theory.pattern import PatternError
 
     def read(answer: Any) -> tuple[list[Any], Any]:
         values, codes = answer

@@ -19,7 +19,7 @@ def few_cells(monkeypatch):
     """Only the published cells of TASKS; theories are asked in this process."""
     monkeypatch.setattr("lengthgen.terminal.progress.pool", pool_here)
     chosen = tuple(cell for cell in published_cells() if cell.question.subject.name in TASKS)
-    monkeypatch.setattr("lengthgen.questions.court.published_cells", lambda: chosen)
+    monkeypatch.setattr("lengthgen.empirical.court.published.load.published_cells", lambda: chosen)
     return chosen
 
 
