@@ -25,10 +25,10 @@ def file_name(text: str) -> str:
     return f"{readable}-{digest}".strip("-")
 
 
-def hashed_name(kind: str, shown: str, whole: str) -> str:
+def hashed_name(kind: str, shown: str, full: str) -> str:
     """Return KIND-TEXT-HASH, a safe file name: the readable start of a text, and a hash of what tells it apart."""
     readable = re.sub(r"[^0-9A-Za-z]+", "-", shown)[:40].strip("-")
-    return f"{kind}-{readable}-{crc32(writable(whole).encode()):08x}"
+    return f"{kind}-{readable}-{crc32(writable(full).encode()):08x}"
 
 
 def count_text(number: int, noun: str) -> str:
