@@ -14,8 +14,6 @@ QUESTIONS: tuple[Callable[[], TimingComparison | str], ...] = (
     profiles.all_scales_against_the_last,
     profiles.long_distance_against_numpy,
     distinct.window_pattern,
-    distinct.relative_pattern,
-    distinct.small_range,
     distinct.few_wide_values,
     distinct.all_different,
     engines.flint_against_sympy,

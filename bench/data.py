@@ -8,7 +8,7 @@ from bench.measure import TimingComparison, compare
 from lengthgen.circuits.formats import FORMATS, in_format
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TASKS, load
-from lengthgen.empirical.runs.data import TRAIN, Examples, examples
+from lengthgen.empirical.experiment.samples import TRAIN, Examples, examples
 
 SCALES = range(1, 6)
 COUNT = 200_000

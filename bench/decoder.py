@@ -8,20 +8,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from bench.bare_decoder import BareDecoder
 from bench.measure import TimingComparison, compare
 from lengthgen.empirical.encodings.absolute import LearnedAbsolute
+from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
+from lengthgen.empirical.experiment.evaluation import teacher_forced
+from lengthgen.empirical.experiment.protocol import Training, load_protocol
+from lengthgen.empirical.experiment.run import one_run
+from lengthgen.empirical.experiment.samples import TEST, examples
 from lengthgen.empirical.model.backend import CPU, Backend
 from lengthgen.empirical.model.decoder import Decoder
-from lengthgen.empirical.model.ensemble import Ensemble
 from lengthgen.empirical.model.mapped import stack_models
 from lengthgen.empirical.model.optimizer import ModelwiseAdamW
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST, examples
-from lengthgen.empirical.runs.profile import Training
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.runs.run import one_run
-from lengthgen.empirical.training.evaluation import teacher_forced
 from lengthgen.infrastructure.memory import keep_freed_memory
 
 BATCH, LENGTH, WIDTH, LAYERS, HEADS, SYMBOLS = 100, 50, 64, 2, 4, 13
@@ -228,7 +225,9 @@ def _step(decoder: Decoder, batch: int, length: int, first_query: int, backend: 
     torch.set_num_threads(1)
     keep_freed_memory()
     decoder.to(device())
-    optimizer = ModelwiseAdamW(decoder, SETTINGS)
+    optimizer = ModelwiseAdamW(
+        decoder, rate=SETTINGS.learning_rate, weight_decay=SETTINGS.weight_decay, clip=SETTINGS.clip
+    )
     tokens = torch.randint(SYMBOLS, (decoder.models, batch, length + 1), device=device())
     forward = backend.forward_of(decoder)
 
@@ -246,3 +245,40 @@ def _wait() -> None:
     """Wait until the GPU has finished."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()
+
+
+class BareDecoder(nn.Module):
+    """Pre-norm decoder with learned absolute positions: tokens int64 [B, L] -> logits [B, L - first_query, V]."""
+
+    def __init__(self, *, symbols: int, length: int, width: int, layers: int, heads: int) -> None:
+        """Make the layers with PyTorch's initial weights."""
+        super().__init__()
+        self.tokens, self.positions = nn.Embedding(symbols, width), nn.Embedding(length, width)
+        self.blocks = nn.ModuleList(_BareBlock(width, heads) for _ in range(layers))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, symbols, bias=False)
+
+    def forward(self, tokens_BL: Tensor, first_query: int) -> Tensor:
+        """Compute the logits of the queries from `first_query` on; the last block computes only these."""
+        x = self.tokens(tokens_BL) + self.positions.weight[: tokens_BL.shape[1]]
+        for block in self.blocks:
+            x = block(x, first_query if block is self.blocks[-1] else 0)
+        return self.head(self.norm(x))
+
+
+class _BareBlock(nn.Module):
+    """Causal attention and an MLP of 4D GELU units."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.attention_norm, self.mlp_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x: Tensor, first: int) -> Tensor:
+        q, k, v = self.qkv(self.attention_norm(x)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        keys = k.shape[-2]
+        mask = torch.full((keys - first, keys), -torch.inf).triu(1 + first)
+        attended = F.scaled_dot_product_attention(q[..., first:, :], k, v, attn_mask=mask.to(q))
+        x = x[:, first:] + self.out(attended.transpose(1, 2).flatten(2))
+        return x + self.down(F.gelu(self.up(self.mlp_norm(x))))

@@ -26,17 +26,6 @@ def window_pattern() -> TimingComparison:
     return _against_unique("a window of 64", lambda i, j: np.where(j - i < 64, j - i + 1, 0), rounds=5)
 
 
-def relative_pattern() -> TimingComparison:
-    """Pattern j - i, one value for each diagonal."""
-    return _against_unique("j - i", lambda i, j: j - i, rounds=5)
-
-
-def small_range() -> TimingComparison:
-    """Random values from 0 to 999."""
-    rng = np.random.default_rng(0)
-    return _against_unique("random below 1,000", lambda i, j: rng.integers(1_000, size=(i.size, j.size)), rounds=5)
-
-
 def few_wide_values() -> TimingComparison:
     """Random choice among 1,000 values of 63 bits."""
     rng = np.random.default_rng(0)

@@ -37,7 +37,7 @@ _FORMULA_TESTS = (
     "tests/theory/test_*.py",
     "tests/empirical/encodings/test_*.py",
     "tests/empirical/audit/test_report.py",
-    "tests/empirical/runs/test_buildable.py",
+    "tests/empirical/experiment/test_buildable.py",
 )
 TESTS = {
     "encodings": _FORMULA_TESTS,
@@ -52,8 +52,7 @@ TESTS = {
     "checker": ("tests/circuits/test_*.py",),
     "training": (
         "tests/empirical/model/test_*.py",
-        "tests/empirical/runs/test_*.py",
-        "tests/empirical/training/test_*.py",
+        "tests/empirical/experiment/test_*.py",
         "tests/empirical/trial/test_*.py",
     ),
     "ledger": (
@@ -73,8 +72,8 @@ TESTS = {
 SLOW = (
     "tests/theory/test_distinct.py",
     "tests/empirical/model/test_backend.py",
-    "tests/empirical/training/test_training.py",
-    "tests/empirical/training/test_cluster.py",
+    "tests/empirical/experiment/test_training.py",
+    "tests/empirical/experiment/test_cluster.py",
     "tests/lengthgen/test_reproduce.py",
 )
 """Test files that run last."""

@@ -109,7 +109,7 @@ from lengthgen.questions.rounds import conjecture as conjecture, train as train
 # Audit, encodings in torch, stored runs (need the extra `train`)
 from lengthgen.empirical.audit.lawful import assert_lawful as assert_lawful
 from lengthgen.empirical.encodings.base import PairBias as PairBias, PositionEncoding as PositionEncoding
-from lengthgen.empirical.runs.store import RunStore as RunStore
+from lengthgen.empirical.experiment.store import RunStore as RunStore
 from lengthgen.questions.auditing import audit as audit
 
 # Errors that the user of a command or function can correct

@@ -19,9 +19,9 @@ from rich.text import Text
 
 from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.circuits.tasks import TASKS, TaskSpec, load
+from lengthgen.empirical.experiment.environment import environment
+from lengthgen.empirical.experiment.protocol import load_profile
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.environment import environment
-from lengthgen.empirical.runs.profile import load_profile
 from lengthgen.infrastructure.cache import Cached, UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest
 from lengthgen.infrastructure.files import locked, sweep_partial, user_cache, write_sealed_json
@@ -40,6 +40,7 @@ from lengthgen.infrastructure.shapes import (
     record,
     row,
 )
+from lengthgen.paper_figs.sources import RECORDS
 from lengthgen.paper_figs.stored import CLAIM
 from lengthgen.proofs_checks.claim import TIME_LIMIT
 from lengthgen.questions.complexity import Question, compute
@@ -54,7 +55,7 @@ from lengthgen.terminal.options import Device, Json, Out, ProfileName
 from lengthgen.terminal.preconditions import require_ready
 
 if TYPE_CHECKING:
-    from lengthgen.empirical.runs.protocol import Protocol
+    from lengthgen.empirical.experiment.protocol import Protocol
 
 
 def reproduce(
@@ -111,7 +112,7 @@ def reproduced(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]
     figures/, report.html, and manifest.json, which lists every file with its SHA-256. Figures of experiments that are
     not run here are drawn from their records; those without a record are left out and counted.
     """
-    from lengthgen.empirical.runs.protocol import load_protocol
+    from lengthgen.empirical.experiment.protocol import load_protocol
     from lengthgen.questions.experiment import Experiment
     from lengthgen.questions.rounds import UntilDecided, run_conjecture
 
@@ -188,7 +189,6 @@ def _drawn_figures(out: Path, profile_name: str) -> dict[str, Any]:
 
     Returns the drawn names, the record of each figure that has one, and the reasons for the figures not drawn.
     """
-    from lengthgen.paper_figs.records import RECORDS
     from lengthgen.paper_figs.sources import Sources
     from lengthgen.paper_figs.style import PAGE_WIDTH
 

@@ -4,6 +4,9 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from zlib import crc32
+
+from lengthgen.infrastructure.errors import writable
 
 LONGEST = 100
 """Largest number of characters of a name that is not shortened."""
@@ -20,6 +23,12 @@ def file_name(text: str) -> str:
     readable = re.sub(r"[^0-9A-Za-z_]+", "-", text)[:60].strip("-_")
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{readable}-{digest}".strip("-")
+
+
+def hashed_name(kind: str, shown: str, whole: str) -> str:
+    """Return KIND-TEXT-HASH, a safe file name: the readable start of a text, and a hash of what tells it apart."""
+    readable = re.sub(r"[^0-9A-Za-z]+", "-", shown)[:40].strip("-")
+    return f"{kind}-{readable}-{crc32(writable(whole).encode()):08x}"
 
 
 def count_text(number: int, noun: str) -> str:

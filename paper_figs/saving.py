@@ -1,6 +1,9 @@
-"""Drawings and how they are written to files.
+r"""Drawings and how they are written to files.
 
-Each file is written completely or not at all, and the same drawing gives the same bytes each time.
+Each file is written completely or not at all, and the same drawing gives the same bytes each time. PGF, whose text
+has the fonts of the document that reads it with `\input`, is written where no LaTeX is installed: sizes of texts are
+those of matplotlib's own fonts, as in the other formats, and texts stand at their anchors, so that a document with
+wider fonts moves none.
 """
 
 import csv
@@ -11,13 +14,18 @@ from html import escape
 from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
+from matplotlib.backend_bases import GraphicsContextBase, RendererBase
+from matplotlib.backends.backend_pgf import RendererPgf
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.text import Text
+from matplotlib.transforms import IdentityTransform
 
 from lengthgen.infrastructure.errors import LengthgenError, one_line, writable
 from lengthgen.infrastructure.files import write_bytes
 from lengthgen.paper_figs.names import file_name
-from lengthgen.paper_figs.pgf import as_pgf
 from lengthgen.paper_figs.style import PAGE_WIDTH, TALLEST, WIDEST_COLUMN, context
 from lengthgen.proofs_checks import latex
 
@@ -183,3 +191,50 @@ def _table_text(table: Printed, caption: str) -> str:
         "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in all_lines
     ]
     return "\n".join([*wrap(caption, _TEXT_WIDTH, break_on_hyphens=False), "", lines[0], rule, *lines[1:]]) + "\n"
+
+
+def as_pgf(figure: Figure) -> str:
+    """Return a figure as a pgfpicture; the document must load pgf."""
+    written = io.StringIO()
+    width, height = figure.get_size_inches()
+    written.write(
+        "% \\input this file in place of \\includegraphics; the document must load pgf.\n"
+        "\\begingroup\n\\makeatletter\n\\def\\mathdefault#1{#1}\n\\begin{pgfpicture}\n"
+        f"\\pgfpathrectangle{{\\pgfpointorigin}}{{\\pgfqpoint{{{width:f}in}}{{{height:f}in}}}}\n"
+        "\\pgfusepath{use as bounding box}\n"
+    )
+    renderer: Any = _Renderer
+    figure.draw(renderer(figure, written))
+    written.write("\\end{pgfpicture}\n\\makeatother\n\\endgroup\n")
+    return written.getvalue()
+
+
+class _Renderer(RendererPgf):
+    """Renderer of PGF that needs no LaTeX and escapes what LaTeX would read as a command."""
+
+    def get_text_width_height_descent(self, *text: Any) -> tuple[float, float, float]:
+        """Size of a text in matplotlib's fonts, in display units."""
+        return RendererBase.get_text_width_height_descent(self, *text)
+
+    def draw_text(
+        self, gc: GraphicsContextBase, x: float, y: float, s: str, prop: FontProperties, angle: float,
+        ismath: Any = False, mtext: Text | None = None,
+    ) -> None:  # fmt: skip
+        """Write one line of text."""
+        anchored: Any = mtext
+        if mtext is not None and not angle and mtext.get_verticalalignment() == "center_baseline":
+            anchored = _OnBaseline(mtext, y)
+        inherited: Any = super().draw_text
+        inherited(gc, x, y, s if ismath else latex.text(s), prop, angle, ismath, anchored)
+
+
+class _OnBaseline:
+    """Anchor of a text with alignment `center_baseline`, which PGF lacks: its baseline, as matplotlib computed it."""
+
+    def __init__(self, text: Text, baseline: float) -> None:
+        x, _ = text.get_transform().transform(text.get_unitless_position())
+        self.get_unitless_position = lambda: (x, baseline)
+        self.get_transform = IdentityTransform
+        self.get_rotation_mode = text.get_rotation_mode
+        self.get_horizontalalignment = text.get_horizontalalignment
+        self.get_verticalalignment = lambda: "baseline"

@@ -1,37 +1,78 @@
 """Sources of figures: stored runs of protocols, their predictions and verdicts, the court, and the ledger of claims.
 
-What a folder of results lacks is read from a record, if there is one (`lengthgen.paper_figs.records`).
+What a folder of results lacks is read from a record of an experiment in docs/results, if there is one:
+
+    RECORDS/RECORD/PROTOCOL/    predictions, conjecture.json with the scores of every run, runs.json with their names
+    RECORDS/verdict/NAME/       frozen answers and runs of a preregistration
+    RECORDS/court/              scores of theories by published results
+
+The package that is installed from a wheel has no records; a checkout has them.
 """
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from lengthgen.empirical.experiment.metrics import Measurement
 from lengthgen.empirical.experiment.outcome import Checkpoint, outcome
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.runs.profile import Model
-from lengthgen.empirical.runs.protocol import Cell as Condition
-from lengthgen.empirical.runs.protocol import Protocol, load_protocol
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.sealed import digest
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.text.run import stored_results
+from lengthgen.empirical.experiment.protocol import Cell as Condition
+from lengthgen.empirical.experiment.protocol import Model, Protocol, load_protocol
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.text.text_run import stored_results
 from lengthgen.empirical.trial.frozen import stored_runs
 from lengthgen.empirical.verdict.frozen import CELLS, load_frozen
 from lengthgen.empirical.verdict.judgement import judge
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
-from lengthgen.empirical.verdict.runs import PIECES, RUNS, load_runs
+from lengthgen.empirical.verdict.runs import PIECES, load_runs
+from lengthgen.empirical.verdict.runs import RUNS as VERDICT_RUNS
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.infrastructure.files import user_cache
-from lengthgen.paper_figs.cells import CellScores
+from lengthgen.infrastructure.files import seal, user_cache
+from lengthgen.infrastructure.shapes import read_stored, record
 from lengthgen.paper_figs.names import distinct_names
-from lengthgen.paper_figs.records import find_record, scores_by_seed
+from lengthgen.paper_figs.seed_scores import CellScores
 from lengthgen.paper_figs.stored import JUDGEMENT, read_claims, read_court, read_record, read_trial
+
+RECORDS = Path(__file__).resolve().parent.parent / "docs" / "results"
+"""Folder of the records of this project; it does not exist where the package is installed from a wheel."""
+RUNS = "runs.json"
+"""File that names the profile and every run of a record, as `tools/record.py` writes it."""
+RELATIONS = "relations.json"
+"""File with the relations that the first run of each cell learned, as `tools/record.py` writes it."""
+
+_RUNS = record(runs=record())
+
+
+def find_record(records: Path, protocol: Protocol) -> Path | None:
+    """Return the folder of the largest record that has every planned run of a protocol; None if there is none.
+
+    The name of a run holds the hash of all that decides its numbers, so that a record of other settings is not taken.
+
+    Raises:
+        DamagedFile: the file with the names of the runs, or with what was frozen, has changed since it was written.
+    """
+    sizes = {}
+    for path in sorted(records.glob(f"*/{protocol.name}/{RUNS}")):
+        recorded = read_stored(path, _RUNS, "names of runs", f"git checkout {path}", sealed=False)["runs"]
+        planned = stored_runs(protocol, path.parent.parent)
+        if all(run.id in recorded for runs in planned.values() for run in runs):
+            sizes[path.parent] = len(recorded)
+    return max(sizes, key=lambda folder: sizes[folder], default=None)
+
+
+def scores_by_seed(cells: Iterable[Mapping[str, Any]]) -> dict[int, dict[int, float]]:
+    """Return seed -> scale -> exact match, of every run of some cells of a stored trial."""
+    return {
+        outcome["seed"]: {int(scale): value for scale, value in outcome["exact_match"].items()}
+        for cell in cells
+        for outcome in cell["outcomes"]
+    }
+
 
 TRIAL = "conjecture.json"
 """File with the predictions, outcomes and verdicts of a protocol, in the folder of the protocol."""
@@ -43,6 +84,9 @@ COURT = Path("court", "published.json")
 
 CELL_PARTS = ("task", "format", "encoding", "size")
 """Values by which a trial names a cell."""
+
+
+T = TypeVar("T")
 
 
 class Missing(LengthgenError):
@@ -119,8 +163,7 @@ class Sources:
 
     def protocol(self, name: str) -> Protocol:
         """Load a protocol under the profile. Raises the errors of `load_protocol`."""
-        loaded: Protocol = self._cached("protocol", name, partial(load_protocol, name, self.profile))
-        return loaded
+        return self._cached("protocol", name, partial(load_protocol, name, self.profile))
 
     def runs(self, name: str) -> dict[tuple[Condition, Model], list[Run]]:
         """List the runs of a protocol, or those of its record, by cell and model size. Raises as `stored_runs`."""
@@ -135,8 +178,7 @@ class Sources:
         """
         if self.records is None or len(self._unfinished(name)) < sum(map(len, self._planned(name).values())):
             return None
-        folder: Path | None = self._cached("record", name, partial(find_record, self.records, self.protocol(name)))
-        return folder
+        return self._cached("record", name, partial(find_record, self.records, self.protocol(name)))
 
     def origin(self, needs: Needs) -> str:
         """Return the records that a figure is drawn from, joined by commas; empty if it is drawn from `out`."""
@@ -196,7 +238,7 @@ class Sources:
                 hashes.append(file_digest(self._trial(name)))
         hashes += map(file_digest, needs.files)
         if needs.text:
-            hashes.append(digest(self.text_results()))
+            hashes.append(seal(self.text_results())[:10])
         if needs.court:
             hashes.append(file_digest(self._court))
         if needs.verdict:
@@ -254,8 +296,7 @@ class Sources:
         """
         if self.record(name):
             path = self._trial(name)
-            recorded: dict[str, Any] = self._cached("trial", name, partial(read_record, path, f"git checkout {path}"))
-            return recorded
+            return self._cached("trial", name, partial(read_record, path, f"git checkout {path}"))
         stored = read_trial(self._trial(name), self._command("conjecture", name))
         for (condition, model), runs in self.runs(name).items():
             scores = {run.seed: self.store.final_exact_match(run) for run in runs}
@@ -273,8 +314,7 @@ class Sources:
 
     def text_results(self) -> list[dict[str, Any]]:
         """Read the results of `lengthgen text` under the profile. Raises the errors of `stored_results`."""
-        results: list[dict[str, Any]] = self._cached("text", "", partial(stored_results, self.out, self.profile))
-        return results
+        return self._cached("text", "", partial(stored_results, self.out, self.profile))
 
     def court(self) -> dict[str, Any]:
         """Read the scores of theories by published results.
@@ -283,8 +323,7 @@ class Sources:
             LengthgenError: the file was changed after it was written, or holds no scores.
         """
         command = shlex.join(["lengthgen", "court", "--out", str(self.out)])
-        scores: dict[str, Any] = self._cached("court", "", partial(read_court, self._court, command))
-        return scores
+        return self._cached("court", "", partial(read_court, self._court, command))
 
     def verdict(self, name: str) -> tuple[Preregistration, dict[str, Any]]:
         """Return a preregistration and the judgement of its runs in OUT/verdict/NAME (`judgement.judge`).
@@ -331,7 +370,7 @@ class Sources:
 
     def _verdict_runs(self, name: str) -> list[Path]:
         """Return the files with runs of a preregistration, in the order in which `load_runs` reads them."""
-        joined = self._verdict(name) / RUNS
+        joined = self._verdict(name) / VERDICT_RUNS
         return [*([joined] if joined.is_file() else []), *sorted((self._verdict(name) / PIECES).glob("*.parquet"))]
 
     def _verdict_digests(self, name: str) -> list[str]:
@@ -342,8 +381,7 @@ class Sources:
         """List the runs of a protocol as they are stored in `folder`, or else in `out`."""
         stored_in = folder or self.out
         look = partial(stored_runs, self.protocol(name), stored_in)
-        planned: dict[tuple[Condition, Model], list[Run]] = self._cached(f"runs in {stored_in}", name, look)
-        return planned
+        return self._cached(f"runs in {stored_in}", name, look)
 
     def _unfinished(self, name: str) -> list[str]:
         """List the names of the runs of a protocol that `out` lacks."""
@@ -351,8 +389,7 @@ class Sources:
         def look() -> list[str]:
             return [run.id for runs in self._planned(name).values() for run in runs if not self.store.finished(run)]
 
-        unfinished: list[str] = self._cached("lacking", name, look)
-        return unfinished
+        return self._cached("lacking", name, look)
 
     def _in_record(self, name: str, needs: Needs) -> bool:
         """True if a record stands in for a protocol, with all that the figure reads of it."""
@@ -367,10 +404,11 @@ class Sources:
             for (cell, model), runs in self.runs(name).items()
         ]
 
-    def _cached(self, what: str, name: str, look: Callable[[], Any]) -> Any:
+    def _cached(self, what: str, name: str, look: Callable[[], T]) -> T:
         if (what, name) not in self.cache:
             self.cache[what, name] = look()
-        return self.cache[what, name]
+        found: T = self.cache[what, name]
+        return found
 
     def _trial(self, name: str) -> Path:
         return (self.record(name) or self.out / self.protocol(name).name) / TRIAL

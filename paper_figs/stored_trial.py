@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from lengthgen.empirical.experiment.outcome import Checkpoint
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.experiment.protocol import load_protocol
+from lengthgen.empirical.experiment.protocol import names as protocol_names
 from lengthgen.empirical.trial.frozen import FILE as FROZEN
 from lengthgen.empirical.trial.frozen import frozen_protocol
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
 from lengthgen.infrastructure.messages import tell
-from lengthgen.paper_figs import accuracy_grid, breaking_scales, disagreements, prediction_matrix, success_shares
-from lengthgen.paper_figs.cells import CellScores
+from lengthgen.paper_figs.figures import accuracy, trial_figures
 from lengthgen.paper_figs.names import short_task_names
 from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.seed_scores import CellScores
 from lengthgen.paper_figs.stored import is_sealed, read_record
 from lengthgen.paper_figs.trial_cells import StoredCell, Trial, main_cells, main_rule
 
@@ -74,10 +74,10 @@ class StoredTrial:
         """
         kinds: dict[str, Callable[[float], Drawing]] = {
             "accuracy": self._accuracy,
-            "predicted": lambda width: prediction_matrix.drawing(self.content, self, max(width, 5.5)),
-            "success": lambda width: success_shares.drawing(self.content, self, max(width, 5.5)),
-            "breaking": partial(breaking_scales.drawing, self.content, self),
-            "disagreements": lambda _: disagreements.drawing(self.content, self.name),
+            "predicted": lambda width: trial_figures.predicted_drawing(self.content, self, max(width, 5.5)),
+            "success": lambda width: trial_figures.success_drawing(self.content, self, max(width, 5.5)),
+            "breaking": partial(trial_figures.breaking_drawing, self.content, self),
+            "disagreements": lambda _: trial_figures.disagreements_drawing(self.content, self.name),
         }
         return {f"{kind}-{self.name}": draw for kind, draw in kinds.items()}
 
@@ -91,12 +91,12 @@ class StoredTrial:
             }
             scores = CellScores(format=cell["format"], encoding=cell["encoding"], exact_match=exact_match)
             tasks.setdefault(names[cell["task"]], []).append(scores)
-        return accuracy_grid.drawing(
+        return accuracy.accuracy_drawing(
             tasks,
             train=self.train,
             threshold=main["threshold"],
             width=width,
-            checkpoint=accuracy_grid.CHECKPOINTS[Checkpoint(main["checkpoint"])],
+            checkpoint=accuracy.CHECKPOINTS[Checkpoint(main["checkpoint"])],
             model=main["size"],
         )
 

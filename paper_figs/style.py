@@ -43,6 +43,9 @@ TALLEST = 9.0
 SMALLEST_TEXT = 6.0
 """Smallest font size, in points."""
 
+TRAINED = "0.92"
+"""Grey behind what training showed."""
+
 DIVERGING = LinearSegmentedColormap.from_list("diverging", ["#4F8FC4", "#FFFFFF", "#C87420"])
 """Colours of numbers around 0, which is white. Both ends are equally dark, so that grey shows the size of a number, and
 light enough for black text."""
@@ -244,6 +247,11 @@ def line_style(its: Look) -> dict[str, Any]:
         "markerfacecolor": "white" if its.fill == "none" else its.colour,
         "markerfacecoloralt": "white",
     }
+
+
+def mark_style(its: Look) -> dict[str, Any]:
+    """Keyword arguments of `Axes.plot` for a mark without a line."""
+    return line_style(its) | {"linestyle": "none", "markersize": 3.4, "markeredgewidth": 0.7}
 
 
 def _drawable(name: str) -> str:

@@ -48,8 +48,9 @@ def product(left: sp.Matrix, right: sp.Matrix) -> sp.Matrix:
 def require_equal(what: str, left: Side, right: Side, *, squares: sympy_engine.Squares | None = None) -> str:
     """Return the fact that the two sides are identical, entry by entry.
 
-    Two engines decide each entry (`theory.zero.two_engines`), except entries that are one expression on both sides. The
-    fact says how many those are. It also names the parts that sympy evaluated, because no engine decided them.
+    Two engines decide each entry (`lengthgen.theory.zero.two_engines`), except entries that are the same expression on
+    both sides. The fact says how many those are. It also names the parts that sympy evaluated, because no engine
+    decided them.
 
     Args:
         what: name of the identity, for the fact and the messages.
@@ -61,7 +62,7 @@ def require_equal(what: str, left: Side, right: Side, *, squares: sympy_engine.S
         Refuted: the sides differ; the message has the entry, the point and both values.
         OneExpression: no entry is left to decide.
         EnginesDisagree: the answers of the two engines differ.
-        Undecided, SecondEngineUndecided: an entry is outside the fragment of an engine.
+        Undecided, FlintUndecided: an entry is outside the fragment of an engine.
     """
     lefts, rights = _sides(what, left, right)
     trees = engine_trees((*lefts, *rights))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lengthgen.empirical.experiment.outcome import History
-from lengthgen.empirical.runs.protocol import Cell, Protocol, load_protocol
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore, StoreError
+from lengthgen.empirical.experiment.protocol import Cell, Protocol, load_protocol
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore, StoreError
 from lengthgen.empirical.trial.frozen import stored_runs
 from lengthgen.proofs_checks.claim import Unsettled
 

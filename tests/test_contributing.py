@@ -74,7 +74,7 @@ RUN = """
 import json, sys
 import pytest
 from lengthgen.cli import main
-from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.experiment.protocol import load_protocol
 
 _, commands, *tests = sys.argv
 statuses = {}

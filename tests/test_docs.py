@@ -18,15 +18,12 @@ from typing import Any
 from urllib.parse import unquote
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from scipy.stats import fisher_exact
 
 from lengthgen.circuits.forecast.record import recorded_cells
-from lengthgen.circuits.formats import filled
-from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.experiment.judge import Estimand, e_bh
 from lengthgen.empirical.verdict.tables import read_rows
 from tools.notebooks import NOTEBOOKS, executed
@@ -596,24 +593,6 @@ def test_what_is_said_of_filled_addition_is_printed_by_its_script() -> None:
         fitting = [row for row in rows if row["kind"] == kind and script["fits"](row)]
         totals.append(f"{sum(map(script['wins'], fitting))} of {len(fitting)}")
     assert "{} fitting runs solve all scales, where {} do with the usual filler".format(*totals) in text
-
-
-def test_staggered_samples_are_filled_ones_cut_in_front_and_show_steps_at_all_places() -> None:
-    script = runpy.run_path(str(ROOT / "docs" / "results" / "filled-addition" / "keys.py"))
-    addition = TaskSpec(name="addition", base=4).plain()
-    usual, staggered = filled(addition, 20), script["staggered"](addition, 20)
-    places = []
-    for scale in range(1, 21):
-        prompts = [task.sample_prompts(scale, 20, np.random.default_rng(scale)) for task in (usual, staggered)]
-        moved = prompts[0].shape[1] - prompts[1].shape[1]
-        assert moved == (20 - scale - script["BEFORE"][scale] if scale in script["BEFORE"] else 0)
-        sequences = staggered.sequences(scale, prompts[0][:, moved:])
-        assert np.array_equal(sequences, usual.sequences(scale, prompts[0])[:, moved:])
-        assert [staggered.place(scale, place) + moved for place in (1, 9)] == [
-            usual.place(scale, place) for place in (1, 9)
-        ]
-        places.append({*range(prompts[1].shape[1], sequences.shape[1])})
-    assert set().union(*places[:5]) == places[19]
 
 
 def test_what_is_said_of_varied_filler_is_printed_by_its_script() -> None:

@@ -92,7 +92,7 @@ ledger._run_in_parallel = settled_here
 """
 """Claims are settled in the process that lacks packages, as a worker would not."""
 TRAIN_HERE = """
-from lengthgen.empirical.training import sweep
+from lengthgen.empirical.experiment import sweep
 from tests.pool_here import pool_here
 sweep.pool = pool_here
 """

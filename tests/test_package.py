@@ -31,7 +31,7 @@ BUILD = "import sys; from setuptools import build_meta; print(getattr(build_meta
 NEED_TORCH = (
     "lengthgen.empirical.audit.lawful",
     "lengthgen.empirical.encodings.base",
-    "lengthgen.empirical.runs.store",
+    "lengthgen.empirical.experiment.store",
     "lengthgen.questions.auditing",
 )
 USE = """
@@ -48,8 +48,7 @@ for name in set(dir(lengthgen)) - set(torch_names):
 parity = analyse(load_task("parity"), "aligned", 4)
 prediction = predict(parity, parse_encoding("ipe"), train=range(1, 4), test=range(1, 5))
 from lengthgen.empirical.court.published.load import published_cells
-from lengthgen.empirical.runs.profile import load_profile
-from lengthgen.empirical.runs.protocol import load_protocol, names
+from lengthgen.empirical.experiment.protocol import load_profile, load_protocol, names
 from lengthgen.empirical.verdict.preregistration import load_preregistration
 assert load_profile("quick") and load_protocol(names()[0], "paper") and load_preregistration("random-tasks")
 assert len(published_cells()) == 187

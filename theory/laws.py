@@ -175,8 +175,10 @@ def _identical(*pairs: Pair, change: str) -> Ruling:
 def _proved(left: Side, right: Side) -> str | None:
     """Reason why both sides are identical; None if that is not proved."""
     with sp.evaluate(False):
-        trees = [side() for side in (left, right)]
-        sides = tuple(tree.xreplace({total: _as_running_sums(total) for total in tree.atoms(sp.Sum)}) for tree in trees)
+        sides = tuple(
+            side.xreplace({total: _as_running_sums(total) for total in side.atoms(sp.Sum)})
+            for side in (left(), right())
+        )
     # Second attempt: reciprocals become unrelated symbols, so that they may occur in angles and exponents.
     for pair in (sides, _with_named_reciprocals(sides)):
         try:

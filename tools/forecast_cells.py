@@ -28,7 +28,7 @@ from lengthgen.circuits.rivals.src_rules import MAX_STEPS
 from lengthgen.circuits.rivals.src_rules import MORE_PROMPTS as FEW_PROMPTS
 from lengthgen.circuits.src import traces_up_to
 from lengthgen.circuits.tasks import TaskSpec, parse_task
-from lengthgen.empirical.runs.protocol import load_protocol
+from lengthgen.empirical.experiment.protocol import load_protocol
 from lengthgen.empirical.verdict.population import half_of
 from lengthgen.empirical.verdict.tables import read_rows
 from lengthgen.infrastructure.cache import Cached

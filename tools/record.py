@@ -9,14 +9,13 @@ import shutil
 import sys
 from pathlib import Path
 
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.protocol import load_protocol
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.trial.frozen import FILE, frozen_cells, stored_runs
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import read_sealed_json, write_json
-from lengthgen.paper_figs.learned_labels import ENCODINGS, first_relations, write_relations
-from lengthgen.paper_figs.records import RELATIONS, RUNS
-from lengthgen.paper_figs.sources import Sources
+from lengthgen.paper_figs.figures.learned_labels import ENCODINGS, first_relations, write_relations
+from lengthgen.paper_figs.sources import RELATIONS, RUNS, Sources
 from lengthgen.paper_figs.style import PAGE_WIDTH
 
 COPIED = ("predictions.json", FILE, "conjecture.json")

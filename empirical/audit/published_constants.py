@@ -10,7 +10,7 @@ from math import ceil, cos, floor, isclose, log, log2, pi, sin, sqrt
 from typing import Any
 
 from lengthgen.empirical.audit.subject import AuditError
-from lengthgen.empirical.runs.limits import FLOAT32, Range
+from lengthgen.infrastructure.settings import FLOAT32, Range
 from lengthgen.infrastructure.userfile import shown
 
 ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")

@@ -28,7 +28,7 @@ from lengthgen.empirical.audit.published_constants import (
 from lengthgen.empirical.audit.rotation import RotateAdapter
 from lengthgen.empirical.audit.rules import RULES
 from lengthgen.empirical.audit.subject import AuditError, Subject
-from lengthgen.empirical.runs.limits import Range
+from lengthgen.infrastructure.settings import Range
 
 ACCURACY = 1e-4
 """Relative accuracy of a frequency that is computed in float32 and read from a map; mistakes exceed it."""

@@ -10,8 +10,8 @@ from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.tasks.published.subjects import Subject
 from lengthgen.empirical.experiment.outcome import Outcome, first_failure
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore, StoreError
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore, StoreError
 
 OWN = "runs"
 """Name of the data set of one's own runs."""

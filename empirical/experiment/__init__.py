@@ -1,1 +1,1 @@
-"""The engine of experiments: cells and their frozen answers, runs and their outcomes, and the statistics that judge."""
+"""The engine of experiments: cells and frozen answers, training and its store, outcomes, and statistics that judge."""

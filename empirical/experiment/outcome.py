@@ -13,9 +13,9 @@ from math import inf, isinf
 from statistics import fmean, median
 from typing import Generic, Self, TypeVar
 
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import StoreError
+from lengthgen.empirical.experiment.metrics import Measurement
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import StoreError
 
 History = tuple[Run, Sequence[Measurement]]
 """Run with all its metrics."""

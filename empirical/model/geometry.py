@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lengthgen.empirical.encodings.tensors import sample_positions
-from lengthgen.empirical.runs.buildable import require_positions
 from lengthgen.theory.relation import NO_LABEL, Relation
 
 
@@ -41,11 +40,8 @@ class Geometry:
 
         Raises:
             RelationError: the relation has no label for some pair at some scale.
-            ProfileError: there are more tokens than positions to draw from.
         """
         self.length = max(lengths.values())
-        if longest is not None:
-            require_positions(self.length, longest)
         self.relation, self.longest, self.consecutive, self.device = relation, longest, consecutive, device
         self._row = dict.fromkeys(lengths, 0)
         self.labels_MSJI: Tensor | None = None
@@ -93,6 +89,11 @@ class Geometry:
         """Number of labels in use, 0 .. count - 1."""
         assert self.labels_MSJI is not None
         return int(self.labels_MSJI.max()) + 1
+
+    def sizes(self, trained_length: int) -> dict[str, int]:
+        """Sizes that the module of an encoding is made with, besides those of the model."""
+        sizes = {"length": self.longest or self.length, "trained_length": trained_length}
+        return sizes if self.labels_MSJI is None else sizes | {"labels": self.count}
 
     def rows(self, scales: NDArray[np.int64]) -> NDArray[np.int64]:
         """Index of each scale's label matrix."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any, TypeVar, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
@@ -124,8 +125,17 @@ class MappedEncoding(nn.Module):
         """True if the encoding has an auxiliary loss, and parameters that it could train."""
         return bool(self._names) and self.overrides("auxiliary_loss")
 
-    def auxiliary_losses(self, positions: Tensor, uniform_MN: Tensor, progress: float) -> Tensor:
-        """Auxiliary loss of each model, [M]; 0 where the hook returns None."""
+    def auxiliary_losses(self, positions: Tensor, counters: Sequence[Sequence[int]], progress: float) -> Tensor:
+        """Auxiliary loss of each model, [M]; 0 where the hook returns None.
+
+        Args:
+            positions: int64 [L], or [M, L] if they are drawn.
+            counters: (seed, split, step) of each model; they determine the random numbers.
+            progress: share of the training that is done.
+        """
+        # A fourth counter, because the first three alone seed the drawn positions.
+        numbers = [np.random.default_rng([*counter, 1]).random(self.shared.auxiliary_numbers) for counter in counters]
+        uniform_MN = torch.from_numpy(np.stack(numbers)).to(positions.device)
 
         def hook(encoding: PositionEncoding, _: Content, at: tuple[Tensor], uniform_N: Tensor) -> Tensor:
             loss = encoding.auxiliary_loss(*at, uniform_N, progress)
@@ -194,6 +204,13 @@ class MappedEncoding(nn.Module):
 
 
 N = TypeVar("N", bound=nn.Module)
+
+
+def seeded(seed: int, make: Callable[[], N]) -> N:
+    """Make a module with the numbers that PyTorch's generator draws from a seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return make()
 
 
 def stack_models(members: Sequence[N]) -> N:

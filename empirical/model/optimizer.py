@@ -1,12 +1,11 @@
 """AdamW for M models at once: all parameters of a model are one row of a matrix, updated by one fused call."""
 
+import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.optim.adamw import adamw
-
-from lengthgen.empirical.runs.profile import Training
 
 
 class ModelwiseAdamW:
@@ -15,11 +14,16 @@ class ModelwiseAdamW:
     The constructor turns the parameters of the module into views of one matrix, float [M, parameters of a model].
     """
 
-    def __init__(self, module: nn.Module, settings: Training) -> None:
-        """Gather the parameters of the module; each has the model axis first."""
-        self.module = module
-        self.settings = settings
-        self.rate = settings.learning_rate
+    def __init__(self, module: nn.Module, *, rate: float, weight_decay: float, clip: float = math.inf) -> None:
+        """Gather the parameters of the module; each has the model axis first.
+
+        Args:
+            module: module of M models.
+            rate: learning rate, which may change from step to step.
+            weight_decay: that of AdamW.
+            clip: largest norm of a model's gradient.
+        """
+        self.module, self.clip, self.weight_decay, self.rate = module, clip, weight_decay, rate
         self.numbers = torch.cat([_rows(parameter.detach()) for parameter in module.parameters()], dim=1)
         self.parameters = hold(module, self.numbers)
         self.moments = {
@@ -34,15 +38,11 @@ class ModelwiseAdamW:
         self.parameters = hold(self.module, self.numbers)
         self.moments = {name: moment[list(models)] if moment.dim() else moment for name, moment in self.moments.items()}
 
-    def set_rate(self, rate: float) -> None:
-        """Set the learning rate."""
-        self.rate = rate
-
     def step(self, losses_M: Tensor) -> None:
         """Make one step down the gradient of each model's loss, [M]."""
         parts = torch.autograd.grad(losses_M.sum(), self.parameters, materialize_grads=True)
         gradient = torch.cat([_rows(part) for part in parts], dim=1)
-        gradient *= (self.settings.clip / (gradient.norm(dim=1, keepdim=True) + 1e-6)).clamp(max=1)
+        gradient *= (self.clip / (gradient.norm(dim=1, keepdim=True) + 1e-6)).clamp(max=1)
         # The function, not the class `AdamW`, whose first step imports PyTorch's compiler for most of a second.
         adamw(
             [self.numbers],
@@ -56,7 +56,7 @@ class ModelwiseAdamW:
             beta1=0.9,
             beta2=0.999,
             lr=self.rate,
-            weight_decay=self.settings.weight_decay,
+            weight_decay=self.weight_decay,
             eps=1e-8,
             maximize=False,
         )

@@ -3,7 +3,7 @@
 Shapes: M models (seeds), B pairs, K variants of a pair, L text length, N classes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import combinations
 from typing import Any
@@ -16,24 +16,19 @@ from torch import Tensor
 
 from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.empirical.encodings.modules import module_of
+from lengthgen.empirical.experiment.loop import losses_of_all
+from lengthgen.empirical.experiment.samples import TRAIN
+from lengthgen.empirical.experiment.sealed import Losses
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.model.encoder import Encoder
-from lengthgen.empirical.model.mapped import stack_models
+from lengthgen.empirical.model.mapped import seeded, stack_models
 from lengthgen.empirical.model.optimizer import ModelwiseAdamW
-from lengthgen.empirical.modular_addition.conditions import Condition, Consistency, Readout
+from lengthgen.empirical.modular_addition.conditions import Condition, ModularProfile
 from lengthgen.empirical.modular_addition.draws import Data, Kind
-from lengthgen.empirical.modular_addition.profile import ModularProfile
-from lengthgen.empirical.modular_addition.texts import Inputs, Integers
-from lengthgen.empirical.modular_addition.tokens import PAD, SYMBOLS
-from lengthgen.empirical.runs.data import TRAIN
-from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.empirical.modular_addition.texts import PAD, SYMBOLS, Inputs, Integers
 
 TOKENS = 1 << 14
 """Largest number of tokens computed at once in a test, over all models; at least one input is."""
-
-
-class DivergedError(LengthgenError):
-    """A loss is not finite; the message says where."""
 
 
 class Classifiers:
@@ -48,34 +43,30 @@ class Classifiers:
         self.condition, self.profile, self.device = condition, profile, backend.device
         self.data = [Data(condition, profile, seed) for seed in profile.seeds]
         self.encoder = stack_models([self._initial_model(seed) for seed in profile.seeds]).to(backend.device)
+        self.optimizer = ModelwiseAdamW(self.encoder, rate=profile.learning_rate, weight_decay=profile.weight_decay)
 
-    def train(self) -> Iterator[NDArray[np.float64]]:
-        """Train all models; yield the losses of each step, [M], the consistency term included.
+    def train(self) -> Losses:
+        """Train all models; return the losses by step and model, the consistency term included.
 
         Raises:
-            DivergedError: a loss is not finite.
+            TrainingError: a loss is not finite.
         """
-        profile, variants = self.profile, self.data[0].variants
-        optimizer = ModelwiseAdamW(self.encoder, profile.training)
-        for step in range(profile.steps):
-            self.encoder.train()
-            optimizer.set_rate(profile.rate(step))
-            drawn = [data.training(step) for data in self.data]
-            labels = torch.from_numpy(np.stack([labels for _, labels in drawn])).to(self.device)
-            self.encoder.dropout.begin([_dropout_seed(seed, step) for seed in profile.seeds], self.device)
-            logits = self._logits([inputs for inputs, _ in drawn])
-            losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none").view_as(labels).mean(1)
-            losses = losses + self.condition.weight * consistency(
-                self.condition.consistency, logits.unflatten(1, (-1, variants))
-            )
-            optimizer.step(losses)
-            values: NDArray[np.float64] = losses.detach().double().cpu().numpy()
-            if not np.isfinite(values).all():
-                seed = profile.seeds[int(np.argmin(np.isfinite(values)))]
-                raise DivergedError(
-                    f"the loss of seed {seed} is not finite at step {step + 1}; lower the learning rate"
-                )
-            yield values
+        return losses_of_all(self, self.profile.steps, self.profile.seeds)
+
+    def rate(self, step: int) -> float:
+        """Learning rate of a training step, from 0."""
+        return self.profile.rate(step)
+
+    def losses_at(self, step: int) -> tuple[Tensor, None]:
+        """Losses of a training step, [M]; see `loop.Learner`."""
+        self.encoder.train()
+        drawn = [data.training(step) for data in self.data]
+        labels = torch.from_numpy(np.stack([labels for _, labels in drawn])).to(self.device)
+        self.encoder.dropout.begin([_dropout_seed(seed, step) for seed in self.profile.seeds], self.device)
+        logits = self._logits([inputs for inputs, _ in drawn])
+        losses = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none").view_as(labels).mean(1)
+        variants = logits.unflatten(1, (-1, self.data[0].variants))
+        return losses + self.condition.weight * consistency(self.condition.consistency, variants), None
 
     def measure(self) -> dict[str, Any]:
         """Measure all evaluations; a list has one share for each model.
@@ -125,7 +116,7 @@ class Classifiers:
             tokens = tokens[..., :length]
             hidden = self._tensor(tokens == PAD)
         read = None
-        if self.condition.readout == Readout.EXPRESSION:
+        if self.condition.readout == "expression":
             rows = np.arange(tokens.shape[-1])
             starts, ends = (np.stack([getattr(inputs, name) for inputs in inputs_M]) for name in ("starts", "ends"))
             read = self._tensor((starts[..., None] <= rows) & (rows < ends[..., None]))
@@ -137,28 +128,23 @@ class Classifiers:
 
     def _initial_model(self, seed: int) -> Encoder:
         """Make the initial model of a seed."""
-        model, has_cls = self.profile.model, self.condition.readout == Readout.CLS
-        sizes = {
-            "heads": model.heads,
-            "head_dim": model.width // model.heads,
-            "width": model.width,
-            "layers": model.layers,
-            "length": self.profile.length,
-            "trained_length": self.profile.length,
-        }
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+        profile, has_cls = self.profile, self.condition.readout == "cls"
+        sizes = profile.model.sizes() | dict.fromkeys(("length", "trained_length"), profile.length)
+
+        def make() -> Encoder:
             return Encoder(
                 symbols=SYMBOLS,
-                classes=self.profile.modulus,
+                classes=profile.modulus,
                 encoding=module_of(parse_encoding(self.condition.encoding), sizes),
                 has_cls=has_cls,
-                dropout=self.profile.dropout,
-                **asdict(model),
+                dropout=profile.dropout,
+                **asdict(profile.model),
             )
 
+        return seeded(seed, make)
 
-def consistency(term: Consistency, logits_MBKN: Tensor) -> Tensor:
+
+def consistency(term: str, logits_MBKN: Tensor) -> Tensor:
     """Consistency term of each model, [M].
 
     "disagreement" is the share of the pairs whose variants have different most probable labels, as in the released
@@ -166,10 +152,10 @@ def consistency(term: Consistency, logits_MBKN: Tensor) -> Tensor:
     variants, averaged over classes, over the pairs of variants and over the batch, as the paper describes.
     """
     models, _, variants, _ = logits_MBKN.shape
-    if term == Consistency.DISAGREEMENT:
+    if term == "disagreement":
         answers = logits_MBKN.argmax(-1)
         return (answers != answers[..., :1]).any(-1).to(logits_MBKN.dtype).mean(1)
-    if term == Consistency.LOGITS:
+    if term == "logits":
         differences = [
             logits_MBKN[:, :, first] - logits_MBKN[:, :, second] for first, second in combinations(range(variants), 2)
         ]

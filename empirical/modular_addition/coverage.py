@@ -9,18 +9,29 @@ Shapes: L rows of the text, V tokens.
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.empirical.modular_addition.conditions import Condition, Readout
+from lengthgen.empirical.modular_addition.conditions import (
+    KINDS,
+    Condition,
+    ModularProfile,
+    bidirectional,
+    labels_of_offsets,
+)
 from lengthgen.empirical.modular_addition.draws import Data, Kind
-from lengthgen.empirical.modular_addition.encodings import KINDS, Labels, bidirectional, labels_of_offsets
-from lengthgen.empirical.modular_addition.profile import ModularProfile
-from lengthgen.empirical.modular_addition.texts import HELD_OUT, OPERATORS, TRAINED, Plan, filler_support
-from lengthgen.empirical.modular_addition.tokens import PAD, SYMBOLS, name
+from lengthgen.empirical.modular_addition.texts import (
+    HELD_OUT,
+    OPERATORS,
+    PAD,
+    SYMBOLS,
+    TRAINED,
+    Plan,
+    filler_support,
+    name,
+)
 
 Support = NDArray[np.bool_]
 """True for (row, token) that occurs: bool [L, V]."""
@@ -71,10 +82,6 @@ class Prediction:
     unseen_in_expression: int
     why: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Family:
@@ -104,13 +111,13 @@ def predict(condition: Condition, profile: ModularProfile) -> list[Prediction]:
 def shift_invariance(condition: Condition) -> tuple[bool, str]:
     """Is the output exactly the same wherever padding moves the text within the input, and why?"""
     labels = KINDS[bidirectional(condition.encoding).name]
-    if labels == Labels.NONE:
+    if labels == "none":
         return True, "no label depends on the position, so padding before the text or after it is the same"
     if not condition.masked:
         return False, "padding is seen, so more of it before the text changes what attention meets"
-    if labels == Labels.ROW:
+    if labels == "row":
         return False, "the rows of the text change"
-    if condition.readout == Readout.CLS:
+    if condition.readout == "cls":
         return False, "CLS stays at index 0, so its distance to the expression changes"
     return True, "only offsets within the text count, padding is hidden, and the readout moves with the expression"
 
@@ -190,13 +197,13 @@ def _met(data: Data, families: Iterable[_Family], pairs: NDArray[np.int64]) -> _
                 if not condition.masked:
                     text[ends + shift :, PAD] = True
                 in_expression, in_text = np.nonzero(own), np.nonzero(text)
-                if condition.readout == Readout.CLS:
-                    rows = absolute if kind == Labels.ROW else label(1 + absolute)
+                if condition.readout == "cls":
+                    rows = absolute if kind == "row" else label(1 + absolute)
                     met.add("readout", rows, in_text, relevant=False)
                     met.add("readout", rows, in_expression, relevant=True)
                 for query in np.unique(in_expression[0]):
-                    rows = absolute if kind == Labels.ROW else label(absolute - query)
-                    if condition.readout == Readout.EXPRESSION:
+                    rows = absolute if kind == "row" else label(absolute - query)
+                    if condition.readout == "expression":
                         met.add("expression", rows, in_text, relevant=False)
                     met.add("expression", rows, in_expression, relevant=True)
     return met
@@ -238,7 +245,7 @@ def _why(condition: Condition, unseen: NDArray[np.bool_], relevant: NDArray[np.b
         return "training shows every pair of label and token that is met"
     meeting, label, token = (int(index[0]) for index in np.nonzero(relevant if relevant.any() else unseen))
     labels = KINDS[bidirectional(condition.encoding).name]
-    at = {Labels.NONE: "", Labels.ROW: f" in row {label - length}", Labels.OFFSET: f" at offset {label - length}"}
+    at = {"none": "", "row": f" in row {label - length}", "offset": f" at offset {label - length}"}
     part = "of the expression" if relevant.any() else "beside the expression"
     return (
         f"training never shows {name(token)} {part}{at[labels]} to the {MEETING[meeting]}: {unseen.sum()} such pairs, "

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lengthgen.empirical.modular_addition.conditions import Condition
-from lengthgen.empirical.modular_addition.pairs import all_pairs, by_unordered_pair, label, ordered_split
-from lengthgen.empirical.modular_addition.profile import ModularProfile
+from lengthgen.empirical.experiment.samples import TEST, TRAIN, stream
+from lengthgen.empirical.modular_addition.conditions import Condition, ModularProfile
 from lengthgen.empirical.modular_addition.texts import (
     HELD_OUT,
     OPERATORS,
@@ -18,9 +17,12 @@ from lengthgen.empirical.modular_addition.texts import (
     Integers,
     Plan,
     Texts,
+    all_pairs,
+    by_unordered_pair,
+    label,
+    ordered_split,
     pair_indices,
 )
-from lengthgen.empirical.runs.data import TEST, TRAIN, stream
 
 SHARES = (0.4, 0.4, 0.2)
 """Shares of the inputs with filler alone, with words alone, and with both, in a condition with words.  [P]"""

@@ -1,23 +1,42 @@
-"""Texts around an expression: filler, sentences and markers, assembled as tokens for many inputs at once.
+"""Texts of modular addition: pairs of numbers with words around them, as tokens of many inputs at once.
 
     filler, words before, <EXPR>, expression, </EXPR>, words after, padding
+
+Characters are tokens, as in the released script of arXiv 2601.04283: 80 tokens, of which 5 are no characters. The
+splits into training and test pairs are plain Python.
 
 Shapes: N inputs, P pieces of an input, L length.
 """
 
-from collections.abc import Sequence
+import string
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from random import Random
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.empirical.modular_addition.conditions import Anchors
-from lengthgen.empirical.modular_addition.pairs import all_pairs, text
-from lengthgen.empirical.modular_addition.tokens import MARKERS, PAD, encode
-
 Integers = NDArray[np.int64]
+Pair = tuple[int, int]
+Anchors = Literal["split", "atomic"]
+"""Reading of the markers around an expression: character by character, or as one token."""
+View = Callable[[str], Hashable]
+"""Text -> what the predictor sees of it."""
 
+MODULUS = 97
+"""Modulus of the paper.  [P]"""
+PAD, UNKNOWN, CLS, OPEN, CLOSE = range(5)
+"""Padding, unknown character, readout, and the markers of an expression."""
+CHARACTERS = string.ascii_lowercase + string.ascii_uppercase + string.digits + " .,?!+-=×÷()%"
+"""Characters with a token of their own, in the order of their tokens, from 5 on.  [P]"""
+SYMBOLS = 5 + len(CHARACTERS)
+"""Number of tokens: 80.  [P]"""
+MARKERS = {"<EXPR>": OPEN, "</EXPR>": CLOSE}
+"""Markers before and after an expression."""
+_TOKEN = {character: token for token, character in enumerate(CHARACTERS, 5)}
 CHUNKS = ("um ", "uh ", "so ", "like ", "well ")
 """Filler: chunks drawn at random, one after the other, and cut to the length of the prefix.  [P]"""
 OPERATORS = ("+", "plus")
@@ -61,6 +80,86 @@ HELD_OUT = range(1 + len(TRAINED_WORDS), len(WORDS))
 """Indices of the words of training, and of those that it does not show."""
 LONGEST_BEFORE = max(len(before) for before, _ in WORDS)
 _SHORTEST_CHUNK = min(map(len, CHUNKS))
+
+
+def encode(text: str, *, atomic: bool = False) -> NDArray[np.int64]:
+    """Return the tokens of a text, int64.
+
+    A marker is one token if `atomic` is true, as the paper describes; else its characters are read one by one, as the
+    released script does, and `<`, `>` and `/` are unknown.
+    """
+    if atomic:
+        for marker, token in MARKERS.items():
+            if marker in text:
+                before, _, after = text.partition(marker)
+                return np.concatenate([encode(before, atomic=True), [token], encode(after, atomic=True)])
+    return np.array([_TOKEN.get(character, UNKNOWN) for character in text], dtype=np.int64)
+
+
+def name(token: int) -> str:
+    """Return a token for people: its character in quotation marks, or its name."""
+    return ("padding", "an unknown character", "CLS", *MARKERS)[token] if token < 5 else repr(CHARACTERS[token - 5])
+
+
+def all_pairs(modulus: int = MODULUS) -> tuple[Pair, ...]:
+    """All ordered pairs of residues, the first number slowest."""
+    return tuple((a, b) for a in range(modulus) for b in range(modulus))
+
+
+def text(pair: Pair, operator: str = "+") -> str:
+    """Return the expression as the model reads it."""
+    return f"{pair[0]} {operator} {pair[1]}"
+
+
+def label(pair: Pair, modulus: int = MODULUS) -> int:
+    """Class to predict: (a + b) mod the modulus."""
+    return sum(pair) % modulus
+
+
+def ordered_split(seed: int, modulus: int = MODULUS) -> tuple[list[Pair], list[Pair]]:
+    """Return training and test pairs as the released script does: seed Python's random, shuffle and cut in half.  [P]
+
+    About half of the test pairs (a, b), a != b, have (b, a) in training.
+    """
+    shuffled = list(all_pairs(modulus))
+    Random(seed).shuffle(shuffled)
+    half = len(shuffled) // 2
+    return shuffled[:half], shuffled[half:]
+
+
+def by_unordered_pair(seed: int, modulus: int = MODULUS) -> tuple[list[Pair], list[Pair]]:
+    """Return training and test pairs of a split that keeps (a, b) and (b, a) together.  [F]"""
+    classes = [(a, b) for a, b in all_pairs(modulus) if a <= b]
+    Random(seed).shuffle(classes)
+    half = len(classes) // 2
+    train, test = (
+        [*dict.fromkeys(ordered for pair in part for ordered in (pair, pair[::-1]))]
+        for part in (classes[:half], classes[half:])
+    )
+    return train, test
+
+
+def bag(text: str) -> Hashable:
+    """Return the bag (multiset) of characters: what remains of a text if the order is not seen."""
+    return "".join(sorted(text))
+
+
+def counts_by_view(pairs: Iterable[Pair], view: View, modulus: int = MODULUS) -> dict[Hashable, Counter[int]]:
+    """Return, for each view of the expressions, how many pairs have each label."""
+    counts: dict[Hashable, Counter[int]] = defaultdict(Counter)
+    for pair in pairs:
+        counts[view(text(pair))][label(pair, modulus)] += 1
+    return counts
+
+
+def most_right(counts: dict[Hashable, Counter[int]]) -> int:
+    """Largest number of pairs on which a predictor of the views is right: it answers the most frequent labels."""
+    return sum(max(labels.values()) for labels in counts.values())
+
+
+def pair_indices(pairs: Sequence[tuple[int, int]], modulus: int) -> Integers:
+    """Return the index of each pair in `all_pairs`, int64."""
+    return np.array([a * modulus + b for a, b in pairs], dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +219,7 @@ class Texts:
         self._first_word = len(pieces)
         pieces += [encode(part) for words in WORDS for part in words]
         self._first_marker = len(pieces)
-        pieces += [encode(marker, atomic=anchors == Anchors.ATOMIC) for marker in MARKERS]
+        pieces += [encode(marker, atomic=anchors == "atomic") for marker in MARKERS]
         self._first_expression = len(pieces)
         tokens, lengths = _expressions(modulus)
         self._expressions = len(lengths) // len(OPERATORS)
@@ -182,8 +281,3 @@ def _cut(lengths_NC: Integers, prefixes_N: Integers) -> Integers:
     """Lengths of the chunks of each filler, cut where the prefix ends."""
     ends = np.cumsum(lengths_NC, axis=1)
     return np.clip(prefixes_N[:, None] - (ends - lengths_NC), 0, lengths_NC)
-
-
-def pair_indices(pairs: Sequence[tuple[int, int]], modulus: int) -> Integers:
-    """Return the index of each pair in `all_pairs`, int64."""
-    return np.array([a * modulus + b for a, b in pairs], dtype=np.int64)

@@ -3,7 +3,6 @@
 Shapes: M models (seeds), B windows, L bytes that a model reads.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -16,18 +15,15 @@ from torch import Tensor
 from lengthgen.circuits.encoding_spec import EncodingSpec
 from lengthgen.empirical.encodings.base import PositionEncoding
 from lengthgen.empirical.encodings.modules import label_relation, module_of
+from lengthgen.empirical.experiment.loop import TrainingError, cosine, losses_of_all
+from lengthgen.empirical.experiment.run import drawn_from, require_buildable
+from lengthgen.empirical.experiment.samples import TEST, TRAIN
 from lengthgen.empirical.model.backend import Backend
 from lengthgen.empirical.model.decoder import Decoder
-from lengthgen.empirical.model.ensemble import auxiliary_losses
 from lengthgen.empirical.model.geometry import Geometry
-from lengthgen.empirical.model.mapped import MappedEncoding, stack_models
+from lengthgen.empirical.model.mapped import MappedEncoding, seeded, stack_models
 from lengthgen.empirical.model.optimizer import ModelwiseAdamW
-from lengthgen.empirical.runs.buildable import require_buildable
-from lengthgen.empirical.runs.data import TEST, TRAIN
-from lengthgen.empirical.text.corpus import Corpus
-from lengthgen.empirical.text.profile import TextProfile
-from lengthgen.empirical.text.windows import DIGITS, Windows, ending_together, windows, with_keys
-from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.empirical.text.corpus import DIGITS, Corpus, TextProfile, Windows, ending_together, windows, with_keys
 
 SYMBOLS = 256
 WARM_UP = 0.05
@@ -40,10 +36,6 @@ TOKENS = 1 << 13
 
 Counters = Sequence[tuple[int, ...]]
 """Counter of each model, which determines drawn positions."""
-
-
-class TextError(LengthgenError):
-    """A language model cannot be trained; the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,53 +69,54 @@ class LanguageModels:
         """
         require_buildable(spec, profile.model, profile.lengths[-1])
         self.spec, self.profile, self.corpus = spec, profile, corpus
-        self.longest = int(dict(spec.options)["longest"]) if spec.record.drawn_from else None
         self.geometry = Geometry(
             {1: profile.lengths[-1]},
             relation=label_relation(spec, None),
-            longest=self.longest,
+            longest=drawn_from(spec),
             consecutive=spec.record.consecutive,
             device=backend.device,
         )
-        members = [self._initial_model(seed) for seed in range(profile.seeds)]
+        members = [
+            seeded(seed, lambda: Decoder(symbols=SYMBOLS, encoding=self._module(spec), **asdict(profile.model)))
+            for seed in range(profile.seeds)
+        ]
         self.decoder = stack_models(members).to(backend.device)
         self.forward = backend.forward_of(self.decoder)
+        self.optimizer = ModelwiseAdamW(
+            self.decoder, rate=profile.learning_rate, weight_decay=profile.weight_decay, clip=profile.clip
+        )
 
-    def train(self) -> Iterator[NDArray[np.float64]]:
-        """Train all models; yield the losses of each step in nats per byte, [M], without auxiliary losses.
+    def train(self) -> list[list[float]]:
+        """Train all models; return the losses by step and model, in nats per byte, without auxiliary losses.
 
         Raises:
-            TextError: a loss is not finite.
+            TrainingError: a loss is not finite.
         """
-        profile = self.profile
-        optimizer = ModelwiseAdamW(self.decoder, profile.training)
-        warm_up = max(1, round(WARM_UP * profile.steps))
         self.decoder.train()
-        for step in range(profile.steps):
-            decay = 0.5 * (1 + math.cos(math.pi * step / profile.steps))
-            optimizer.set_rate(profile.learning_rate * min(1.0, (step + 1) / warm_up) * decay)
-            tokens = np.stack([self._batch(seed, step) for seed in range(profile.seeds)])
-            counters = [(seed, TRAIN, step) for seed in range(profile.seeds)]
-            means = self._losses(self._tensor(tokens), counters).mean((1, 2))
-            trained = means
-            if self.decoder.encoding.has_auxiliary_loss:
-                positions = self.geometry.positions(profile.length, counters)
-                trained = means + auxiliary_losses(self.decoder.encoding, positions, counters, step / profile.steps)
-            optimizer.step(trained)
-            values: NDArray[np.float64] = (means + 0 * trained).detach().double().cpu().numpy()
-            if not np.isfinite(values).all():
-                raise TextError(
-                    f"{self.spec}: the loss of seed {int(np.argmin(np.isfinite(values)))} is not finite at step "
-                    f"{step + 1}; lower the learning rate"
-                )
-            yield values
+        return losses_of_all(self, self.profile.steps, range(self.profile.seeds), f"{self.spec}: ")
+
+    def rate(self, step: int) -> float:
+        """Learning rate of a training step, from 0."""
+        steps = self.profile.steps
+        return cosine(self.profile.learning_rate, step, steps, warm_up=max(1, round(WARM_UP * steps)))
+
+    def losses_at(self, step: int) -> tuple[Tensor, Tensor | None]:
+        """Losses of a training step and the auxiliary ones, [M] each; see `loop.Learner`."""
+        profile, encoding = self.profile, self.decoder.encoding
+        tokens = np.stack([self._batch(seed, step) for seed in range(profile.seeds)])
+        counters = [(seed, TRAIN, step) for seed in range(profile.seeds)]
+        losses = self._losses(self._tensor(tokens), counters).mean((1, 2))
+        if not encoding.has_auxiliary_loss:
+            return losses, None
+        positions = self.geometry.positions(profile.length, counters)
+        return losses, encoding.auxiliary_losses(positions, counters, step / profile.steps)
 
     @torch.no_grad()
     def measure(self, length: int, *, under: EncodingSpec | None = None) -> AtLength:
         """Measure the models at one length, perhaps under another encoding than that of training.
 
         Raises:
-            TextError: the models shall be measured under another encoding, and one of both has trained numbers.
+            TrainingError: the models shall be measured under another encoding, and one of both has trained numbers.
             EncodingError: the other encoding refuses a size or an option.
         """
         if under is not None:
@@ -153,7 +146,9 @@ class LanguageModels:
         require_buildable(spec, self.profile.model, self.profile.lengths[-1])
         replacement = MappedEncoding([self._module(spec) for _ in range(self.profile.seeds)])
         if any(True for encoding in (replacement, self.decoder.encoding) for _ in encoding.parameters()):
-            raise TextError(f"'{self.spec}' cannot become '{spec}' without training: one of them has trained numbers")
+            raise TrainingError(
+                f"'{self.spec}' cannot become '{spec}' without training: one of them has trained numbers"
+            )
         return replacement.to(self.geometry.device)
 
     def _losses(self, tokens_MBL: Tensor, counters: Counters) -> Tensor:
@@ -199,21 +194,6 @@ class LanguageModels:
     def _tensor(self, tokens: NDArray[np.uint8]) -> Tensor:
         return torch.from_numpy(tokens.astype(np.int64)).to(self.geometry.device)
 
-    def _initial_model(self, seed: int) -> Decoder:
-        """Make the initial model of a seed."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            return Decoder(symbols=SYMBOLS, encoding=self._module(self.spec), **asdict(self.profile.model))
-
     def _module(self, spec: EncodingSpec) -> PositionEncoding:
         """Make the module of an encoding, with parameters drawn from PyTorch's generator."""
-        model = self.profile.model
-        sizes = {
-            "heads": model.heads,
-            "head_dim": model.width // model.heads,
-            "width": model.width,
-            "layers": model.layers,
-            "length": self.longest or self.profile.lengths[-1],
-            "trained_length": self.profile.length,
-        }
-        return module_of(spec, sizes | ({} if self.geometry.relation is None else {"labels": self.geometry.count}))
+        return module_of(spec, self.geometry.sizes(self.profile.length) | self.profile.model.sizes())

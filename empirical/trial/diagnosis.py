@@ -12,8 +12,8 @@ from statistics import fmean, median
 from typing import Any
 
 from lengthgen.circuits.prediction_record import RULES
+from lengthgen.empirical.experiment.metrics import Measurement
 from lengthgen.empirical.experiment.outcome import History, by_checkpoint
-from lengthgen.empirical.runs.measurement import Measurement
 from lengthgen.empirical.trial.conjecture import CellEvidence, Criteria, JudgedCell
 
 FEWEST = 20

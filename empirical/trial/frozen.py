@@ -17,10 +17,9 @@ from typing import Any, Self
 from lengthgen.circuits.prediction_record import PREDICTION, RULES, Prediction
 from lengthgen.circuits.search.wirings import Mode
 from lengthgen.empirical.experiment.freeze import SeededCell, frozen_digest
-from lengthgen.empirical.runs.profile import Model
-from lengthgen.empirical.runs.protocol import Cell, Protocol
-from lengthgen.empirical.runs.run import Run, plan
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.protocol import Cell, Model, Protocol
+from lengthgen.empirical.experiment.run import Run, plan
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.infrastructure.shapes import (
     COUNT,

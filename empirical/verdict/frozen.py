@@ -13,7 +13,7 @@ from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.tasks import TaskSpec, parse_task
 from lengthgen.empirical.experiment.freeze import SeededCell, frozen_digest
 from lengthgen.empirical.experiment.judge import says
-from lengthgen.empirical.runs.data import TEST, examples
+from lengthgen.empirical.experiment.samples import TEST, examples
 from lengthgen.empirical.verdict.population import HALVES, DrawnTask, draw, half_of, hash_order
 from lengthgen.empirical.verdict.preregistration import Preregistration, given
 from lengthgen.empirical.verdict.rules import answers

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from lengthgen.empirical.experiment.freeze import frozen_digest
-from lengthgen.empirical.runs.limits import FLOAT32, SCALE, TEST_SAMPLES, Entries, Range, Text
-from lengthgen.empirical.runs.profile import POSITIVE, Model, ProfileError, read, read_toml
-from lengthgen.empirical.runs.protocol import Name
+from lengthgen.empirical.experiment.protocol import SCALE, TEST_SAMPLES, Model, Name
 from lengthgen.empirical.verdict.population import SOURCES
 from lengthgen.empirical.verdict.rules import RULES
 from lengthgen.infrastructure.errors import nearest
+from lengthgen.infrastructure.settings import FLOAT32, POSITIVE, Entries, ProfileError, Range, Text, read, read_toml
 
 FOLDER = Path(__file__).parent / "registered"
 Ends = Annotated[tuple[Annotated[int, SCALE], ...], Entries(2)]

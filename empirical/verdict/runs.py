@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lengthgen.empirical.experiment.outcome import Outcome, first_failure
-from lengthgen.empirical.runs.profile import Evaluation, Profile, Training
-from lengthgen.empirical.runs.protocol import Cell, checked_protocol
-from lengthgen.empirical.runs.run import Run, one_run
+from lengthgen.empirical.experiment.protocol import Cell, Evaluation, Profile, Training, checked_protocol
+from lengthgen.empirical.experiment.run import Run, one_run
 from lengthgen.empirical.verdict.frozen import FrozenCell, FrozenCells, spec_of
 from lengthgen.empirical.verdict.population import hash_order
 from lengthgen.empirical.verdict.preregistration import Check, Preregistration
@@ -198,25 +197,24 @@ def train_piece(
         piece: runs of one shape and encoding.
         check: when training ends; None for the check of the preregistration.
     """
-    from lengthgen.empirical.model.setup import Setup
-    from lengthgen.empirical.verdict.training import train_together
+    from lengthgen.empirical.experiment.ensemble import Setup
+    from lengthgen.empirical.verdict.training import train_models
 
     runs = [run_of(preregistration, cell, index) for cell, index in piece]
     setups = {cell.name: Setup.of(run, "cpu") for (cell, _), run in reversed(list(zip(piece, runs, strict=True)))}
-    results = train_together(
-        runs, [setups[cell.name] for cell, _ in piece], check or preregistration.check, preregistration.testing
-    )
+    trained = train_models(runs, [setups[cell.name] for cell, _ in piece], check or preregistration.check)
+    shares = trained.tested(preregistration.testing)
     return [
         {
             "cell": cell.name,
             "index": index,
             "seed": run.seed,
-            "steps": result.steps,
-            "solved": result.solved,
-            "loss": round(result.loss, 4),
-            "exact_match": [None if np.isnan(share) else round(float(share), 4) for share in result.exact_match],
+            "steps": int(trained.steps[model]),
+            "solved": bool(trained.solved[model]),
+            "loss": round(float(trained.losses[model]), 4),
+            "exact_match": [None if np.isnan(share) else round(float(share), 4) for share in shares[model]],
         }
-        for (cell, index), run, result in zip(piece, runs, results, strict=True)
+        for model, ((cell, index), run) in enumerate(zip(piece, runs, strict=True))
     ]
 
 

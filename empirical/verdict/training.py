@@ -8,79 +8,24 @@ Shapes: M models, N scales, P parameters of a model.
 """
 
 import copy
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
+from lengthgen.empirical.experiment.evaluation import teacher_forced
+from lengthgen.empirical.experiment.loop import train
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.samples import TEST, VALIDATION, Examples
+from lengthgen.empirical.experiment.stopping import EarlyStopping
 from lengthgen.empirical.model.backend import CPU
 from lengthgen.empirical.model.decoder import Decoder
-from lengthgen.empirical.model.ensemble import Ensemble
 from lengthgen.empirical.model.geometry import Geometry
 from lengthgen.empirical.model.optimizer import hold
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST, VALIDATION, Examples
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.training.evaluation import teacher_forced
 from lengthgen.empirical.verdict.preregistration import Check, Testing
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """Result of one run.
-
-    Attributes:
-        steps: number of training steps.
-        solved: True if it ended because it solved its training scales at two checks.
-        loss: mean cross-entropy of the last step, in nats per generated token.
-        exact_match: share of test samples generated without an error at each test scale, float64 [N]; NaN at scales
-            that were not tested, because the scales before them had failed.
-    """
-
-    steps: int
-    solved: bool
-    loss: float
-    exact_match: NDArray[np.float64]
-
-
-def train_together(runs: Sequence[Run], setups: Sequence[Setup], check: Check, test: Testing) -> list[Result]:
-    """Train runs together and test them; the result of each run is that of the run alone, up to rounding.
-
-    Args:
-        runs: runs with the same encoding, model, training and scales.
-        setups: setup of each run; tasks may differ, the lengths of their sequences may not.
-        check: when training ends.
-        test: how trained models are tested.
-
-    Raises:
-        ValueError: the sequences of the tasks have different lengths.
-    """
-    trained = train_models(runs, setups, check)
-    exact_match = np.full((len(runs), len(runs[0].test)), np.nan)
-    failures, near = np.zeros(len(runs), dtype=np.int64), np.ones(len(runs), dtype=np.bool_)
-    for column, scale in enumerate(runs[0].test):
-        models = np.flatnonzero(failures < test.failures)
-        shares = trained.exact_match(models, scale, test.samples)
-        exact_match[models, column] = shares
-        failures[models] = np.where(shares < test.threshold, failures[models] + 1, 0)
-        near[models] &= shares >= test.near
-    near &= ~np.isnan(exact_match).any(axis=1)
-    for column, scale in enumerate(runs[0].test):
-        models = np.flatnonzero(near & (exact_match[:, column] <= test.sure))
-        exact_match[models, column] = trained.exact_match(models, scale, test.samples_near)
-    return [
-        Result(
-            steps=int(trained.steps[model]),
-            solved=bool(trained.solved[model]),
-            loss=float(trained.losses[model]),
-            exact_match=exact_match[model],
-        )
-        for model in range(len(runs))
-    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +36,9 @@ class TrainedModels:
         decoder, geometry: those of all models; `held` gives the decoder the parameters of some.
         setups: setup of each model.
         numbers_MP: parameters of each model, float32 [M, P].
-        steps, solved, losses: of each run, as in `Result`: int64, bool, float64 [M].
+        steps: number of training steps of each, int64 [M].
+        solved: True for each that ended because it solved its training scales, bool [M].
+        losses: mean cross-entropy of the last step of each, in nats per generated token, float64 [M].
     """
 
     decoder: Decoder
@@ -101,6 +48,26 @@ class TrainedModels:
     steps: NDArray[np.int64]
     solved: NDArray[np.bool_]
     losses: NDArray[np.float64]
+
+    def tested(self, test: Testing) -> NDArray[np.float64]:
+        """Share of test samples that each model generates without an error at each test scale, float64 [M, N].
+
+        NaN at scales that were not tested, because the scales before them had failed.
+        """
+        scales, count = self.setups[0].run.test, len(self.setups)
+        exact_match = np.full((count, len(scales)), np.nan)
+        failures, near = np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.bool_)
+        for column, scale in enumerate(scales):
+            models = np.flatnonzero(failures < test.failures)
+            shares = self.exact_match(models, scale, test.samples)
+            exact_match[models, column] = shares
+            failures[models] = np.where(shares < test.threshold, failures[models] + 1, 0)
+            near[models] &= shares >= test.near
+        near &= ~np.isnan(exact_match).any(axis=1)
+        for column, scale in enumerate(scales):
+            models = np.flatnonzero(near & (exact_match[:, column] <= test.sure))
+            exact_match[models, column] = self.exact_match(models, scale, test.samples_near)
+        return exact_match
 
     def exact_match(self, models: NDArray[np.int64], scale: int, samples: int) -> NDArray[np.float64]:
         """Share of samples that each of these models generates without an error, float64 [models]."""
@@ -124,57 +91,38 @@ class TrainedModels:
 
 
 def train_models(runs: Sequence[Run], setups: Sequence[Setup], check: Check) -> TrainedModels:
-    """Train runs together, each to its end; arguments as for `train_together`."""
-    ensemble = Ensemble(runs, setups, CPU)
-    decoder, geometry = copy.deepcopy(ensemble.decoder), ensemble.geometry
-    training, count = ensemble.runs[0].training, len(ensemble.runs)
-    total = training.samples // training.batch
-    validation = [
+    """Train runs together, each to its end; the result of each run is that of the run alone, up to rounding.
+
+    Args:
+        runs: runs with the same encoding, model, training and scales.
+        setups: setup of each run; tasks may differ, the lengths of their sequences may not.
+        check: when training ends.
+
+    Raises:
+        ValueError: the sequences of the tasks have different lengths.
+    """
+    ensemble = Ensemble(runs, setups, CPU, shuffled=False)
+    decoder, geometry, total = copy.deepcopy(ensemble.decoder), ensemble.geometry, runs[0].training.steps
+    samples = [
         [
             setup.examples([scale], check.samples, split=VALIDATION, seed=run.seed)
-            for run, setup in zip(ensemble.runs, ensemble.setups, strict=True)
+            for run, setup in zip(runs, setups, strict=True)
         ]
-        for scale in ensemble.runs[0].train
+        for scale in reversed(runs[0].train)
     ]
-    ended: dict[int, Tensor] = {}
-    steps, losses = np.full(count, total), np.zeros(count)
-    solved_before, active = np.zeros(count, dtype=np.int64), list(range(count))
-    for step in range(total):
-        ensemble.optimizer.set_rate(training.learning_rate * 0.5 * (1 + math.cos(math.pi * step / total)))
-        rows = torch.arange(step * training.batch, (step + 1) * training.batch)
-        losses_M = ensemble.step(rows + training.samples * torch.arange(len(active))[:, None], step)
-        if (step + 1) % check.every and step + 1 < total:
-            continue
-        solves = _solves(ensemble, [[data[model] for model in active] for data in validation], check.threshold)
-        for place, model in enumerate(active):
-            solved_before[model] = solved_before[model] + 1 if solves[place] else 0
-            losses[model] = float(losses_M[place])
-            if solved_before[model] >= check.times or step + 1 == total or not math.isfinite(losses[model]):
-                ended[model] = ensemble.optimizer.numbers[place].detach().clone()
-                steps[model] = step + 1
-        left = [place for place, model in enumerate(active) if model not in ended]
-        if not left:
-            break
-        if len(left) < len(active):
-            ensemble.keep(left)
-            active = [active[place] for place in left]
+    stopping = EarlyStopping(samples, len(runs), times=check.times, threshold=check.threshold, last=total)
+    for step, losses_M in enumerate(train(ensemble, range(total)), 1):
+        if step % check.every == 0 or step == total:
+            stopping.look(ensemble, step, losses_M.tolist())
+            if stopping.drop_ended(ensemble):
+                break
+    assert stopping.kept is not None
     return TrainedModels(
         decoder=decoder,
         geometry=geometry,
         setups=tuple(setups),
-        numbers_MP=torch.stack([ended[model] for model in range(count)]),
-        steps=steps,
-        solved=solved_before >= check.times,
-        losses=losses,
+        numbers_MP=stopping.kept,
+        steps=np.array(stopping.ended, dtype=np.int64),
+        solved=np.array(stopping.in_a_row) >= check.times,
+        losses=np.array(stopping.losses),
     )
-
-
-def _solves(ensemble: Ensemble, validation: Sequence[Sequence[Examples]], threshold: float) -> NDArray[np.bool_]:
-    """Return whether each model solves every training scale, bool [M]."""
-    ensemble.decoder.eval()
-    solves = np.ones(len(ensemble.runs), dtype=np.bool_)
-    for data in validation:
-        right_MBJ = teacher_forced(ensemble.decoder, ensemble.geometry, data)
-        solves &= right_MBJ.all(axis=2).mean(axis=1) >= threshold
-    ensemble.decoder.train()
-    return solves

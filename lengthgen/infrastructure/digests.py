@@ -27,9 +27,14 @@ def source_digest(*packages: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def sha256(content: bytes) -> str:
+    """SHA-256 of bytes; that of JSON content is `lengthgen.infrastructure.files.seal`."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def file_digest(path: Path) -> str:
     """SHA-256 of a regular file; raises the errors of `read_bytes`."""
-    return hashlib.sha256(read_bytes(path)).hexdigest()
+    return sha256(read_bytes(path))
 
 
 @cache

@@ -8,8 +8,8 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from lengthgen.empirical.experiment.protocol import AUDITED
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.limits import AUDITED
 from lengthgen.infrastructure.files import require_folder
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.layout import columns, filled, titled
@@ -110,9 +110,9 @@ def audit(
         auditing.write_reproductions(answer, repro)
         answer["reproductions"] = str(repro)
     if draw:
-        from lengthgen.paper_figs import law_errors
+        from lengthgen.paper_figs.figures import score_laws
 
-        answer["figure"] = law_errors.write(answer, draw)
+        answer["figure"] = score_laws.write_audit(answer, draw)
     show(answer, audit_table(answer), as_json, fails=not answer["holds"])
 
 

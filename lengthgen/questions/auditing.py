@@ -22,10 +22,11 @@ from lengthgen.empirical.audit.models.whole import WholeModel, own_model
 from lengthgen.empirical.audit.report import DTYPES, settings, source_of
 from lengthgen.empirical.audit.rules import ORDER, RULES, Severity
 from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.empirical.experiment.protocol import AUDITED
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.limits import AUDITED, Range
 from lengthgen.infrastructure.errors import LengthgenError, one_line, writable
 from lengthgen.infrastructure.files import parse_json, require_writable, write_bytes
+from lengthgen.infrastructure.settings import Range
 from lengthgen.infrastructure.userfile import load_object, split_file
 from lengthgen.terminal.answers import Answer
 from lengthgen.terminal.progress import Progress

@@ -12,7 +12,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from lengthgen.empirical.runs.environment import revision
+from lengthgen.empirical.experiment.environment import revision
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.errors import in_any_case, nearest

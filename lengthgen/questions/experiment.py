@@ -25,16 +25,16 @@ from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.tasks.catalogue import TWO_SCALE_TASKS
 from lengthgen.circuits.tasks.families import is_of_family
 from lengthgen.circuits.tasks.spec import NAMED
-from lengthgen.empirical.runs.profile import ProfileError, load_profile
-from lengthgen.empirical.runs.protocol import Cell, Protocol, checked_protocol, load_protocol
-from lengthgen.empirical.runs.protocol import names as protocol_names
-from lengthgen.empirical.runs.run import plan
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.protocol import Cell, Protocol, checked_protocol, load_profile, load_protocol
+from lengthgen.empirical.experiment.protocol import names as protocol_names
+from lengthgen.empirical.experiment.run import plan
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.trial.frozen import FILE, STORED_PREDICTION, Frozen, frozen_tasks
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.errors import in_any_case, nearest
 from lengthgen.infrastructure.messages import tell
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.infrastructure.shapes import one_for_each
 from lengthgen.infrastructure.userfile import split_file
 from lengthgen.paper_figs.report.relations import explored, pool_labels

@@ -23,6 +23,7 @@ from lengthgen.infrastructure.errors import LengthgenError, in_any_case, in_word
 from lengthgen.infrastructure.files import FullDisk, locked, read_bytes, require_folder, user_cache, write_bytes
 from lengthgen.infrastructure.messages import tell
 from lengthgen.infrastructure.shapes import NUMBER, TEXT, mapping_to, record
+from lengthgen.paper_figs.declaration import UnknownFigure, catalogue, select_entries
 from lengthgen.paper_figs.names import file_name
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.options import FIGURE_NAMES, Json, Out, ProfileName, path_option
@@ -83,9 +84,7 @@ def figures(
 
     The exit code is 0 only if every named figure was drawn, and no run that a figure reads is broken.
     """
-    from lengthgen.paper_figs.catalogue import catalogue
-    from lengthgen.paper_figs.records import RECORDS
-    from lengthgen.paper_figs.sources import Sources
+    from lengthgen.paper_figs.sources import RECORDS, Sources
     from lengthgen.paper_figs.stored_trial import load_trial
     from lengthgen.paper_figs.style import WIDTHS
 
@@ -201,7 +200,6 @@ def draw_catalogue(sources: "Sources", folder: Path, names: Sequence[str] = (), 
         FullDisk: no space is left in the folder or the user's cache, which ends the drawing.
         OSError: the folder cannot be written.
     """
-    from lengthgen.paper_figs.catalogue import catalogue, select_entries
     from lengthgen.paper_figs.sources import Missing
 
     requested = select_entries(catalogue(sources, own), names)
@@ -308,10 +306,8 @@ def figure(
     Raises:
         LengthgenError: there is no such figure or width, what it reads is not stored, or it would not be legible.
     """
-    from lengthgen.paper_figs.catalogue import catalogue, select_entries
-    from lengthgen.paper_figs.records import RECORDS
     from lengthgen.paper_figs.saving import at_width
-    from lengthgen.paper_figs.sources import Sources
+    from lengthgen.paper_figs.sources import RECORDS, Sources
     from lengthgen.paper_figs.stored_trial import load_trial
     from lengthgen.paper_figs.style import WIDTHS
 
@@ -328,8 +324,6 @@ def figure(
 
 def _figure_of(trial: "StoredTrial", name: str) -> str:
     """Return the full name of a figure of a stored conjecture, which may be given without the trial's."""
-    from lengthgen.paper_figs.catalogue import UnknownFigure
-
     figures = trial.figures()
     full = {name.removesuffix(f"-{trial.name}"): name for name in figures}
     name = in_any_case(name, [*figures, *full])
@@ -386,7 +380,6 @@ def _draw_all(
 
 def _draw_one(sources: "Sources", folder: Path, own: Sequence[str], name: str, stamp: Cached) -> _Outcome:
     """Draw one figure of the catalogue, or copy it from the user's cache."""
-    from lengthgen.paper_figs.catalogue import catalogue
     from lengthgen.paper_figs.sources import Needs
 
     entry = catalogue(sources, own)[name]

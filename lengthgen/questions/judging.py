@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lengthgen.empirical.experiment.environment import environment
 from lengthgen.empirical.experiment.judge import Estimand, decides
-from lengthgen.empirical.runs.environment import environment
 from lengthgen.empirical.verdict.frozen import CELLS, FrozenCells, freeze, load_frozen
 from lengthgen.empirical.verdict.judgement import judge
 from lengthgen.empirical.verdict.pairs import decided_pairs, rounds

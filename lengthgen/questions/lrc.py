@@ -66,7 +66,7 @@ def lrc(
     loaded = load_pattern(pattern, [name.strip() for name in parameters.split(",") if name.strip()])
     answer = lrc_answer(loaded, scale_list, explain=explain, within=within)
     if draw:
-        from lengthgen.paper_figs import pattern_panels
+        from lengthgen.paper_figs.figures import pattern_panels
 
         answer["figure"] = pattern_panels.write(loaded, draw, train=scale_list[0], test=scale_list[-1])
     show(answer, lrc_table(answer), as_json)

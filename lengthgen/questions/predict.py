@@ -17,7 +17,7 @@ from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.prediction_record import RULES, Forecast, Prediction
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import TaskSpec, parse_task
-from lengthgen.empirical.runs.limits import SCALE
+from lengthgen.empirical.experiment.protocol import SCALE
 from lengthgen.infrastructure.files import require_folder
 from lengthgen.infrastructure.messages import tell
 from lengthgen.terminal.answers import show
@@ -81,7 +81,7 @@ def predict(
     tables = [forecast_table(answer), *([rules_table(answer)] if rules else [])]
     content = answer.as_json()
     if draw:
-        from lengthgen.paper_figs import forecast_panels
+        from lengthgen.paper_figs.figures import forecast_panels
 
         content["figure"] = forecast_panels.write(analysis, answer.predictions, draw, train=training, test=testing)
     written = [Text(f"written: {path}") for path in content.get("figure", [])]

@@ -16,15 +16,16 @@ import typer
 from lengthgen.circuits.formats import FORMATS
 from lengthgen.circuits.search.sat import SolverFailed
 from lengthgen.circuits.tasks import TASKS, TaskSpec
-from lengthgen.empirical.runs.environment import revision
-from lengthgen.empirical.runs.profile import load_profile
+from lengthgen.empirical.experiment.environment import revision
+from lengthgen.empirical.experiment.protocol import load_profile
 from lengthgen.infrastructure.cache import Cached, UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest, versions
 from lengthgen.infrastructure.errors import LengthgenError, in_words
 from lengthgen.infrastructure.files import require_folder, user_cache, write_bytes
 from lengthgen.infrastructure.messages import tell
 from lengthgen.infrastructure.shapes import mapping_to
-from lengthgen.paper_figs.report import mathematics, page
+from lengthgen.paper_figs.figures import instance
+from lengthgen.paper_figs.report import claim_rows, judged, mathematics, page
 from lengthgen.paper_figs.report.plain import task_name, text
 from lengthgen.paper_figs.stored import SHOWN_RUN, exploration
 from lengthgen.questions.src import tasks_answer
@@ -93,7 +94,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
         complete: True to compute larger scales and the predictions of all encodings, which takes minutes, once.
     """
     from lengthgen.circuits.encoding_spec import ENCODINGS
-    from lengthgen.paper_figs.report import claims, court, looks, relations, trials, verdict
+    from lengthgen.paper_figs.report import looks, relations, trials
     from lengthgen.paper_figs.report.trial_circuits import trial_circuits
     from lengthgen.paper_figs.sources import Sources
     from lengthgen.paper_figs.style import PAGE_WIDTH
@@ -110,15 +111,15 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
     options = ["--profile", profile, "--out", str(out)]
     claims_file, broken = out / "claims.json", {}
     try:
-        stored = claims.stored_claims(claims_file, shlex.join(["lengthgen", "reproduce", *options]))
+        stored = claim_rows.stored_claims(claims_file, shlex.join(["lengthgen", "reproduce", *options]))
     except (LengthgenError, OSError) as error:
         stored, broken = {}, {"claims.json": in_words(error)}
-    ledger = claims.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
-    of_court = court.court_data(out)
-    of_verdict = verdict.verdict_data(Sources(out=out, profile=profile, width=PAGE_WIDTH))
+    ledger = claim_rows.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
+    of_court = judged.court_data(out)
+    of_verdict = judged.verdict_data(Sources(out=out, profile=profile, width=PAGE_WIDTH))
     verdicts = Counter(claim["verdict"] for claim in ledger)
     missing = []
-    if not_run := verdicts[claims.NOT_RUN]:
+    if not_run := verdicts[claim_rows.NOT_RUN]:
         decide = ["lengthgen", "verify", *(["--runs", str(out)] if (out / "runs").is_dir() else [])]
         missing.append((f"verdicts of {not_run} claims, not run on this machine", shlex.join(decide)))
     if not mathematics.available():
@@ -189,7 +190,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
 
 def _runs_data(out: Path) -> "runs.RunsData":
     """Return the data of all runs; only runs that the last report did not have are read."""
-    from lengthgen.empirical.runs.store import RunStore
+    from lengthgen.empirical.experiment.store import RunStore
     from lengthgen.paper_figs.report import runs
 
     entry = Cached(path=out / MEMORY / "runs.json", code=source_digest("empirical", "paper_figs"))
@@ -242,7 +243,6 @@ def _explorations(
     Without `complete` only those that were computed before are within the bounds; the others are within
     `relations.QUICK`. All that is absent is computed in parallel once; an interrupt keeps what is finished.
     """
-    from lengthgen.paper_figs import instance
     from lengthgen.paper_figs.report import relations
 
     own = [file_digest(Path(str(module.__file__))) for module in (instance, relations)]

@@ -12,15 +12,13 @@ from typing import Any
 from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.circuits.search.wirings import Mode
+from lengthgen.empirical.experiment.cluster import ray
 from lengthgen.empirical.experiment.outcome import History, outcome
+from lengthgen.empirical.experiment.protocol import SEED, Cell, Model
+from lengthgen.empirical.experiment.run import Run, one_run, saturations
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.sweep import Engine, local, staying, train_all, workers
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.limits import SEED
-from lengthgen.empirical.runs.profile import Model, ProfileError
-from lengthgen.empirical.runs.protocol import Cell
-from lengthgen.empirical.runs.run import Run, one_run, saturations
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training.cluster import ray
-from lengthgen.empirical.training.sweep import Engine, local, staying, train_all, workers
 from lengthgen.empirical.trial.conjecture import (
     FEWEST,
     CellEvidence,
@@ -35,6 +33,7 @@ from lengthgen.empirical.trial.trial import as_json
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import read_sealed_json, write_sealed_json
 from lengthgen.infrastructure.messages import tell
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.questions.experiment import (
     Experiment,
     Predictions,
@@ -50,7 +49,7 @@ from lengthgen.terminal.preconditions import require_ready
 from lengthgen.terminal.progress import Progress
 from lengthgen.terminal.watching import watching
 
-ENGINES = {"local": local, "ray": ray}
+ENGINES: dict[str, Engine] = {"local": local, "ray": ray}
 """Engines that train the runs of a sweep."""
 Key = tuple[Cell, Model]
 """Cell and model size."""
@@ -107,7 +106,7 @@ def _announced(experiment: Experiment, predictions: Predictions, cells: Cells, b
 
 def _cost(runs: Sequence[Run], backend: Backend) -> str:
     """Return the estimated cost of the runs as text; nothing if it cannot be estimated."""
-    from lengthgen.empirical.training.cost import seconds_of_runs
+    from lengthgen.empirical.experiment.cost import seconds_of_runs
 
     try:
         minutes = max(seconds_of_runs(runs, backend) / 60, 0.1)
@@ -309,7 +308,7 @@ def train(
     Raises:
         LengthgenError: a name, a scale or a folder is wrong, or an extra or a device is missing; one line says which.
     """
-    from lengthgen.empirical.training.train import train as train_runs
+    from lengthgen.empirical.experiment.train import train as train_runs
 
     if refusal := SEED.refusal(seed):
         raise ProfileError(f"seed = {seed} {refusal}")

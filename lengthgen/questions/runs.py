@@ -14,8 +14,8 @@ from rich.console import Group
 from rich.text import Text
 
 from lengthgen.circuits.roles import IRRELEVANT, ideal_relation, role_labels
+from lengthgen.empirical.experiment.protocol import SCALE, TEST_SAMPLES
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.limits import SCALE, TEST_SAMPLES
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
 from lengthgen.paper_figs.names import short_task_names
 from lengthgen.terminal.answers import show
@@ -26,8 +26,8 @@ from lengthgen.terminal.progress import Progress
 from lengthgen.terminal.typed import parse_scales
 
 if TYPE_CHECKING:
-    from lengthgen.empirical.runs.run import Run
-    from lengthgen.empirical.runs.store import RunStore, Stored, StoreError
+    from lengthgen.empirical.experiment.run import Run
+    from lengthgen.empirical.experiment.store import RunStore, Stored, StoreError
 
 
 def evaluate(
@@ -114,7 +114,7 @@ def store_in(out: Path) -> "RunStore":
     Raises:
         StoreError: `out` is no folder, as after a typing error; a folder without runs is an empty store.
     """
-    from lengthgen.empirical.runs.store import RunStore, StoreError
+    from lengthgen.empirical.experiment.store import RunStore, StoreError
 
     if not out.is_dir():
         what = "is no folder" if out.exists() else "does not exist"
@@ -140,7 +140,7 @@ def runs_answer(
     Raises:
         StoreError: the state does not exist, or `out` is no folder.
     """
-    from lengthgen.empirical.runs.store import StoreError
+    from lengthgen.empirical.experiment.store import StoreError
 
     state = None if state is None else in_any_case(state, STATES)
     if state is not None and state not in STATES:
@@ -172,8 +172,7 @@ def remove_runs(out: Path, names: Sequence[str]) -> None:
         StoreError: a run does not exist, or is trained together with others: then none is removed. Or another process
             trains it, or it cannot be removed. Or `out` is no folder.
     """
-    from lengthgen.empirical.runs.store import StoreError
-    from lengthgen.empirical.runs.unfinished import removal
+    from lengthgen.empirical.experiment.store import StoreError, removal
 
     store = store_in(out)
     removable = store.removable()
@@ -194,7 +193,7 @@ def stored_run(store: "RunStore", name: str) -> "Run":
     Raises:
         StoreError: there is none, or it is broken.
     """
-    from lengthgen.empirical.runs.store import StoreError
+    from lengthgen.empirical.experiment.store import StoreError
 
     finished = store.finished_names()
     if name not in finished:
@@ -207,7 +206,7 @@ def stored_run(store: "RunStore", name: str) -> "Run":
 
 def _unknown(kind: str, name: str, names: Sequence[str], store: "RunStore") -> "StoreError":
     """Return the error for a name that does not exist, with the nearest name."""
-    from lengthgen.empirical.runs.store import StoreError
+    from lengthgen.empirical.experiment.store import StoreError
 
     command = shlex.join(["lengthgen", "runs", "--out", str(store.root.parent)])
     hint = nearest(name, names, listed=f"`{command}` lists all stored runs") if names else "none is stored"
@@ -247,9 +246,9 @@ def evaluation_answer(
 
     Raises:
         StoreError: the run does not exist or is broken, or `out` is no folder.
-        ScaleError: as for `lengthgen.empirical.training.testing.load_trained`.
+        ScaleError: as for `lengthgen.empirical.experiment.evaluation.load_trained`.
     """
-    from lengthgen.empirical.training.testing import test
+    from lengthgen.empirical.experiment.evaluation import test
 
     store = store_in(out)
     run = stored_run(store, name)
@@ -275,7 +274,7 @@ def check_answer(store: "RunStore", names: Sequence[str], *, sample: int | None,
         JSON: the number of runs that were tested, "differ" with the reason by name of each run whose weights say
         otherwise or cannot be tested, and the mean seconds of a run.
     """
-    from lengthgen.empirical.training.testing import disagreement
+    from lengthgen.empirical.experiment.evaluation import disagreement
 
     drawn = random.SystemRandom().sample(names, min(sample, len(names))) if sample else names
     runs = [stored_run(store, name) for name in drawn]
@@ -301,13 +300,13 @@ def relation_answer(name: str, scales: Sequence[int], *, out: Path) -> dict[str,
     Raises:
         StoreError: the run does not exist or is broken, or `out` is no folder.
         LearnedRelationError: the run's encoding learns no relation.
-        ScaleError: as for `lengthgen.empirical.training.testing.load_trained`.
+        ScaleError: as for `lengthgen.empirical.experiment.evaluation.load_trained`.
     """
     import torch
 
     from lengthgen.empirical.encodings.learned_relation import LearnedRelationError, compare, open_queries
     from lengthgen.empirical.encodings.relations import LBPE
-    from lengthgen.empirical.training.testing import load_trained
+    from lengthgen.empirical.experiment.evaluation import load_trained
 
     store = store_in(out)
     run = stored_run(store, name)

@@ -199,7 +199,7 @@ def src(
                 complexity.write_certificate(certificate, computed)
                 answer["certificate"] = str(certificate)
             if draw:
-                from lengthgen.paper_figs import circuit_diagram
+                from lengthgen.paper_figs.figures import circuit_diagram
 
                 answer["figure"] = circuit_diagram.write(computed.circuit(), draw, scale_list)
         except KeyboardInterrupt:

@@ -10,10 +10,10 @@ import typer
 from rich.console import Group
 
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.modular_addition import profile as modular_profiles
+from lengthgen.empirical.modular_addition import conditions as modular_profiles
 from lengthgen.empirical.modular_addition.conditions import CONDITIONS
-from lengthgen.empirical.text.profile import load_profile
-from lengthgen.empirical.text.run import TextRun, tests_by_name
+from lengthgen.empirical.text.corpus import load_profile
+from lengthgen.empirical.text.text_run import TextRun, tests_by_name
 from lengthgen.infrastructure.errors import in_any_case
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.layout import columns, filled, percent, titled, yes_no
@@ -22,7 +22,7 @@ from lengthgen.terminal.preconditions import require_ready
 from lengthgen.terminal.progress import Progress
 
 if TYPE_CHECKING:
-    from lengthgen.empirical.modular_addition.run import ModularRun
+    from lengthgen.empirical.modular_addition.modular_run import ModularRun
 
 
 def text(
@@ -95,14 +95,14 @@ def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Ba
         BackendError: this machine lacks the backend.
     """
     from lengthgen.circuits.encoding_spec import parse_encodings
-    from lengthgen.empirical.text.sweep import trained, usual_encodings
-    from lengthgen.empirical.training.sealed_sweep import train_all
+    from lengthgen.empirical.experiment.sweep import train_sealed
+    from lengthgen.empirical.text.text_run import usual_encodings
 
     profile = load_profile(profile_name)
     names = usual_encodings(profile) if encodings is None else [str(spec) for spec in parse_encodings(encodings)]
     runs = [TextRun(encoding=name, profile_name=profile_name, profile=profile) for name in dict.fromkeys(names)]
     progress = Progress("text", sum(run.result(out) is None for run in runs), "encodings")
-    failures = train_all(runs, trained, out, backend, lambda run: progress.step(run.encoding))
+    failures = train_sealed(runs, out, backend, lambda run: progress.step(run.encoding))
     results = [result for run in runs if (result := run.result(out))]
     return {
         "profile": profile_name,
@@ -157,9 +157,8 @@ def modular_answer(
         BackendError: this machine lacks the backend.
     """
     from lengthgen.circuits.encoding_spec import parse_encodings
-    from lengthgen.empirical.modular_addition.run import ModularRun
-    from lengthgen.empirical.modular_addition.sweep import Trained
-    from lengthgen.empirical.training.sealed_sweep import train_all
+    from lengthgen.empirical.experiment.sweep import train_sealed
+    from lengthgen.empirical.modular_addition.modular_run import ModularRun
 
     profile = modular_profiles.load_profile(profile_name)
     listed = CONDITIONS if names is None else [name.strip() for name in names.split(",")]
@@ -173,7 +172,7 @@ def modular_answer(
     for run in runs:
         run.predictions(out)
     progress = Progress("modular addition", sum(run.result(out) is None for run in runs), "conditions")
-    failures = train_all(runs, Trained(out), out, backend, lambda run: progress.step(run.name))
+    failures = train_sealed(runs, out, backend, lambda run: progress.step(run.name))
     results = {run: result for run in runs if (result := run.result(out))}
     return {
         "profile": profile_name,
@@ -187,7 +186,7 @@ def modular_answer(
 
 def _modular_row(run: "ModularRun", result: dict[str, Any]) -> dict[str, Any]:
     """Return what was predicted and measured of one condition."""
-    from lengthgen.empirical.modular_addition.outcomes import is_fitted, outcomes
+    from lengthgen.empirical.modular_addition.modular_run import is_fitted, outcomes
 
     rows = outcomes(run, result)
     decided = [row for row in rows if row.agree is not None]

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Group
 
+from lengthgen.empirical.experiment.protocol import SCALE, SEED, SEEDS
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.runs.limits import SCALE, SEED, SEEDS
 from lengthgen.questions.runs import OUTCOMES, runs_answer, runs_table
 from lengthgen.questions.trial_tables import conjecture_table, sensitivity_table, trial_screen
 from lengthgen.terminal.answers import show
@@ -108,7 +108,7 @@ def sweep(
 
     The exit code is 0 only if no run is broken.
     """
-    from lengthgen.empirical.runs.protocol import load_protocol
+    from lengthgen.empirical.experiment.protocol import load_protocol
     from lengthgen.questions.experiment import Experiment
     from lengthgen.questions.rounds import sweep_all, write_curves
 

@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from lengthgen.empirical.runs.profile import load_profile
+from lengthgen.empirical.experiment.protocol import load_profile
 from lengthgen.infrastructure.files import require_folder, user_cache
 from lengthgen.infrastructure.messages import tell
 from lengthgen.infrastructure.userfile import split_file
@@ -171,7 +171,7 @@ def lattice_claims() -> list[str]:
 
 def lattice_answer(results: "Sequence[Result]", folder: Path) -> dict[str, Any]:
     """Return the edges with their verdicts, and write the drawing of the lattice into the folder."""
-    from lengthgen.paper_figs import recovery_lattice
+    from lengthgen.paper_figs.figures import ledger_matrix
     from lengthgen.proofs_checks import report
     from lengthgen.proofs_checks.recovery_graph import lattice
 
@@ -181,7 +181,7 @@ def lattice_answer(results: "Sequence[Result]", folder: Path) -> dict[str, Any]:
         {"contains": container, "contained": contained, **edge, "verdict": str(by_id[edge["claim"]].verdict)}
         for container, contained, edge in graph.edges(data=True)
     ]
-    return report.as_json(results) | {"lattice": edges, "figure": recovery_lattice.write(graph, folder)}
+    return report.as_json(results) | {"lattice": edges, "figure": ledger_matrix.write_recoveries(graph, folder)}
 
 
 def own_claims_and_encodings(files: Sequence[str], runs: "Runs") -> "tuple[Selection, dict[str, Any] | None]":
@@ -205,7 +205,7 @@ def trained_runs(out: Path | None, profile: str) -> "Runs":
         StoreError: the folder holds no runs.
         ProfileError: the profile does not exist.
     """
-    from lengthgen.empirical.runs.store import StoreError
+    from lengthgen.empirical.experiment.store import StoreError
     from lengthgen.proofs_checks.trained import Runs
 
     load_profile(profile)

@@ -56,7 +56,7 @@ def _defined(module: str, attribute: str) -> Any:
 
 
 def _figures() -> Iterable[str]:
-    from lengthgen.paper_figs.catalogue import catalogue
+    from lengthgen.paper_figs.declaration import catalogue
     from lengthgen.paper_figs.sources import Sources
     from lengthgen.paper_figs.style import PAGE_WIDTH
 
@@ -66,7 +66,7 @@ def _figures() -> Iterable[str]:
 TASK_NAMES = Names(lambda: _defined("circuits.tasks.spec", "NAMED"))
 FORMAT_NAMES = Names(lambda: _defined("circuits.formats", "FORMATS"))
 ENCODING_NAMES = Names(lambda: _defined("circuits.encoding_spec", "ENCODINGS"), remembered="encodings")
-PROTOCOL_NAMES = Names(lambda: [*_defined("empirical.runs.protocol", "names")()], remembered="protocols")
+PROTOCOL_NAMES = Names(lambda: [*_defined("empirical.experiment.protocol", "names")()], remembered="protocols")
 TRIAL_NAMES = Names(lambda: [*PROTOCOL_NAMES.all(), *TASK_NAMES.all()])
 CLAIM_NAMES = Names(lambda: [claim.id for claim in _defined("proofs_checks.registry", "CLAIMS")], remembered="claims")
 FIGURE_NAMES = Names(_figures, remembered="figures")

@@ -15,9 +15,9 @@ from rich.console import Group as Stacked
 from rich.live import Live
 from rich.table import Table
 
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training.sweep import Group
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.sweep import Group
 from lengthgen.infrastructure.messages import tell
 from lengthgen.terminal.progress import EVERY, seconds_left
 

@@ -25,7 +25,7 @@ from lengthgen.circuits.prediction import predict
 from lengthgen.circuits.roles import role_labels
 from lengthgen.circuits.task import TaskError
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.paper_figs.instance import Instance
+from lengthgen.paper_figs.figures.instance import Instance
 from lengthgen.paper_figs.report.plain import task_name, text, texts
 from lengthgen.theory.relation import Relation
 

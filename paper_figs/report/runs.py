@@ -7,8 +7,8 @@ from typing import Any
 
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.experiment.outcome import by_checkpoint
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import FILES, RunStore, StoreError
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import FILES, RunStore, StoreError
 from lengthgen.infrastructure.digests import file_digest
 from lengthgen.paper_figs.report.plain import rounded, task_name, text
 

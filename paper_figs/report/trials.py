@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lengthgen.circuits.prediction_record import RULES
-from lengthgen.empirical.runs.protocol import load_protocol, names
+from lengthgen.empirical.experiment.protocol import load_protocol, names
 from lengthgen.empirical.trial.frozen import FILE as FROZEN
 from lengthgen.empirical.trial.frozen import frozen_protocol, read_predictions
 from lengthgen.infrastructure.errors import LengthgenError, in_words

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from lengthgen.empirical.runs.profile import ProfileError
-from lengthgen.empirical.text.profile import TextProfile, load_profile
-from lengthgen.empirical.text.run import TextRun
+from lengthgen.empirical.text.corpus import TextProfile, load_profile
+from lengthgen.empirical.text.text_run import TextRun
 from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.proofs_checks.claim import Claim, Evidence, Source, Strength, Unsettled
 from lengthgen.proofs_checks.majority import decide_mean, signed
 from lengthgen.proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, ntk, swat, wavelet, xpos, yarn

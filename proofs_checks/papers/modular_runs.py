@@ -10,12 +10,11 @@ from fractions import Fraction
 from statistics import fmean
 from typing import Any
 
-from lengthgen.empirical.modular_addition.outcomes import is_fitted
-from lengthgen.empirical.modular_addition.pairs import all_pairs, bag, counts_by_view, most_right, text
-from lengthgen.empirical.modular_addition.profile import ModularProfile, load_profile
-from lengthgen.empirical.modular_addition.run import ModularRun
-from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.empirical.modular_addition.conditions import ModularProfile, load_profile
+from lengthgen.empirical.modular_addition.modular_run import ModularRun, is_fitted
+from lengthgen.empirical.modular_addition.texts import all_pairs, bag, counts_by_view, most_right, text
 from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Strength, Unsettled
 from lengthgen.proofs_checks.majority import decide_mean, signed
 from lengthgen.proofs_checks.papers.modular import SOURCE

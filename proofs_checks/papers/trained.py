@@ -13,8 +13,8 @@ from lengthgen.circuits.prediction_record import RULES, Prediction
 from lengthgen.circuits.search.wirings import Mode
 from lengthgen.empirical.experiment.judge import ALPHA
 from lengthgen.empirical.experiment.outcome import History, by_checkpoint, outcome
-from lengthgen.empirical.runs.protocol import Cell, load_protocol
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.protocol import Cell, load_protocol
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.trial import conjecture
 from lengthgen.empirical.trial.association import association, cluster_permutation_test
 from lengthgen.empirical.trial.conjecture import CellKey, Criteria, JudgedCell, judge

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lengthgen.empirical.runs.store import FILES
+from lengthgen.empirical.experiment.store import FILES
 from lengthgen.infrastructure.digests import file_digest
 from lengthgen.infrastructure.files import SEAL, seal
 

@@ -13,11 +13,11 @@ from unittest import mock
 
 import numpy as np
 
+from lengthgen.empirical.experiment.sweep import Group, Job
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.training.sweep import Group, Provenance, part, train_group
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.files import locked, write_json
-from lengthgen.paper_figs.records import RECORDS
+from lengthgen.paper_figs.sources import RECORDS
 from tests.attack.watchdog import Ending, call
 from tests.lengthgen.settled_here import settled_here
 
@@ -121,12 +121,10 @@ def trained_here() -> AbstractContextManager[Any]:
     return mock.patch.dict("lengthgen.questions.rounds.ENGINES", local=_in_the_same_process)
 
 
-def _in_the_same_process(
-    groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
-) -> Iterator[tuple[Group, str | None]]:
+def _in_the_same_process(jobs: Sequence[Job[Group]], backend: Backend) -> Iterator[tuple[Job[Group], str | None]]:
     """Engine that starts no process."""
-    for group in groups:
-        yield group, train_group(group, root, backend, part(provenance, group))
+    for job in jobs:
+        yield job, job.failure(backend)
 
 
 def small_figures(folder: Path) -> list[str]:

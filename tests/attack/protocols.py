@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lengthgen.empirical.runs.protocol import FOLDER
+from lengthgen.empirical.experiment.protocol import PROTOCOLS
 from tests.attack.fuzzing import Call
 from tests.attack.material import PROTOCOL, SMOKE
 
@@ -43,7 +43,7 @@ COMMANDS = (
 
 def calls(material: Path, count: int, seed: int, only: str = "") -> Iterator[Call]:
     """Yield `count` protocols, drawn by the seed."""
-    shipped = [path.read_text() for path in sorted(FOLDER.glob("*.toml"))]
+    shipped = [path.read_text() for path in sorted(PROTOCOLS.glob("*.toml"))]
     ways = {way.__name__.strip("_"): way for way in (_value_changed, _line_added, _lines_moved, _text_damaged)}
     names = [name for name in ways if name.startswith(only)]
     for number in range(count):

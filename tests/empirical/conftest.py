@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.empirical.runs.profile import load_profile
-from lengthgen.empirical.runs.protocol import Cell, checked_protocol
-from lengthgen.empirical.runs.run import Run, one_run
+from lengthgen.empirical.experiment.protocol import Cell, checked_protocol, load_profile
+from lengthgen.empirical.experiment.run import Run, one_run
 
 
 @pytest.fixture

@@ -14,15 +14,15 @@ from lengthgen.circuits.prediction_record import RULES, Prediction
 from lengthgen.cli import main
 from lengthgen.empirical.court.published.load import published_cells
 from lengthgen.empirical.court.trial import THRESHOLDS
-from lengthgen.empirical.modular_addition.outcomes import outcomes as modular_outcomes
-from lengthgen.empirical.modular_addition.profile import load_profile as modular_profile
-from lengthgen.empirical.modular_addition.run import ModularRun
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.runs.protocol import Protocol, load_protocol
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.text.profile import load_profile as text_profile
-from lengthgen.empirical.text.run import TextRun
-from lengthgen.empirical.training import sweep
+from lengthgen.empirical.experiment import sweep
+from lengthgen.empirical.experiment.metrics import Measurement
+from lengthgen.empirical.experiment.protocol import Protocol, load_protocol
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.modular_addition.conditions import load_profile as modular_profile
+from lengthgen.empirical.modular_addition.modular_run import ModularRun
+from lengthgen.empirical.modular_addition.modular_run import outcomes as modular_outcomes
+from lengthgen.empirical.text.corpus import load_profile as text_profile
+from lengthgen.empirical.text.text_run import TextRun
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, judge
 from lengthgen.empirical.trial.frozen import frozen_cells, stored_runs
 from lengthgen.empirical.verdict.frozen import load_frozen

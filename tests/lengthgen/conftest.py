@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from lengthgen.cli import main
-from lengthgen.empirical.training import sealed_sweep, sweep
+from lengthgen.empirical.experiment import sweep
 from lengthgen.proofs_checks import ledger
 from lengthgen.terminal import progress
 from tests.attack.watchdog import warm
@@ -73,7 +73,6 @@ def told_of_every_piece(monkeypatch):
 def trained_here(monkeypatch):
     """Have sweeps train in this process, for tests of what is then answered: a worker takes 4 s to start."""
     monkeypatch.setattr(sweep, "pool", pool_here)
-    monkeypatch.setattr(sealed_sweep, "pool", pool_here)
 
 
 @pytest.fixture

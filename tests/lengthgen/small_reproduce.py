@@ -13,9 +13,8 @@ from typing import Any
 
 from lengthgen import reproduce
 from lengthgen.cli import main
-from lengthgen.empirical.runs import protocol
-from lengthgen.empirical.runs.profile import Profile, load_profile
-from lengthgen.empirical.training import sweep
+from lengthgen.empirical.experiment import protocol, sweep
+from lengthgen.empirical.experiment.protocol import Profile, load_profile
 from lengthgen.proofs_checks import ledger, registry
 from lengthgen.questions import report
 from lengthgen.terminal import progress

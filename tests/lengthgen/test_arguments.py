@@ -129,7 +129,7 @@ OF_AUDITS = {
 COMPUTING = (
     "lengthgen.questions.complexity.src",
     "lengthgen.questions.figures._draw_all",
-    "lengthgen.empirical.training.train.train",
+    "lengthgen.empirical.experiment.train.train",
     "lengthgen.circuits.analysis.analyse",
     "lengthgen.questions.experiment.analyse",
     "lengthgen.questions.rounds.train_all",

@@ -6,8 +6,8 @@ from types import ModuleType
 
 import pytest
 
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training.train import train
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.train import train
 from lengthgen.questions.rounds import write_curves
 from tests.empirical.conftest import smoke_run
 

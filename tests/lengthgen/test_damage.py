@@ -15,7 +15,7 @@ import pytest
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.files import SEAL, write_sealed_json
-from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.paper_figs.declaration import catalogue
 from lengthgen.paper_figs.report.relations import Bounds, explore, pool_labels
 from lengthgen.paper_figs.sources import Sources
 from lengthgen.proofs_checks.report import as_json

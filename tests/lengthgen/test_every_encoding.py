@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lengthgen.circuits.encoding_spec import ENCODINGS, parse_encoding
-from lengthgen.empirical.runs.profile import load_profile
+from lengthgen.empirical.experiment.protocol import load_profile
 from lengthgen.paper_figs.style import look, looks
 from lengthgen.proofs_checks import registry
 from lengthgen.theory.encodings.catalogue import DuplicateEncoding, named, register

@@ -7,11 +7,11 @@ import pytest
 
 from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.search.wirings import Mode
+from lengthgen.empirical.experiment import cost
+from lengthgen.empirical.experiment.protocol import load_protocol
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.empirical.runs.profile import ProfileError
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.training import cost
 from lengthgen.infrastructure.errors import LengthgenError
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.questions import rounds
 from lengthgen.questions.experiment import (
     Experiment,

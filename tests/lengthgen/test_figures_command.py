@@ -11,9 +11,10 @@ import pytest
 from matplotlib.figure import Figure
 
 from lengthgen.circuits.search.sat import SolverFailed
-from lengthgen.empirical.runs.run import FORMAT_VERSION, one_run
-from lengthgen.paper_figs import style, task_labels
-from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.empirical.experiment.run import FORMAT_VERSION, one_run
+from lengthgen.paper_figs import style
+from lengthgen.paper_figs.declaration import catalogue
+from lengthgen.paper_figs.figures import label_matrices
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.sources import Sources
 from lengthgen.questions.figures import WidthName
@@ -170,7 +171,7 @@ def test_an_unreadable_figure_is_skipped_with_the_reason_and_not_tried_again(mad
     assert code == 0 and [*json.loads(out)["figures"]] == ["labels-made-up-copy"]
     assert "1 cannot be read in print (why: lengthgen figures NAME): labels-fig4-select-first" in err
     with monkeypatch.context() as patch:
-        patch.setattr(task_labels, "analyse", None)
+        patch.setattr(label_matrices, "analyse", None)
         code, out, err = run("figures", *options, "--json")
     assert (code, json.loads(out)["unchanged"]) == (0, [*some])
     code, out, err = run("figures", "labels-fig4-select-first", *options)
@@ -188,7 +189,7 @@ def test_a_solver_that_died_is_tried_again(made_up, run, monkeypatch, tmp_path):
         raise SolverFailed("the SAT solver gave no answer: signal 9 ended it, out of memory perhaps")
 
     with monkeypatch.context() as short:
-        short.setattr(task_labels, "analyse", dies)
+        short.setattr(label_matrices, "analyse", dies)
         code, out, err = run("figures", *options)
         assert (code, out) == (2, "") and "error: labels-made-up-copy: the SAT solver gave no answer" in err
     code, out, _ = run("figures", *options, "--json")
@@ -198,7 +199,7 @@ def test_a_solver_that_died_is_tried_again(made_up, run, monkeypatch, tmp_path):
 def test_computed_answers_are_kept_for_other_folders(made_up, run, tmp_path, monkeypatch):
     _, options = made_up
     assert run("figures", "table-tasks", *options)[0] == 0
-    monkeypatch.setattr("lengthgen.paper_figs.task_tables.tasks", None)
+    monkeypatch.setattr("lengthgen.paper_figs.figures.paper_tables.tasks", None)
     code, out, _ = run("figures", "table-tasks", *options, "--into", str(tmp_path / "other"), "--json")
     assert code == 0 and not json.loads(out)["unchanged"]
     assert {path.name for path in (tmp_path / "other").glob("table-*")} == {*json.loads(out)["figures"]["table-tasks"]}
@@ -224,7 +225,8 @@ def test_a_broken_run_is_named_and_the_rest_is_drawn(made_up, run):
 def test_a_run_of_another_format_version_is_not_taken(made_up, run, monkeypatch):
     _, options = made_up
     monkeypatch.setattr(
-        "lengthgen.empirical.runs.run.one_run", lambda *parts: replace(one_run(*parts), version=FORMAT_VERSION - 1)
+        "lengthgen.empirical.experiment.run.one_run",
+        lambda *parts: replace(one_run(*parts), version=FORMAT_VERSION - 1),
     )
     code, _, err = run("figures", "results-made-up", *options)
     assert code == 2 and "30 of the 30 runs" in err

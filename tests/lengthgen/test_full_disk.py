@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from lengthgen.empirical.training import cluster
+from lengthgen.empirical.experiment import cluster
 from lengthgen.infrastructure.files import FullDisk, locked, write_bytes
 from tests.pool_here import pool_here
 

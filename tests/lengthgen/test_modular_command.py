@@ -1,5 +1,6 @@
 """`lengthgen modular-addition`: predicted and observed by condition, and refusals before anything is computed."""
 
+from lengthgen.empirical.experiment.loop import TrainingError
 from lengthgen.empirical.modular_addition import classifiers
 from lengthgen.empirical.modular_addition.conditions import CONDITIONS
 from tests.lengthgen.refusal import refused
@@ -42,7 +43,7 @@ def test_a_condition_that_fails_is_named_and_the_others_stay(run, trained_here, 
 
     def fails_for_rope(self, seed):
         if self.condition.encoding == "rope":
-            raise classifiers.DivergedError("no such luck")
+            raise TrainingError("no such luck")
         return initial(self, seed)
 
     monkeypatch.setattr(classifiers.Classifiers, "_initial_model", fails_for_rope)

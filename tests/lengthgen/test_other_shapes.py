@@ -10,22 +10,22 @@ import pytest
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.court.trial import GUESS, guess_as_json
-from lengthgen.empirical.modular_addition.profile import load_profile as load_modular_profile
-from lengthgen.empirical.modular_addition.run import ModularRun
-from lengthgen.empirical.runs import unfinished
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.runs.sealed import SealedRun
-from lengthgen.empirical.text.profile import load_profile
-from lengthgen.empirical.text.run import TextRun
+from lengthgen.empirical.experiment.protocol import load_protocol
+from lengthgen.empirical.experiment.sealed import SealedRun
+from lengthgen.empirical.experiment.store import NOTE, RunStore, read_note
+from lengthgen.empirical.modular_addition.conditions import load_profile as load_modular_profile
+from lengthgen.empirical.modular_addition.modular_run import ModularRun
+from lengthgen.empirical.text.corpus import load_profile
+from lengthgen.empirical.text.text_run import TextRun
 from lengthgen.empirical.trial.frozen import frozen_protocol, read_predictions
 from lengthgen.empirical.verdict.judgement import judge
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import read_json, read_sealed_json, write_json, write_sealed_json
 from lengthgen.infrastructure.shapes import WrongShape
-from lengthgen.paper_figs import learned_labels
-from lengthgen.paper_figs.records import RECORDS, find_record
+from lengthgen.paper_figs.figures import learned_labels
 from lengthgen.paper_figs.report.relations import Bounds, explore, pool_labels
+from lengthgen.paper_figs.sources import RECORDS, find_record
 from lengthgen.paper_figs.stored import JUDGEMENT, exploration, read_circuits
 from lengthgen.proofs_checks import ledger
 from lengthgen.proofs_checks.formal import recorded
@@ -140,8 +140,9 @@ def whole_modular(out):
 
 def note(out):
     run = smoke_run()
-    unfinished.write_note(out / run.id, [run], 2)
-    return read_sealed_json(out / run.id / unfinished.NOTE)
+    store = RunStore(out)
+    store.note_progress([run], 2)
+    return read_sealed_json(store.state_path([run]).with_name(NOTE))
 
 
 def circuits(out):
@@ -179,7 +180,7 @@ STORED = {
         MODULAR_RUN.path(Path()).with_suffix(".predictions.json"), MODULAR_RUN.predictions,
         lambda path: MODULAR_RUN.predictions(path.parents[2]),
     ),
-    "note": (f"{smoke_run().id}/{unfinished.NOTE}", note, lambda path: unfinished.read_note(path.parent)),
+    "note": (f"{smoke_run().id}/{NOTE}", note, lambda path: read_note(path.parent)),
 }  # fmt: skip
 UNSEALED = {
     "gate": ("mine/gate.json", of_record(f"{VERDICT}/gate.json"),

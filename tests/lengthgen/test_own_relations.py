@@ -3,10 +3,10 @@
 import pytest
 
 from lengthgen.empirical.encodings.modules import MAX_LABELS, EncodingError
+from lengthgen.empirical.experiment.ensemble import Setup
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.sweep import SweepError, train_all
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training.sweep import SweepError, train_all, train_group
 from tests.empirical.conftest import smoke_run
 from tests.lengthgen.refusal import refused
 
@@ -116,11 +116,11 @@ def test_user_code_that_exits_ends_its_run_and_not_the_sweep(tmp_path, monkeypat
             raise SystemExit(0)
         trained.extend(group)
 
-    def engine(groups, root, backend, provenance):
-        for group in groups:
-            yield group, train_group(group, root, backend, {})
+    def engine(jobs, backend):
+        for job in jobs:
+            yield job, job.failure(backend)
 
-    monkeypatch.setattr("lengthgen.empirical.training.train.train", train)
+    monkeypatch.setattr("lengthgen.empirical.experiment.train.train", train)
     with pytest.raises(SweepError, match=f"{runs[1].id}: SystemExit: 0"):
         train_all(runs, RunStore(tmp_path), backend=CPU, provenance={}, engine=engine)
     assert {run.encoding for run in trained} == {"rpe", "ape"}

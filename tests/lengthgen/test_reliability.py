@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.empirical.runs.test_run import TASK
+from tests.empirical.experiment.test_run import TASK
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "reliability.md"

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.empirical.runs import protocol
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment import protocol
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.files import locked, read_sealed_json, write_json
 from tests.lengthgen.forked import forked
 from tests.lengthgen.small_reproduce import one_epoch, small_reproduce

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import pytest
 
+from lengthgen.empirical.experiment.metrics import to_parquet
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.train import train
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.empirical.runs.measurement import to_parquet
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training.train import train
 from lengthgen.empirical.trial.frozen import stored_runs
 from lengthgen.questions.experiment import TaskOptions, chosen
 from lengthgen.questions.rounds import run_conjecture
@@ -47,7 +47,7 @@ def trained(tmp_path_factory):
     options = TaskOptions(encodings="lbpe-sh", formats="unaligned", train=(1, 2), test=range(1, 5), seeds=1)
     experiment = chosen("select-first", options, profile="smoke", out=out)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lengthgen.empirical.training.sweep.pool", pool_here)
+        patch.setattr("lengthgen.empirical.experiment.sweep.pool", pool_here)
         run_conjecture(experiment, CPU)
     [[run]] = stored_runs(experiment.protocol, out).values()
     return out, run

@@ -11,18 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from lengthgen.circuits.formats import PAD
 from lengthgen.circuits.languages.regular import Automaton
 from lengthgen.circuits.tasks.spec import load
-from lengthgen.empirical.model.geometry import Geometry
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.data import TEST, Examples
 from lengthgen.empirical.verdict.frozen import FrozenCells, load_frozen
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
 from lengthgen.empirical.verdict.rerun import Decided
-from lengthgen.empirical.verdict.runs import RUNS, CellRun, load_runs, run_of
+from lengthgen.empirical.verdict.runs import RUNS, CellRun, load_runs
 from lengthgen.empirical.verdict.tables import read_rows, write_rows
 from lengthgen.infrastructure.files import read_json, write_json
 from lengthgen.questions import judging, verdict
@@ -214,125 +209,56 @@ def test_a_page_of_the_project_is_what_its_record_says(
     )
 
 
-@pytest.mark.usefixtures("runs_read_once")
-def test_the_record_counts_the_errors_of_distractors_as_its_script_does() -> None:
-    script = runpy.run_path(str(RECORD / "languages.py"))
-    assert {*script["rows"](), *script["reach_rows"]()} <= {
-        *(RECORD / "README.md").read_text(encoding="utf-8").splitlines()
-    }
-
-
-@pytest.mark.usefixtures("runs_read_once")
-@pytest.mark.parametrize("experiment", ["longer", "circuits"])
-def test_the_record_counts_runs_that_were_trained_again_as_its_script_does(experiment: str) -> None:
-    script = runpy.run_path(str(RECORD / "again.py"))
-    assert {*script["lines"](experiment)} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
-
-
-@pytest.mark.usefixtures("runs_read_once")
-def test_the_record_has_what_own_token_says_on_random_tasks() -> None:
-    """All stored answers are counted as the record says, and one task is asked again."""
-    script = runpy.run_path(str(RECORD / "own_token.py"))
-    stored = read_json(script["ANSWERS"])
-    assert {*script["rows"](stored)} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
-    cells = [cell for cell in script["refused"]() if cell.cell.name in stored]
-    task = next(cell.cell.task for cell in cells if stored[cell.cell.name] is None)
-    of_task = [cell for cell in cells if cell.cell.task == task]
-    assert script["asked"](of_task) == {cell.cell.name: stored[cell.cell.name] for cell in of_task}
-
-
-@pytest.mark.usefixtures("runs_read_once")
-def test_the_record_has_what_models_answer_where_arguments_are_swapped() -> None:
-    """All stored answers are counted as the record says, and they are about all cells that are meant."""
-    script = runpy.run_path(str(RECORD / "swapped.py"))
-    stored = script["stored"]()
-    assert {*script["lines"](stored)} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
-    assert [each.cell for each in stored] == sorted(cell.name for cell in script["cells"]())
-    assert script["at_the_swap"]() == (282, 288)
-
-
-@pytest.mark.usefixtures("runs_read_once")
-def test_models_are_asked_at_the_first_swapped_step() -> None:
-    """A cell that is trained again: nearly all its answers are the operator of its own token twice."""
-    script = runpy.run_path(str(RECORD / "swapped.py"))
-    cell = next(cell for cell in script["cells"]() if "local-swaps6" in cell.task and cell.format == "aligned")
-    (again,) = script["asked"]([cell])
-    (stored,) = (each for each in script["stored"]() if each.cell == cell.name)
-    assert again.samples == stored.samples > 50  # the samples are counter-based
-    assert again.right < 0.1 * again.samples and again.own_twice > 0.8 * again.samples
-
-
 @pytest.fixture(scope="module")
-def sink(runs_read_once: Any) -> dict[str, Any]:
-    """The script on padding; it reads all runs of the record once."""
-    return runpy.run_path(str(RECORD / "sink.py"))
-
-
-@pytest.mark.parametrize("experiment", ["changed", "wider", "off-by-one"])
-def test_the_record_has_what_padding_does_as_its_script_says(sink: dict[str, Any], experiment: str) -> None:
-    rows = read_rows(sink["stored_in"](experiment))
-    assert {*sink["LINES"][experiment](rows)} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
-    meant = {(cell.name, run.index) for cell, run in sink["recorded"]() if experiment != "wider" or run.index == 0}
-    assert {(row["cell"], row["index"]) for row in rows} == meant, "about all runs that are meant, and no others"
+def counts(runs_read_once: Any) -> dict[str, Any]:
+    """The script that counts the stored runs; it reads them once."""
+    return runpy.run_path(str(RECORD / "counts.py"))
 
 
 @pytest.mark.parametrize(
-    ("name", "pads", "symbols"),
+    "table",
     [
-        ("long", 1, 0),
-        ("long, PADs added", 17, 0),
-        ("long, symbols added", 1, 16),
-        ("short", 16, 0),
-        ("short, symbols added", 16, 16),
-        ("short, symbols in place of PADs", 0, 16),
-        ("short, PADs left out", 0, 0),
+        "kinds", "reach", "own token", "swapped", "trained longer", "today's circuits", "padding changed",
+        "padding wider", "padding off by one", "constant rate, random-languages", "constant rate, swapped-arguments",
     ],
-)
-def test_keys_that_no_step_needs_change_and_nothing_else(
-    sink: dict[str, Any], name: str, pads: int, symbols: int
-) -> None:
-    """A task whose step n + 1 reads the first of the two PADs after the operand: the other one is not needed."""
-    change = sink["CHANGES"][name]
-    cell = next(cell for cell, _ in sink["recorded"]() if "local-invariant" in cell.task)
-    setup = Setup.of(run_of(sink["REGISTERED"], cell, 0), "cpu")
-    data = setup.examples([change.scale], 20, split=TEST, seed=0)
-    pad = setup.task.alphabet.index(PAD)
-    unneeded = list(range(change.scale + 1, sink["LONG"] + 2))
-    labels, after = sink["changed"](setup.geometry, data, change, setup.analysis.circuit)
-
-    places = np.flatnonzero(~after.is_step[0])[change.scale + 1 : -1]
-    assert (after.tokens[:, places] == pad).sum(axis=1).tolist() == [pads] * 20 and len(places) == pads + symbols
-    assert (np.delete(after.tokens, places, axis=1) == np.delete(data.tokens, unneeded, axis=1)).all()
-
-    def of_steps(geometry: Geometry, examples: Examples) -> np.ndarray:
-        """Labels that the steps of a sample see: steps by keys."""
-        matrix = geometry.labels_of_scale(change.scale, torch.arange(examples.tokens.shape[1] - 1))
-        assert matrix is not None
-        return matrix[0].numpy()[examples.is_step[0][1:]]
-
-    before, now = of_steps(setup.geometry, data), of_steps(labels, after)
-    assert (np.delete(now, places, axis=1) == np.delete(before, unneeded, axis=1)).all()
-    assert not now[:, places].any() and before.any(), "label 0: no step needs them"
+)  # fmt: skip
+def test_the_record_has_the_lines_that_its_script_prints(counts: dict[str, Any], table: str) -> None:
+    lines = counts["TABLES"][table]()
+    assert lines and {*lines} <= {*(RECORD / "README.md").read_text(encoding="utf-8").splitlines()}
 
 
-def test_errors_that_add_up_are_told_from_more_errors_beyond_training() -> None:
-    script = runpy.run_path(str(RECORD / "constant_error.py"))
-    lines = (RECORD / "README.md").read_text(encoding="utf-8").splitlines()
-    for population in ("random-languages", "swapped-arguments"):
-        assert {*script["rows"](population)} <= {*lines}
+def test_own_token_still_says_of_a_random_task_what_is_stored(counts: dict[str, Any]) -> None:
+    stored = read_json(counts["LATER_ANSWERS"])
+    cells = [cell for cell in counts["refused"]() if cell.cell.name in stored]
+    task = next(cell.cell.task for cell in cells if stored[cell.cell.name] is None)
+    of_task = [cell for cell in cells if cell.cell.task == task]
+    assert counts["asked"](of_task) == {cell.cell.name: stored[cell.cell.name] for cell in of_task}
 
+
+def test_the_stored_answers_are_about_all_runs_that_are_meant_and_no_others(counts: dict[str, Any]) -> None:
+    swapped = [each["cell"] for each in read_json(RECORD / "swapped.json")]
+    assert swapped == sorted(cell.name for cell, _ in counts["swapped_runs"]())
+    assert counts["at_the_swap"]() == (282, 288)
+    for experiment in ("changed", "wider", "off-by-one"):
+        meant = {
+            (cell.name, run.index) for cell, run in counts["padded_runs"]() if experiment != "wider" or not run.index
+        }
+        assert {(row["cell"], row["index"]) for row in counts["padding_rows"](experiment)} == meant
+
+
+def test_errors_that_add_up_are_told_from_more_errors_beyond_training(counts: dict[str, Any]) -> None:
     registered = load_preregistration("random-languages")
     scales = np.array(registered.test_scales)
     constant = 0.995**scales
-    assert constant[0] > 0.95 > constant[-1] and script["p_value"](constant, registered) > 0.2
+    assert constant[0] > 0.95 > constant[-1] and counts["p_value"](constant, registered) > 0.2
     untested = np.where(scales > 14, np.nan, constant)
-    assert script["p_value"](untested, registered) > 0.2
+    assert counts["p_value"](untested, registered) > 0.2
     higher = np.where(scales > 5, 0.98**scales, constant)
-    assert script["p_value"](higher, registered) < 1e-6
+    assert counts["p_value"](higher, registered) < 1e-6
 
     random = np.random.default_rng(0)
     drawn = random.binomial(registered.testing.samples, 0.99**scales, (300, len(scales))) / registered.testing.samples
-    refused = sum(script["p_value"](shares, registered) <= 0.05 for shares in drawn)
+    refused = sum(counts["p_value"](shares, registered) <= 0.05 for shares in drawn)
     assert refused <= 30, "at a constant rate one in twenty"
 
 
@@ -376,14 +302,6 @@ def test_tasks_are_equal_up_to_names_and_not_otherwise(equal_tasks: dict[str, An
     ]
     first, second, third = map(equal_tasks["renamed_steps"], automata)
     assert first == second != third
-
-
-def test_a_sink_that_never_ends_takes_what_no_key_gets(sink: dict[str, Any]) -> None:
-    """Logits ln 2 and ln 5 beside the 0 of the sink; a third key is hidden."""
-    logits = torch.tensor([[[[2.0, 5.0, 0.0]]]]).log()
-    positions = torch.arange(3)
-    weights = sink["off_by_one"](None, logits, positions[-1:], positions)
-    assert weights.flatten().tolist() == pytest.approx([2 / 8, 5 / 8, 0])
 
 
 def test_the_page_says_who_is_better_and_why_nobody_is(small: Path) -> None:

@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.empirical.runs.profile import load_profile
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.protocol import load_profile
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.infrastructure.files import write_bytes
 from lengthgen.terminal import watching as watched
 from lengthgen.terminal.watching import watching

@@ -5,10 +5,10 @@ from dataclasses import fields
 from pathlib import Path
 
 from lengthgen.circuits.prediction_record import RULES, Prediction
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.runs.protocol import load_protocol
-from lengthgen.empirical.runs.run import Run, plan
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.metrics import Measurement
+from lengthgen.empirical.experiment.protocol import load_protocol
+from lengthgen.empirical.experiment.run import Run, plan
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria
 from lengthgen.empirical.trial.trial import as_json
 from lengthgen.infrastructure.files import write_sealed_json

@@ -8,8 +8,8 @@ from lengthgen.empirical.verdict.population import half_of
 from lengthgen.empirical.verdict.preregistration import load_preregistration
 from lengthgen.empirical.verdict.runs import RUNS
 from lengthgen.empirical.verdict.tables import write_rows
+from lengthgen.paper_figs.figures.verdict_rules import RANDOM_TASKS
 from lengthgen.paper_figs.sources import Sources
-from lengthgen.paper_figs.verdict_evidence import RANDOM_TASKS
 
 PREREGISTRATION = load_preregistration(RANDOM_TASKS)
 TASKS, LAST = 24, PREREGISTRATION.test[1]

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy.stats import beta, binomtest
 
 from lengthgen.circuits import encoding_spec as built_in
-from lengthgen.paper_figs import accuracy_by_scale, style
-from lengthgen.paper_figs.cells import CellScores, interval
+from lengthgen.paper_figs import style
+from lengthgen.paper_figs.figures import accuracy
 from lengthgen.paper_figs.saving import Drawing
+from lengthgen.paper_figs.seed_scores import CellScores, interval
 
 TRAIN = (1, 2, 3)
 THRESHOLD = 0.9
@@ -49,7 +50,7 @@ def figure(drawing: Drawing) -> Figure:
 def _drawing(
     cells: Sequence[CellScores], train: Sequence[int] = TRAIN, threshold: float = THRESHOLD, task: str = "synthetic"
 ) -> Drawing:
-    return accuracy_by_scale.drawing(cells, train=train, threshold=threshold, task=task, model=MODEL)
+    return accuracy.seeds_drawing(cells, train=train, threshold=threshold, task=task, model=MODEL)
 
 
 def _drawn(cells: Sequence[CellScores], train: Sequence[int] = TRAIN) -> Figure:

@@ -6,10 +6,9 @@ from types import ModuleType
 
 import pytest
 
-from lengthgen import paper_figs
-from lengthgen.empirical.runs.protocol import names as protocol_names
-from lengthgen.paper_figs.catalogue import catalogue, declared
-from lengthgen.paper_figs.declaration import Entry, each_protocol
+from lengthgen.empirical.experiment.protocol import names as protocol_names
+from lengthgen.paper_figs import declaration, figures
+from lengthgen.paper_figs.declaration import Entry, catalogue, declared, each_protocol
 from lengthgen.paper_figs.saving import Drawing, Printed
 from lengthgen.paper_figs.sources import Sources
 
@@ -67,8 +66,8 @@ def test_a_new_module_with_a_declaration_has_its_figures_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fresh = module("fresh", entry("new", 305), each_protocol("kind", "any", lambda *_, **__: DRAWING, place=505))
-    every = [*paper_figs.catalogue._modules(), fresh]
-    monkeypatch.setattr("lengthgen.paper_figs.catalogue._modules", lambda: every)
+    every = [*declaration._modules(), fresh]
+    monkeypatch.setattr("lengthgen.paper_figs.declaration._modules", lambda: every)
     names = [*catalogue(Sources(out=tmp_path, profile="smoke", width=7.0))]
     assert names[names.index("new") - 1] == "lrc-growth"
     assert names[names.index("kind-fig2") + 1] == "labels-fig2-copy"
@@ -78,7 +77,7 @@ def test_no_other_module_names_a_figure() -> None:
     """Check that no module but its own names a figure, so that a figure is one module and its test."""
     texts = {
         path.name: {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
-        for path in Path(paper_figs.__file__).parent.glob("*.py")
+        for path in Path(figures.__file__).parent.glob("*.py")
     }
     for name in NOT_OF_PROTOCOLS:
         declaring = [file for file, constants in texts.items() if name in constants]

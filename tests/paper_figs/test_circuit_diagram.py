@@ -18,7 +18,7 @@ from lengthgen.circuits.circuit import Circuit, CircuitError
 from lengthgen.circuits.reference import reference_circuit
 from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.tasks import load
-from lengthgen.paper_figs import circuit_diagram
+from lengthgen.paper_figs.figures import circuit_diagram
 from lengthgen.paper_figs.saving import Drawing, write
 from lengthgen.paper_figs.style import SMALLEST_TEXT
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from lengthgen.empirical.court.trial import freeze, judge
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import write_sealed_json
-from lengthgen.paper_figs.court import answer_kind, drawing, table
+from lengthgen.paper_figs.figures.theory_scores import answer_kind, drawing, table
 from lengthgen.paper_figs.saving import Printed
 from lengthgen.paper_figs.sources import COURT, Missing, Needs, Sources
 from tests.empirical.court.examples import cell, right, theory

@@ -18,7 +18,7 @@ from lengthgen.circuits.prediction_record import Counted, Prediction
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.paper_figs import forecast_panels
+from lengthgen.paper_figs.figures import forecast_panels
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.style import PAGE_WIDTH, SMALLEST_TEXT
 
@@ -32,7 +32,7 @@ Made = tuple[Analysis, Mapping[str, Prediction], Drawing]
 def made(task: Task, encodings: str, form: str = "aligned") -> Made:
     analysis = analyse(task, form, TEST[-1])
     predictions = forecasts(analysis, parse_encodings(encodings), TRAIN, TEST)
-    return analysis, predictions, forecast_panels.drawing(analysis, predictions, train=TRAIN, test=TEST)
+    return analysis, predictions, forecast_panels.panels_drawing(analysis, predictions, train=TRAIN, test=TEST)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def parity() -> Made:
     assert forecast
     recorded = replace(forecast, recorded=Counted(runs=4, generalize=3))
     predictions = {**predictions, "ipe": replace(predictions["ipe"], forecast=recorded)}
-    return analysis, predictions, forecast_panels.drawing(analysis, predictions, train=TRAIN, test=TEST)
+    return analysis, predictions, forecast_panels.panels_drawing(analysis, predictions, train=TRAIN, test=TEST)
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +156,7 @@ def test_more_encodings_than_fit_are_refused(parity: Made) -> None:
     analysis, predictions, _ = parity
     many = {str(at): predictions["ape"] for at in range(forecast_panels.ROWS + 1)}
     with pytest.raises(LengthgenError, match="10 encodings are more than the 9 that fit a picture: name fewer"):
-        forecast_panels.drawing(analysis, many, train=TRAIN, test=TEST)
+        forecast_panels.panels_drawing(analysis, many, train=TRAIN, test=TEST)
 
 
 def test_files_of_the_picture_have_the_name_of_the_task(parity: Made, tmp_path: Path) -> None:

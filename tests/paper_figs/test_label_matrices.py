@@ -14,8 +14,8 @@ from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding, relation_of
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
-from lengthgen.paper_figs import label_matrices
-from lengthgen.paper_figs.instance import Instance
+from lengthgen.paper_figs.figures import label_matrices
+from lengthgen.paper_figs.figures.instance import Instance
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.style import SMALLEST_TEXT
 from lengthgen.theory.relation import NO_LABEL

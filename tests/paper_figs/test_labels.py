@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lengthgen.paper_figs import task_labels
-from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.paper_figs.declaration import catalogue
+from lengthgen.paper_figs.figures import label_matrices
 from lengthgen.paper_figs.saving import Drawing, Undrawable
 from lengthgen.paper_figs.sources import Sources
 from tests.paper_figs.made_up import protocol_file
@@ -72,7 +72,7 @@ def test_the_reason_why_none_is_drawn_is_given(tmp_path: Path, task: str, encodi
 
 
 def test_a_circuit_that_takes_too_many_steps_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(task_labels, "STEPS", 1)
+    monkeypatch.setattr(label_matrices, "STEPS", 1)
     with pytest.raises(Undrawable, match=r"aligned: .* no circuit of mode 'free' found: the limit of 1 steps"):
         drawing(tmp_path, CELL.format('["parity"]', "aligned", '["rpe"]'), task="parity")
 
@@ -89,7 +89,7 @@ def test_the_speed_of_the_machine_does_not_decide_what_is_drawn(
 def test_a_task_too_long_for_print_is_reported_before_its_circuit_is_searched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(task_labels, "analyse", None)
+    monkeypatch.setattr(label_matrices, "analyse", None)
     with pytest.raises(Undrawable, match="aligned: scale 2 has 16 positions, and 11 can be read in print"):
         drawing(tmp_path, CELL.format('["addition"]', "aligned", '["rpe"]'), task="addition")
 
@@ -97,7 +97,7 @@ def test_a_task_too_long_for_print_is_reported_before_its_circuit_is_searched(
 def test_steps_that_read_more_tokens_than_can_be_told_apart_are_not_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lengthgen.paper_figs.label_matrices.MOST_SLOTS", 1)
+    monkeypatch.setattr("lengthgen.paper_figs.figures.label_matrices.MOST_SLOTS", 1)
     with pytest.raises(Undrawable, match="its steps read up to 2 tokens, and 1 can be told apart"):
         drawing(tmp_path, CELL.format('["parity"]', "unaligned", '["rpe"]'), task="parity")
 

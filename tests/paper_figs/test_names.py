@@ -10,9 +10,9 @@ from hypothesis import given
 from lengthgen.circuits.analysis import analyse
 from lengthgen.circuits.circuit import Circuit
 from lengthgen.circuits.tasks import load
-from lengthgen.empirical.runs.profile import ProfileError
-from lengthgen.paper_figs import circuit_diagram
-from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.infrastructure.settings import ProfileError
+from lengthgen.paper_figs.declaration import catalogue
+from lengthgen.paper_figs.figures import circuit_diagram
 from lengthgen.paper_figs.names import LONGEST, file_name
 from lengthgen.paper_figs.saving import Drawing, Printed, write
 from lengthgen.paper_figs.sources import Sources

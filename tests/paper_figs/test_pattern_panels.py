@@ -20,7 +20,8 @@ from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.paper_figs import pattern_panels, saving, style
+from lengthgen.paper_figs import saving, style
+from lengthgen.paper_figs.figures import pattern_panels
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.theory.learning.pola import learned_matrix
 from lengthgen.theory.pattern import Pattern, from_array, from_formula

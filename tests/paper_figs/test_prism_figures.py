@@ -7,7 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lengthgen.paper_figs import prism_gates, prism_histograms, prism_runs, prism_sharpening
+from lengthgen.paper_figs.figures import prism_positions
 from lengthgen.paper_figs.sources import Sources
 from tests.paper_figs.made_up import protocol_file
 from tests.paper_figs.test_run_figures import on_the_page, panel
@@ -35,7 +35,7 @@ TOKENS, TRAINED = 9, 5
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sources, str]:
     pytest.importorskip("torch")
-    from lengthgen.empirical.training.train import train
+    from lengthgen.empirical.experiment.train import train
 
     folder = tmp_path_factory.mktemp("positions")
     given, name = Sources(out=folder, profile="smoke", width=7.0), str(protocol_file(folder, TEXT))
@@ -50,15 +50,15 @@ def computed(given: Sources, run, scale: int):
     from safetensors.torch import load
 
     from lengthgen.empirical.encodings.prism import PRISM, sequence_starts
-    from lengthgen.empirical.model.setup import Setup
-    from lengthgen.empirical.runs.data import TEST
+    from lengthgen.empirical.experiment.ensemble import Setup
+    from lengthgen.empirical.experiment.samples import TEST
 
     numbers = {key: value.squeeze(0) for key, value in load(given.store.checkpoint(run)).items()}
     encoding = PRISM(width=run.model.width, positions=11, sharpening="none" if "none" in run.encoding else "learned")
     encoding.load_state_dict(
         {key.removeprefix("encoding."): value for key, value in numbers.items() if key.startswith("encoding.")}
     )
-    tokens = Setup.of(run, "cpu").examples([scale], prism_runs.SAMPLES, split=TEST, seed=0).tokens[:, :-1]
+    tokens = Setup.of(run, "cpu").examples([scale], prism_positions.SAMPLES, split=TEST, seed=0).tokens[:, :-1]
     starts = sequence_starts(torch.arange(tokens.shape[1]))
     with torch.inference_mode():
         gates = encoding.gates(numbers["tokens.weight"][torch.from_numpy(tokens.astype(np.int64))], starts)
@@ -76,8 +76,8 @@ def line(axes: Axes, gid: str) -> list[list[float]]:
 @pytest.mark.parametrize("sharpening", ["learned", "none"])
 def test_positions_are_those_of_the_checkpoint(trained: tuple[Sources, str], sharpening: str) -> None:
     given, name = trained
-    run = prism_runs.runs_by_sharpening(given, name)["copy"][sharpening][1]
-    read = prism_runs.read_positions(run, given.store, 4)
+    run = prism_positions.runs_by_sharpening(given, name)["copy"][sharpening][1]
+    read = prism_positions.read_positions(run, given.store, 4)
     gates, histograms = computed(given, run, 4)
     np.testing.assert_allclose(read.histograms, histograms[0], atol=1e-6)
     for own, expected in ((read.gate_entropy, gates), (read.histogram_entropy, histograms)):
@@ -89,21 +89,21 @@ def test_positions_are_those_of_the_checkpoint(trained: tuple[Sources, str], sha
 
 def test_entropy_is_in_bits() -> None:
     masses = np.array([[0.25] * 4, [0.5, 0.5, 0, 0], [0, 1, 0, 0]])
-    assert prism_runs.entropies(masses).tolist() == [2, 1, 0]
+    assert prism_positions.entropies(masses).tolist() == [2, 1, 0]
 
 
 def test_the_tokens_that_training_showed(trained: tuple[Sources, str]) -> None:
-    assert prism_runs.trained_tokens(*trained) == {"copy": TRAINED}
+    assert prism_positions.trained_tokens(*trained) == {"copy": TRAINED}
 
 
 def test_histograms_are_drawn_with_the_trained_range_framed(trained: tuple[Sources, str]) -> None:
     given, name = trained
-    drawing = prism_histograms._first_runs(given, protocol=name)
+    drawing = prism_positions._first_runs(given, protocol=name)
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     for sharpening, gid in (("learned", "sharpened"), ("none", "without sharpening")):
-        run = prism_runs.runs_by_sharpening(given, name)["copy"][sharpening][0]
-        histograms = prism_runs.read_positions(run, given.store, 4).histograms
+        run = prism_positions.runs_by_sharpening(given, name)["copy"][sharpening][0]
+        histograms = prism_positions.read_positions(run, given.store, 4).histograms
         axes = panel(drawing.shown, f"histograms:copy:{gid}")
         [mesh] = [artist for artist in axes.collections if artist.get_gid() == "masses"]
         shown = mesh.get_array()
@@ -120,18 +120,18 @@ def test_histograms_are_drawn_with_the_trained_range_framed(trained: tuple[Sourc
 
 def test_gate_entropy_is_drawn_by_token_and_by_kind(trained: tuple[Sources, str]) -> None:
     given, name = trained
-    drawing = prism_gates._sharpened_runs(given, protocol=name)
+    drawing = prism_positions._sharpened_runs(given, protocol=name)
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
-    runs = prism_runs.runs_by_sharpening(given, name)["copy"]["learned"]
-    beyond, within = ([prism_runs.read_positions(run, given.store, scale) for run in runs] for scale in (4, 2))
+    runs = prism_positions.runs_by_sharpening(given, name)["copy"]["learned"]
+    beyond, within = ([prism_positions.read_positions(run, given.store, scale) for run in runs] for scale in (4, 2))
     by_token, by_kind = panel(drawing.shown, "tokens:copy"), panel(drawing.shown, "kinds:copy")
     assert line(by_token, "run") == [list(read.gate_entropy) for read in beyond]
     means = np.mean([read.gate_entropy for read in beyond], axis=0)
-    assert [line(by_token, kind)[0] for kind in prism_runs.KINDS] == [
+    assert [line(by_token, kind)[0] for kind in prism_positions.KINDS] == [
         means[:4].tolist(), means[4:5].tolist(), means[5:].tolist(),
     ]  # fmt: skip
-    for kind in prism_runs.KINDS:
+    for kind in prism_positions.KINDS:
         for place, read in enumerate((within, beyond)):
             assert line(by_kind, f"{kind}:{place}") == [[positions.entropy_of(kind) for positions in read]]
     assert len(drawing.rows) == len(runs) * (TOKENS + TRAINED)
@@ -139,15 +139,15 @@ def test_gate_entropy_is_drawn_by_token_and_by_kind(trained: tuple[Sources, str]
 
 def test_both_ways_of_sharpening_are_drawn(trained: tuple[Sources, str]) -> None:
     given, name = trained
-    drawing = prism_sharpening._both_arms(given, protocol=name)
+    drawing = prism_positions._both_arms(given, protocol=name)
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     above, below = panel(drawing.shown, "exact match:copy"), panel(drawing.shown, "entropy:copy")
-    for arm, runs in prism_runs.runs_by_sharpening(given, name)["copy"].items():
+    for arm, runs in prism_positions.runs_by_sharpening(given, name)["copy"].items():
         scores = [given.store.final_exact_match(run) for run in runs]
         assert line(above, f"run:{arm}") == [[score[scale] for scale in range(1, 5)] for score in scores]
         assert line(above, f"middle:{arm}") == [[median(score[n] for score in scores) for n in range(1, 5)]]
-        read = [prism_runs.read_positions(run, given.store, 4).histogram_entropy for run in runs]
+        read = [prism_positions.read_positions(run, given.store, 4).histogram_entropy for run in runs]
         assert line(below, f"run:{arm}") == [list(values) for values in read]
         assert line(below, f"middle:{arm}") == [np.mean(read, axis=0).tolist()]
     assert {row["measure"] for row in drawing.rows} == {"exact match", "entropy, bits"}

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from lengthgen.empirical.runs.protocol import names as protocol_names
+from lengthgen.empirical.experiment.protocol import names as protocol_names
 from lengthgen.infrastructure.files import write_json
-from lengthgen.paper_figs.catalogue import catalogue
-from lengthgen.paper_figs.records import RECORDS
-from lengthgen.paper_figs.sources import Missing, Needs, Sources
+from lengthgen.paper_figs.declaration import catalogue
+from lengthgen.paper_figs.sources import RECORDS, Missing, Needs, Sources
 from lengthgen.paper_figs.style import TALLEST, WIDTHS
 from lengthgen.questions.figures import draw_catalogue, figure
 from tests.paper_figs.made_up import PROTOCOL, fill, protocol_file, sources

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from lengthgen.paper_figs import recovery_lattice
+from lengthgen.paper_figs.figures import ledger_matrix
 from lengthgen.paper_figs.saving import _image_bytes
 from lengthgen.paper_figs.style import WIDTHS
 from lengthgen.proofs_checks import registry
@@ -16,7 +16,7 @@ from tests.paper_figs.test_run_figures import on_the_page
 
 @pytest.fixture(scope="module", params=sorted({*WIDTHS.values()}))
 def figure(request):
-    shown = recovery_lattice.drawing(lattice(), width=request.param).shown
+    shown = ledger_matrix.recovery_drawing(lattice(), width=request.param).shown
     assert shown.get_figwidth() <= request.param + 0.001
     return shown
 
@@ -60,12 +60,12 @@ def test_names_and_legend_lie_on_the_page_and_apart(figure):
 
 def test_the_data_behind_it_are_the_edges(tmp_path):
     graph = lattice()
-    recovery_lattice.write(graph, tmp_path)
+    ledger_matrix.write_recoveries(graph, tmp_path)
     with (tmp_path / "recovery-lattice.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == graph.number_of_edges()
     assert {(row["contains"], row["contained"], row["kind"]) for row in rows} == {
         (by, of, kind) for by, of, kind in graph.edges(data="kind")
     }
-    again = _image_bytes(recovery_lattice.drawing(graph, width=WIDTHS["column"]).shown, "svg")
+    again = _image_bytes(ledger_matrix.recovery_drawing(graph, width=WIDTHS["column"]).shown, "svg")
     assert again == (tmp_path / "recovery-lattice.svg").read_bytes()

@@ -13,24 +13,12 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from lengthgen.empirical.experiment.outcome import Checkpoint
-from lengthgen.empirical.runs.run import Run
-from lengthgen.paper_figs import (
-    accuracy_grid,
-    alignment,
-    breaking_scales,
-    disagreements,
-    prediction_matrix,
-    run_tables,
-    saving,
-    small_panels,
-    style,
-    success_shares,
-    task_labels,
-    trial_cells,
-)
-from lengthgen.paper_figs.catalogue import catalogue
-from lengthgen.paper_figs.cells import CellScores, interval
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.paper_figs import panels, saving, style, trial_cells
+from lengthgen.paper_figs.declaration import catalogue
+from lengthgen.paper_figs.figures import accuracy, alignment, label_matrices, paper_tables, trial_figures
 from lengthgen.paper_figs.saving import Undrawable
+from lengthgen.paper_figs.seed_scores import CellScores, interval
 from lengthgen.paper_figs.sources import Missing, Needs, Sources
 from lengthgen.paper_figs.stored_trial import StoredTrial
 from tests.paper_figs.made_up import EPOCHS, PROTOCOL, fill, score, seen, sources
@@ -80,7 +68,7 @@ def test_a_curve_is_the_median_of_the_runs_at_the_checkpoint_that_is_named(
     made_up: tuple[Sources, str], checkpoint: Checkpoint
 ) -> None:
     given, name = made_up
-    drawing = accuracy_grid.accuracy(given, protocol=name, checkpoint=checkpoint)
+    drawing = accuracy.accuracy(given, protocol=name, checkpoint=checkpoint)
     assert isinstance(drawing.shown, Figure)
     for condition, runs in given.runs_of_size(name).items():
         axes = panel(drawing.shown, f"accuracy:{condition.task.title}:aligned")
@@ -112,12 +100,12 @@ def test_a_curve_is_the_median_of_the_runs_at_the_checkpoint_that_is_named(
     ("count", "width", "shape"), [(1, 7, (1, 1)), (3, 7, (1, 3)), (4, 7, (2, 2)), (7, 7, (3, 3)), (3, 1, (3, 1))]
 )
 def test_panels_fill_as_few_lines_as_the_width_allows(count: int, width: float, shape: tuple[int, int]) -> None:
-    assert small_panels.shape(count, width=width, narrowest=2) == shape
+    assert panels.shape(count, width=width, narrowest=2) == shape
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 8, 11])
 def test_the_interval_of_a_median_has_the_level_that_is_said(count: int) -> None:
-    place, level = accuracy_grid.rank(count)
+    place, level = accuracy.rank(count)
     # Each value is below or above the true median with probability one half: all 2^m cases are looked at.
     holds = [place <= sum(below) <= count - place for below in product((0, 1), repeat=count)]
     assert level == pytest.approx(sum(holds) / len(holds))
@@ -125,7 +113,7 @@ def test_the_interval_of_a_median_has_the_level_that_is_said(count: int) -> None
     wider = [place + 1 <= sum(below) <= count - place - 1 for below in product((0, 1), repeat=count)]
     assert sum(wider) / len(wider) < 0.9
     ordered = [value / 100 for value in range(count)]
-    assert accuracy_grid.median_interval(ordered[::-1]) == (ordered[place - 1], ordered[count - place])
+    assert accuracy.median_interval(ordered[::-1]) == (ordered[place - 1], ordered[count - place])
 
 
 @pytest.mark.parametrize("width", sorted({*style.WIDTHS.values()})[::3])
@@ -133,10 +121,10 @@ def test_figures_of_runs_fit_every_width(made_up: tuple[Sources, str], width: fl
     given, name = made_up
     trial, protocol = given.trial(name), given.protocol(name)
     shown = [
-        accuracy_grid.accuracy(Sources(out=given.out, profile="smoke", width=width), protocol=name),
-        prediction_matrix.drawing(trial, protocol, width),
-        success_shares.drawing(trial, protocol, width),
-        breaking_scales.drawing(trial, protocol, width),
+        accuracy.accuracy(Sources(out=given.out, profile="smoke", width=width), protocol=name),
+        trial_figures.predicted_drawing(trial, protocol, width),
+        trial_figures.success_drawing(trial, protocol, width),
+        trial_figures.breaking_drawing(trial, protocol, width),
         alignment.drawing(given.cells(name), scales=(2, 4), train=(1, 2), width=width, model="any"),
     ]
     for drawing in shown:
@@ -168,7 +156,7 @@ def test_alignment_shows_every_run(made_up: tuple[Sources, str]) -> None:
 def test_halves_of_a_cell_are_the_prediction_and_the_runs(made_up: tuple[Sources, str]) -> None:
     given, name = made_up
     trial = given.trial(name)
-    drawing = prediction_matrix.drawing(trial, given.protocol(name), 7.0)
+    drawing = trial_figures.predicted_drawing(trial, given.protocol(name), 7.0)
     assert isinstance(drawing.shown, Figure)
     [axes] = drawing.shown.axes
     grounds = {patch.get_gid(): patch.get_facecolor() for patch in axes.patches}
@@ -196,7 +184,7 @@ def test_halves_of_a_cell_are_the_prediction_and_the_runs(made_up: tuple[Sources
 
 def test_shares_of_runs_have_exact_intervals(made_up: tuple[Sources, str]) -> None:
     given, name = made_up
-    drawing = success_shares.drawing(given.trial(name), given.protocol(name), 7.0)
+    drawing = trial_figures.success_drawing(given.trial(name), given.protocol(name), 7.0)
     assert isinstance(drawing.shown, Figure)
     for encoding, solving in (("ipe", 5), ("ape", 0)):
         for what, count in (("fit", 5), ("generalizes_given_fit", solving), ("generalizes", solving)):
@@ -210,12 +198,12 @@ def test_shares_of_runs_have_exact_intervals(made_up: tuple[Sources, str]) -> No
 
 def test_dash_and_mark_are_where_cells_were_to_break_and_do(made_up: tuple[Sources, str]) -> None:
     given, name = made_up
-    drawing = breaking_scales.drawing(given.trial(name), given.protocol(name), 7.0)
+    drawing = trial_figures.breaking_drawing(given.trial(name), given.protocol(name), 7.0)
     assert isinstance(drawing.shown, Figure)
     [axes] = drawing.shown.axes
     never = dict(zip([text.get_text() for text in axes.get_xticklabels()], axes.get_xticks(), strict=True))["never"]
     assert never == 8
-    long = breaking_scales._draw(given.trial(name)["cells"], train=(1, 2), last=50, width=7.0)
+    long = trial_figures._draw_breaking(given.trial(name)["cells"], train=(1, 2), last=50, width=7.0)
     assert long.axes[0].get_xticks()[-1] == 56, "an eighth beyond the others"
     for encoding, predicted, observed in (("ipe", never, never), ("rpe", never, 3), ("ape", 3, 3)):
         gid = f"parity:aligned:{encoding}"
@@ -235,7 +223,7 @@ def test_the_numbers_of_a_breaking_scale_are_those_of_its_line(made_up: tuple[So
     for outcome, failure in zip(cell["outcomes"], (3, 4, None, None), strict=True):
         outcome["first_failure"] = failure
     cell["breaking"] |= {"observed": 5.0, "range": [3, 4]}
-    drawing = breaking_scales.drawing(trial, given.protocol(name), 7.0)
+    drawing = trial_figures.breaking_drawing(trial, given.protocol(name), 7.0)
     assert isinstance(drawing.shown, Figure)
     gid = "parity:aligned:rpe"
     [line] = [line for line in drawing.shown.axes[0].collections if line.get_gid() == f"range:{gid}"]
@@ -251,7 +239,7 @@ def test_the_first_and_the_last_scale_are_marked_and_no_marks_touch(
     made_up: tuple[Sources, str], width: float, last: int
 ) -> None:
     given, name = made_up
-    figure = breaking_scales._draw(given.trial(name)["cells"], train=(1, 2), last=last, width=width)
+    figure = trial_figures._draw_breaking(given.trial(name)["cells"], train=(1, 2), last=last, width=width)
     labels = figure.axes[0].get_xticklabels()
     assert [labels[0].get_text(), *(label.get_text() for label in labels[-2:])] == ["1", str(last), "never"]
     for left, right in pairwise(labels):
@@ -260,7 +248,7 @@ def test_the_first_and_the_last_scale_are_marked_and_no_marks_touch(
 
 def test_disagreements_are_those_of_the_trial(made_up: tuple[Sources, str]) -> None:
     given, name = made_up
-    drawing = disagreements.drawing(given.trial(name), "made-up")
+    drawing = trial_figures.disagreements_drawing(given.trial(name), "made-up")
     assert isinstance(drawing.shown, saving.Printed)
     assert [(row["task"], row["encoding"], row["generalize"], row["fit"]) for row in drawing.rows] == [
         ("copy", "rpe", 0, 5),
@@ -269,13 +257,13 @@ def test_disagreements_are_those_of_the_trial(made_up: tuple[Sources, str]) -> N
     assert [line[:6] for line in drawing.shown.lines] == [
         (task, "aligned", "RPE", "yes", "yes", "0/5") for task in ("copy", "parity")
     ]
-    nothing = disagreements.drawing({"cells": [], "main": given.trial(name)["main"]}, "made-up")
+    nothing = trial_figures.disagreements_drawing({"cells": [], "main": given.trial(name)["main"]}, "made-up")
     assert "0 of 0" in nothing.caption and [*nothing.rows] == [{"task": "none"}]
 
 
 def test_tables_of_runs_hold_what_the_store_holds(made_up: tuple[Sources, str]) -> None:
     given, name = made_up
-    for row in run_tables.results(given, protocol=name).rows:
+    for row in paper_tables.results(given, protocol=name).rows:
         solving = 5 if row["encoding"] == "IPE" else 0
         assert (row["fit"], row["generalize"], row["runs"]) == (5, solving, 5)
         assert (row["low"], row["high"]) == interval(solving, 5)
@@ -286,7 +274,7 @@ def test_tables_of_runs_hold_what_the_store_holds(made_up: tuple[Sources, str]) 
         ]
         last = [score(run, EPOCHS[-1], 6) for run in runs]
         assert (row["median at 6"], row["least at 6"], row["greatest at 6"]) == (median(last), min(last), max(last))
-    for row in run_tables.coverage(given, protocol=name).rows:
+    for row in paper_tables.coverage(given, protocol=name).rows:
         runs = [run for at, same in given.runs_of_size(name).items() if at.task.title == row["task"] for run in same]
         assert row["runs"] == len(runs) == 15
         shares = {n: [seen(run, EPOCHS[-1], n) for run in runs] for n in SCALES}
@@ -295,7 +283,7 @@ def test_tables_of_runs_hold_what_the_store_holds(made_up: tuple[Sources, str]) 
         assert row["least"] == min(shares[6])
         assert row["beyond training"] == pytest.approx(fmean(share for n in range(3, 7) for share in shares[n]))
     protocol = given.protocol(name)
-    settings = {row["setting"]: row["made-up"] for row in run_tables.hyperparameters([protocol]).rows}
+    settings = {row["setting"]: row["made-up"] for row in paper_tables.hyperparameters([protocol]).rows}
     training = protocol.profile.training
     assert settings["learning rate"] == f"{training.learning_rate:g}" and settings["epochs"] == str(training.epochs)
     assert settings["training scales"] == "1-2" and settings["seeds"] == "5"
@@ -313,7 +301,7 @@ def test_printed_lines_of_results_are_what_runs_did_at_their_last_checkpoint(tmp
         return round(1 - (scale + run.seed) / 900 if solved else (run.seed + epoch) / (2 * scale + 9), 6)
 
     given, name = sources(tmp_path, FEW, scores=mixed)
-    shown = run_tables.results(given, protocol=name).shown
+    shown = paper_tables.results(given, protocol=name).shown
     assert isinstance(shown, saving.Printed)
     assert [*shown.headings] == ["task", "format", "encoding", "fit", "generalize", "95%", "median at n = 6", "range"]
     expected = []
@@ -330,7 +318,7 @@ def test_printed_lines_of_results_are_what_runs_did_at_their_last_checkpoint(tmp
 
 def test_printed_lines_of_coverage_are_its_rows(made_up: tuple[Sources, str]) -> None:
     given, name = made_up
-    drawing = run_tables.coverage(given, protocol=name)
+    drawing = paper_tables.coverage(given, protocol=name)
     assert isinstance(drawing.shown, saving.Printed)
     numbers = ["n = 2", "n = 3", "n = 4", "n = 5", "n = 6", "beyond training", "least"]
     assert [*drawing.shown.headings] == ["task", "format", "runs", *numbers]
@@ -371,8 +359,8 @@ def test_missing_runs_are_counted_and_named_with_their_command(tmp_path: Path) -
 def test_labels_of_a_learned_relation_are_those_of_largest_weight(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     from lengthgen.empirical.encodings.relations import LBPE
-    from lengthgen.empirical.training.train import train
-    from lengthgen.paper_figs import learned_labels
+    from lengthgen.empirical.experiment.train import train
+    from lengthgen.paper_figs.figures import learned_labels
     from tests.paper_figs.made_up import protocol_file
 
     text = """
@@ -449,7 +437,7 @@ training.epochs = 1
     ],
 )  # fmt: skip
 def test_a_caption_claims_no_more_of_a_median_than_its_runs_show(counts: list[int], sentence: str) -> None:
-    assert sentence in accuracy_grid.median_text("curve", counts)
+    assert sentence in accuracy.median_text("curve", counts)
 
 
 NONSENSE = re.compile(r"\b1 (runs|seeds|cells|claims)\b|\b0\.0%|\b[Oo]f 0 |\b0 of 0\b")
@@ -490,7 +478,7 @@ def test_only_the_long_words_of_narrow_cells_are_left_out(step: float, observed:
         "task": "copy", "format": "aligned", "encoding": "ipe", "predicted": True, "observed": None,
         "fit": {"successes": 0, "trials": 5}, "generalizes_given_fit": {"successes": 0, "trials": 0},
     }  # fmt: skip
-    prediction_matrix._draw_cell(axes, cell, 0, 0, step, "coverage")
+    trial_figures._draw_cell(axes, cell, 0, 0, step, "coverage")
     assert [text.get_text() for text in axes.texts] == ["yes", observed]
 
 
@@ -504,7 +492,7 @@ def test_a_figure_of_a_trial_gets_the_trial_and_its_protocol(made_up: tuple[Sour
 
 def test_files_of_the_user_are_named_in_order() -> None:
     specs = [f"folder/{letter}.py:name" for letter in "hbdgacfe"]
-    assert [path.name for path in task_labels._user_files([*specs, "parity"])] == [
+    assert [path.name for path in label_matrices._user_files([*specs, "parity"])] == [
         f"{letter}.py" for letter in "abcdefgh"
     ]
 
@@ -517,7 +505,7 @@ def test_a_grey_half_is_explained_for_few_fitting_runs(made_up: tuple[Sources, s
         cell[share] |= {"successes": 2}
     cell["generalizes_given_fit"] |= {"trials": 2}
     cell["observed"] = None  # two fitting runs, both of which generalize, are a majority, and too few
-    figure = prediction_matrix.drawing(trial, given.protocol(name), 7.0).shown
+    figure = trial_figures.predicted_drawing(trial, given.protocol(name), 7.0).shown
     assert isinstance(figure, Figure)
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert "no prediction, under 3 fitting runs, or a tie" in labels
@@ -531,7 +519,9 @@ def _long_names(count: int) -> dict[str, list[CellScores]]:
 
 @pytest.mark.parametrize("width", sorted({*style.WIDTHS.values()}))
 def test_titles_of_panels_neither_touch_nor_leave_the_page(width: float) -> None:
-    drawing = accuracy_grid.drawing(_long_names(6), train=(1,), threshold=0.95, width=width, checkpoint="", model="")
+    drawing = accuracy.accuracy_drawing(
+        _long_names(6), train=(1,), threshold=0.95, width=width, checkpoint="", model=""
+    )
     assert isinstance(drawing.shown, Figure)
     figure = drawing.shown
     on_the_page(figure)
@@ -541,16 +531,16 @@ def test_titles_of_panels_neither_touch_nor_leave_the_page(width: float) -> None
 
 def test_more_panels_than_a_page_holds_are_refused() -> None:
     settings = {"train": (1,), "threshold": 0.95, "width": 7.0, "checkpoint": "", "model": ""}
-    assert accuracy_grid.drawing(_long_names(24), **settings).rows
+    assert accuracy.accuracy_drawing(_long_names(24), **settings).rows
     with pytest.raises(Undrawable, match="25 panels do not fit a page: choose some of them with --trial, and --task"):
-        accuracy_grid.drawing(_long_names(25), **settings)
+        accuracy.accuracy_drawing(_long_names(25), **settings)
 
 
 @pytest.mark.parametrize(("count", "says"), [(5, False), (6, True)])
 def test_the_caption_says_where_bars_are_left_out(count: int, says: bool) -> None:
     names = ("ipe", "rpe", "ape", "nope", "rope", "t5")[:count]
     cells = [CellScores(format="aligned", encoding=name, exact_match={1: (1.0,), 2: (0.5,)}) for name in names]
-    caption = accuracy_grid.drawing(
+    caption = accuracy.accuracy_drawing(
         {"copy": cells}, train=(1,), threshold=0.95, width=7.0, checkpoint="", model=""
     ).caption
     assert ("; in panels of more than 5 curves only marks have bars. Training" in caption) == says
@@ -560,7 +550,7 @@ def test_the_caption_says_where_bars_are_left_out(count: int, says: bool) -> Non
 def test_a_long_name_of_a_task_covers_no_encoding_and_no_line(made_up: tuple[Sources, str], width: float) -> None:
     given, name = made_up
     text = json.dumps(given.trial(name)).replace('"copy"', '"random-local-invariant-124721887 base 3"')
-    figure = breaking_scales.drawing(json.loads(text), given.protocol(name), width).shown
+    figure = trial_figures.breaking_drawing(json.loads(text), given.protocol(name), width).shown
     assert isinstance(figure, Figure)
     on_the_page(figure)
     figure.set_dpi(600)  # at 100 the letters are wider than in print

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.encoding_spec import ENCODINGS, EncodingError
 from lengthgen.circuits.tasks import load
-from lengthgen.paper_figs import label_matrices, pattern_panels, saving, style
+from lengthgen.paper_figs import saving, style
+from lengthgen.paper_figs.figures import label_matrices, pattern_panels
 from lengthgen.theory.pattern import from_formula
 from tests.processes import PATIENCE
 
@@ -264,8 +265,9 @@ def test_another_process_lists_all_figures_and_writes_the_same_bytes_without_tor
 ) -> None:
     script = (
         "import sys; from pathlib import Path;"
-        "from lengthgen.paper_figs import catalogue, label_matrices, pattern_panels, saving;"
-        "assert catalogue._modules();"
+        "from lengthgen.paper_figs import declaration, saving;"
+        "from lengthgen.paper_figs.figures import label_matrices, pattern_panels;"
+        "assert declaration._modules();"
         "from lengthgen.theory.pattern import from_formula;"
         "pattern = pattern_panels.drawing(from_formula('sqrt(2) if i%2 else j'), train=2, test=3);"
         "Path('pattern.svg').write_bytes(saving._image_bytes(pattern.shown, 'svg'));"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from lengthgen.empirical.text.profile import load_profile
-from lengthgen.empirical.text.run import FORMAT_VERSION, TextRun
+from lengthgen.empirical.text.corpus import load_profile
+from lengthgen.empirical.text.text_run import FORMAT_VERSION, TextRun
 from lengthgen.infrastructure.files import DamagedFile, write_sealed_json
-from lengthgen.paper_figs import text_losses
+from lengthgen.paper_figs.figures import text_losses
 from lengthgen.paper_figs.sources import Missing, Needs, Sources
 from tests.paper_figs.test_run_figures import on_the_page
 from tests.sealed_results import text_result

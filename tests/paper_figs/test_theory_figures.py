@@ -16,20 +16,12 @@ from matplotlib.figure import Figure
 
 from lengthgen.circuits.tasks import TASKS
 from lengthgen.empirical.encodings.relations import Wavelet
-from lengthgen.paper_figs import (
-    induced_growth,
-    ledger_matrix,
-    lrc_growth,
-    reachable_volume,
-    score_labels,
-    score_laws,
-    style,
-    task_tables,
-)
-from lengthgen.paper_figs.catalogue import catalogue
+from lengthgen.paper_figs import style
+from lengthgen.paper_figs.declaration import catalogue
+from lengthgen.paper_figs.figures import ledger_matrix, lrc_figures, paper_tables, score_laws, src_by_scale
+from lengthgen.paper_figs.figures.src_by_scale import complexities
 from lengthgen.paper_figs.saving import Drawing, _image_bytes
 from lengthgen.paper_figs.sources import Needs, Sources
-from lengthgen.paper_figs.src_study import complexities
 from lengthgen.theory.encodings import biases
 from tests.lengthgen import small_reproduce
 from tests.paper_figs.test_run_figures import on_the_page, panel
@@ -85,7 +77,7 @@ def test_a_computed_figure_is_made_as_the_catalogue_says(name: str, drawn: Drawn
 
 def test_lrc_is_the_number_of_distinct_values(drawn: Drawn) -> None:
     [axes] = drawn("lrc-growth").shown.axes
-    for text in lrc_growth.FAMILIES:
+    for text in lrc_figures.FAMILIES:
         [line] = [line for line in axes.lines if line.get_gid() == f"course:{text}"]
         for scale, value in zip(line.get_xdata(), line.get_ydata(), strict=True):
             # A family A(i, j, n) has one parameter a label at all scales up to n.
@@ -95,14 +87,14 @@ def test_lrc_is_the_number_of_distinct_values(drawn: Drawn) -> None:
 
 
 def test_a_pattern_is_printed_by_the_formula_of_its_numbers() -> None:
-    for text, (printed, *_) in lrc_growth.FAMILIES.items():
+    for text, (printed, *_) in lrc_figures.FAMILIES.items():
         if "max" in printed or "min" in printed or "gcd" in printed:
             plain = printed.strip("$").replace("\\,", "").replace("\\", "")
             assert plain.replace(" ", "") == text.replace(" ", ""), "legend and caption name one pattern"
 
 
 def test_volumes_are_those_of_a_fine_lattice(drawn: Drawn) -> None:
-    volumes = [reachable_volume.reached_volume(*volume_case) for volume_case in reachable_volume.CASES]
+    volumes = [lrc_figures.reached_volume(*volume_case) for volume_case in lrc_figures.CASES]
     for volume_case in volumes:
         assert volume_case.patterns == (2**volume_case.free if volume_case.train == 1 else 4**volume_case.free), (
             "0 or a value that training shows"
@@ -124,7 +116,7 @@ def test_volumes_are_those_of_a_fine_lattice(drawn: Drawn) -> None:
 
 
 def test_induced_complexity_is_drawn_as_computed(drawn: Drawn) -> None:
-    curves_by_task = induced_growth.induced_curves()
+    curves_by_task = src_by_scale.induced_curves()
     drawing = drawn("induced-complexity")
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
@@ -184,7 +176,7 @@ def test_tables_of_tasks_hold_real_instances(drawn: Drawn) -> None:
     numbers = [int(symbol) for symbol in str(rows["parity"]["prompt"]).split()[:-1]]
     steps = [sum(numbers[:count]) % 2 for count in (1, 2, 3)]
     assert rows["parity"]["output"] == " ".join(map(str, steps)) + " $"
-    shown = {(row["task"], row["format"]): row for row in task_tables.formats().rows}
+    shown = {(row["task"], row["format"]): row for row in paper_tables.formats().rows}
     for (_, form), row in shown.items():
         assert ("_" in str(row["instance"])) == (form == "aligned")
     assert shown["copy", "unaligned"]["length at 20"] == 42 and shown["copy", "aligned"]["length at 20"] == 44
@@ -197,7 +189,7 @@ def test_tables_of_tasks_hold_real_instances(drawn: Drawn) -> None:
 
 
 def test_the_ledger_counts_claims() -> None:
-    drawing = ledger_matrix.drawing(CLAIMS, width=7.0)
+    drawing = ledger_matrix.ledger_drawing(CLAIMS, width=7.0)
     assert isinstance(drawing.shown, Figure)
     on_the_page(drawing.shown)
     [axes] = drawing.shown.axes
@@ -215,11 +207,11 @@ def test_the_ledger_counts_claims() -> None:
 
 @pytest.fixture(scope="module")
 def label_curves() -> dict[str, dict[Fraction, int]]:
-    return score_labels.label_curves()
+    return lrc_figures.label_curves()
 
 
 def test_computed_figures_fit_every_width(drawn: Drawn, label_curves: dict[str, dict[Fraction, int]]) -> None:
-    narrow = lrc_growth.drawing(width=NARROWEST), score_labels.drawing(label_curves, width=NARROWEST)
+    narrow = lrc_figures.growth_drawing(width=NARROWEST), lrc_figures.scores_drawing(label_curves, width=NARROWEST)
     for shown in (drawing.shown for drawing in (drawn("lrc-growth"), drawn("score-labels"), *narrow)):
         assert isinstance(shown, Figure)
         on_the_page(shown)
@@ -227,9 +219,9 @@ def test_computed_figures_fit_every_width(drawn: Drawn, label_curves: dict[str, 
 
 def test_labels_of_a_linear_score_are_counted_by_division_and_fewer_labels_carry_a_larger_error(drawn: Drawn) -> None:
     rows = drawn("score-labels").rows
-    labels = {name: [row["labels"] for row in rows if row["score"] == name] for name in score_labels.SCORES}
-    last = score_labels.SCALE - 1
-    assert labels["ALiBi"] == [math.ceil((last + 1) / (2 * error * last // 1 + 1)) for error in score_labels.ERRORS]
+    labels = {name: [row["labels"] for row in rows if row["score"] == name] for name in lrc_figures.SCORES}
+    last = lrc_figures.SCALE - 1
+    assert labels["ALiBi"] == [math.ceil((last + 1) / (2 * error * last // 1 + 1)) for error in lrc_figures.ERRORS]
     assert all(counts == sorted(counts, reverse=True) for counts in labels.values())
     buckets = {biases.t5_bucket(sp.Integer(distance)).doit() for distance in range(last + 1)}
     assert max(labels["T5, bias - bucket"]) == len(buckets)
@@ -248,17 +240,20 @@ def test_labels_of_wavelets_are_those_that_cover_their_scores_and_far_keys_share
     label_curves: dict[str, dict[Fraction, int]],
 ) -> None:
     q = torch.ones(1, 1, 1, 16, dtype=torch.float64)
-    module, keys = Wavelet(head_dim=16, scales=4), torch.arange(score_labels.SCALE)
+    module, keys = Wavelet(head_dim=16, scales=4), torch.arange(lrc_figures.SCALE)
     scores = module.scores(q, torch.zeros(1, 1, len(keys), 16).double(), keys[-1:], keys)[0, 0, 0].tolist()
     spread = max(scores) - min(scores)
     [labels] = [curve for name, curve in label_curves.items() if name.startswith("Wavelets")]
-    assert labels == {error: _cover(scores, error * spread) for error in score_labels.ERRORS}
+    assert labels == {error: _cover(scores, error * spread) for error in lrc_figures.ERRORS}
     assert max(scores[: len(keys) - 51]) < 1e-3 * spread, "scores of the keys from distance 51 on"
 
 
 @pytest.mark.skipif(matplotlib.__version__ != PINNED, reason="bytes are those of one matplotlib")
 def test_drawn_with_pinned_versions_the_bytes_are_known() -> None:
-    figures = {"lrc": lrc_growth.drawing(width=7.0).shown, "ledger": ledger_matrix.drawing(CLAIMS, width=7.0).shown}
+    figures = {
+        "lrc": lrc_figures.growth_drawing(width=7.0).shown,
+        "ledger": ledger_matrix.ledger_drawing(CLAIMS, width=7.0).shown,
+    }
     hashes = {name: hashlib.sha256(_image_bytes(shown, "svg")).hexdigest()[:16] for name, shown in figures.items()}
     assert hashes == HASHES
 

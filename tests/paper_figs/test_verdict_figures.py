@@ -4,21 +4,21 @@ import math
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from matplotlib.figure import Figure
 
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.paper_figs import verdict_breaking, verdict_formats, verdict_multiverse, verdict_rules, verdict_strata
+from lengthgen.paper_figs.figures import verdict_cells, verdict_rules
+from lengthgen.paper_figs.figures.verdict_cells import breaking_drawing, formats_drawing, strata_drawing
+from lengthgen.paper_figs.figures.verdict_rules import RANDOM_TASKS, multiverse_drawing, rules_drawing
 from lengthgen.paper_figs.saving import Drawing
 from lengthgen.paper_figs.sources import Missing, Needs, Sources
-from lengthgen.paper_figs.verdict_evidence import RANDOM_TASKS
 from tests.paper_figs.made_up_verdict import PREREGISTRATION, frozen_rows, verdict_sources
 from tests.paper_figs.test_run_figures import curve, on_the_page, panel
 
-MODULES = (verdict_breaking, verdict_rules, verdict_formats, verdict_multiverse, verdict_strata)
-Draw = Callable[[ModuleType, float], Drawing]
+DRAWINGS = (breaking_drawing, rules_drawing, formats_drawing, multiverse_drawing, strata_drawing)
+Draw = Callable[[verdict_rules.Draw, float], Drawing]
 
 
 @pytest.fixture(scope="module")
@@ -29,18 +29,18 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Sources:
 
 @pytest.fixture(scope="module")
 def draw(sources: Sources) -> Draw:
-    """Module and width -> its drawing, made once for all tests; none changes it."""
+    """Function and width -> its drawing, made once for all tests; none changes it."""
     preregistration, judgement = sources.verdict(RANDOM_TASKS)
-    return cache(lambda module, width: module.drawing(judgement, preregistration, width))
+    return cache(lambda drawing, width: drawing(judgement, preregistration, width))
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("drawing", DRAWINGS)
 @pytest.mark.parametrize("width", [5.5, 7.0])
 def test_captions_name_the_evidence_and_all_text_is_on_the_page(
-    sources: Sources, draw: Draw, module: ModuleType, width: float
+    sources: Sources, draw: Draw, drawing: verdict_rules.Draw, width: float
 ) -> None:
     _, judgement = sources.verdict(RANDOM_TASKS)
-    drawn = draw(module, width)
+    drawn = draw(drawing, width)
     assert isinstance(drawn.shown, Figure)
     on_the_page(drawn.shown)
     # 24 tasks, two formats, three of four encodings, four runs each, of which one does not fit.
@@ -49,7 +49,7 @@ def test_captions_name_the_evidence_and_all_text_is_on_the_page(
 
 
 def test_bubbles_lie_at_predicted_and_observed_scales(draw: Draw) -> None:
-    drawn = draw(verdict_breaking, 7.0)
+    drawn = draw(breaking_drawing, 7.0)
     assert isinstance(drawn.shown, Figure)
     [bubbles] = [each for each in panel(drawn.shown, "breaking:coverage").collections if each.get_gid() == "cells"]
     area = {tuple(place): size for place, size in zip(bubbles.get_offsets().tolist(), bubbles.get_sizes(), strict=True)}
@@ -60,7 +60,7 @@ def test_bubbles_lie_at_predicted_and_observed_scales(draw: Draw) -> None:
 
 def test_the_line_of_a_rule_is_the_evidence_against_the_other(sources: Sources, draw: Draw) -> None:
     preregistration, _ = sources.verdict(RANDOM_TASKS)
-    drawn = draw(verdict_rules, 7.0)
+    drawn = draw(rules_drawing, 7.0)
     assert isinstance(drawn.shown, Figure)
     assert len(drawn.shown.axes) == len(preregistration.pairs)
     axes = panel(drawn.shown, "pair:coverage:always-no")
@@ -83,7 +83,7 @@ def test_a_final_e_value_is_written_with_its_leading_digits(e_value: float, text
 
 
 def test_lines_of_formats_are_means_over_fitting_runs(draw: Draw) -> None:
-    drawn = draw(verdict_formats, 7.0)
+    drawn = draw(formats_drawing, 7.0)
     assert isinstance(drawn.shown, Figure)
     aligned, filled = (curve(panel(drawn.shown, "formats:rope"), form) for form in ("aligned", "filled"))
     assert aligned[5] == filled[8] == 1 and aligned[8] < filled[8]
@@ -92,7 +92,7 @@ def test_lines_of_formats_are_means_over_fitting_runs(draw: Draw) -> None:
 
 def test_the_record_of_swapped_arguments_shows_what_only_the_rule_with_the_token_names() -> None:
     sources = Sources(out=Path(__file__).parents[2] / "docs" / "results", profile="smoke", width=7.0)
-    (entry,) = (entry for entry in verdict_breaking.FIGURES if entry.name == "verdict-swapped")
+    (entry,) = (entry for entry in verdict_cells.FIGURES if entry.name == "verdict-swapped")
     figure = entry.make(sources).shown
     assert isinstance(figure, Figure)
     titles = [axes.get_title() for axes in figure.axes]
@@ -102,7 +102,7 @@ def test_the_record_of_swapped_arguments_shows_what_only_the_rule_with_the_token
 def test_a_single_cell_is_seen_beside_a_thousand(sources: Sources) -> None:
     preregistration, judgement = sources.verdict(RANDOM_TASKS)
     of_rule = judgement["breaking"]["coverage"] | {"counts": [[6, 6, 1420], [7, 9, 1], [8, 8, 355]]}
-    drawn = verdict_breaking.drawing(
+    drawn = verdict_cells.breaking_drawing(
         judgement | {"breaking": {"coverage": of_rule}}, preregistration, 7.0, rules=["coverage"]
     )
     assert isinstance(drawn.shown, Figure)
@@ -117,7 +117,7 @@ def test_a_single_cell_is_seen_beside_a_thousand(sources: Sources) -> None:
 def test_a_cell_that_was_to_break_in_training_is_drawn(sources: Sources, earliest: int) -> None:
     preregistration, judgement = sources.verdict(RANDOM_TASKS)
     of_rule = judgement["breaking"]["coverage"] | {"counts": [[earliest, 7, 3], [6, 6, 9]]}
-    drawn = verdict_breaking.drawing(
+    drawn = verdict_cells.breaking_drawing(
         judgement | {"breaking": {"coverage": of_rule}}, preregistration, 7.0, rules=["coverage"]
     )
     assert isinstance(drawn.shown, Figure)
@@ -129,15 +129,15 @@ def test_a_cell_that_was_to_break_in_training_is_drawn(sources: Sources, earlies
 
 def test_the_caption_says_which_median_breaks_and_what_was_not_tested(sources: Sources, draw: Draw) -> None:
     assert (
-        "median over the runs that fit, where one that never fails is infinite" in draw(verdict_breaking, 7.0).caption
+        "median over the runs that fit, where one that never fails is infinite" in draw(breaking_drawing, 7.0).caption
     )
     preregistration, _ = sources.verdict(RANDOM_TASKS)
     untested = f"Scales after {preregistration.testing.failures} failed ones in a row at 95% were not tested"
-    assert untested in draw(verdict_multiverse, 7.0).caption
+    assert untested in draw(multiverse_drawing, 7.0).caption
 
 
 def test_every_universe_has_its_number(draw: Draw) -> None:
-    drawn = draw(verdict_multiverse, 7.0)
+    drawn = draw(multiverse_drawing, 7.0)
     assert isinstance(drawn.shown, Figure)
     numbers = {text.get_gid(): text.get_text() for text in drawn.shown.axes[0].texts if text.get_gid()}
     for column in range(12):
@@ -147,7 +147,7 @@ def test_every_universe_has_its_number(draw: Draw) -> None:
 
 def test_shares_of_a_stratum_stand_beside_what_rules_say(sources: Sources, draw: Draw) -> None:
     preregistration, _ = sources.verdict(RANDOM_TASKS)
-    drawn = draw(verdict_strata, 7.0)
+    drawn = draw(strata_drawing, 7.0)
     assert isinstance(drawn.shown, Figure)
     for name in ("observed", "coverage", "distractors"):
         numbers = {text.get_gid(): text.get_text() for text in panel(drawn.shown, f"strata:{name}").texts}

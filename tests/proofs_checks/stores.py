@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.runs.protocol import Cell, load_protocol
-from lengthgen.empirical.runs.run import Run, plan
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.metrics import Measurement
+from lengthgen.empirical.experiment.protocol import Cell, load_protocol
+from lengthgen.empirical.experiment.run import Run, plan
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.proofs_checks.trained import Arm
 
 Scores = Callable[[int], float]

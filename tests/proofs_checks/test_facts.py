@@ -224,8 +224,7 @@ def test_a_wrong_part_of_one_engine_is_a_disagreement(
 
 
 @pytest.mark.parametrize(
-    ("engine", "undecided"),
-    [(sympy_engine, sympy_engine.Undecided), (flint_engine, flint_engine.SecondEngineUndecided)],
+    ("engine", "undecided"), [(sympy_engine, sympy_engine.Undecided), (flint_engine, flint_engine.FlintUndecided)]
 )
 def test_an_identity_that_one_engine_cannot_decide_is_undecided(
     engine: Any, undecided: type[Exception], monkeypatch: pytest.MonkeyPatch

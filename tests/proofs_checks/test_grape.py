@@ -43,30 +43,24 @@ def test_every_printed_statement_has_its_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "claim_id"),
-    [
-        ("GRAPE", "grape-3"),
-        ("COMMUTING", "grape-6"),
-        ("CONTEXTUAL", "grape-contextual"),
-    ],
+    ("record", "claim_id"), [("GRAPE", "grape-3"), ("COMMUTING", "grape-6"), ("CONTEXTUAL", "grape-contextual")]
 )
 def test_an_encoding_that_turns_the_key_back_is_refuted(
-    name: str, claim_id: str, monkeypatch: pytest.MonkeyPatch
+    record: str, claim_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record = getattr(grape, name)
-    right = record.rotate
+    right = getattr(grape, record)
 
     def rotate(position: sp.Expr, length: sp.Expr) -> tuple[sp.Matrix, sp.Matrix]:
-        on_query, on_key = right(position, length)
+        on_query, on_key = right.rotate(position, length)
         return on_query, on_key.T
 
-    monkeypatch.setattr(grape, name, replace(record, rotate=rotate))
+    monkeypatch.setattr(grape, record, replace(right, rotate=rotate))
     with pytest.raises(Refuted, match=r"\d"):
         CLAIMS[claim_id].check(**CLAIMS[claim_id].holds)
 
 
-@pytest.mark.parametrize(("name", "claim_id"), [("ADDITIVE", "grape-8"), ("GATED", "grape-17"), ("PATH", "grape-15")])
-def test_an_encoding_without_its_bias_is_refuted(name: str, claim_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grape, name, replace(getattr(grape, name), bias=None))
+@pytest.mark.parametrize(("record", "claim_id"), [("ADDITIVE", "grape-8"), ("GATED", "grape-17"), ("PATH", "grape-15")])
+def test_an_encoding_without_its_bias_is_refuted(record: str, claim_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grape, record, replace(getattr(grape, record), bias=None))
     with pytest.raises((Refuted, AttributeError)):
         CLAIMS[claim_id].check(**CLAIMS[claim_id].holds)

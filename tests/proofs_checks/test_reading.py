@@ -15,7 +15,7 @@ HOME = ROOT / "lengthgen"
 TREE = {
     "theory/__init__.py": "from lengthgen.theory.relation import relative\n",
     "theory/relation.py": "relative = 1\n",
-    "theory/zero/sympy_engine.py": "from . import errors\n",
+    "theory/exact.py": "from . import errors\n",
     "theory/errors.py": "",
     "theory/lonely.py": "",
     "theory/encodings/__init__.py": "",
@@ -51,7 +51,7 @@ TREE = {
 READS = {
     "proofs_checks/papers/rope.py": {
         *("proofs_checks/papers/rope.py", "proofs_checks/claim.py", "theory/encodings/__init__.py"),
-        *("theory/encodings/rope.py", "theory/zero/sympy_engine.py", "theory/errors.py", "theory/encodings/late.py"),
+        *("theory/encodings/rope.py", "theory/exact.py", "theory/errors.py", "theory/encodings/late.py"),
         *("theory/__init__.py", "theory/relation.py"),  # as `from . import errors` takes a name from theory
     },
     "proofs_checks/papers/alibi.py": {
@@ -129,14 +129,14 @@ def test_the_digest_is_the_same_wherever_the_project_lies(tree, tmp_path_factory
 def test_a_new_import_is_followed_and_texts_do_not_run_together(tree):
     start = tree / "proofs_checks/papers/rope.py"
     assert tree / "circuits/task.py" not in reading.code_read(start, tree)
-    with (tree / "theory/zero/sympy_engine.py").open("a") as file:
+    with (tree / "theory/exact.py").open("a") as file:
         file.write("def late():\n    import lengthgen.circuits.task\n")
     assert tree / "circuits/task.py" in reading.code_read(start, tree)
     before = digest(start, tree)
     (tree / "theory/errors.py").write_text("#")
     changed = digest(start, tree)
     (tree / "theory/errors.py").write_text("")
-    (tree / "theory/zero/sympy_engine.py").write_text("#" + (tree / "theory/zero/sympy_engine.py").read_text())
+    (tree / "theory/exact.py").write_text("#" + (tree / "theory/exact.py").read_text())
     assert len({before, changed, digest(start, tree)}) == 3
 
 

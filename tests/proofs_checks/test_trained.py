@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lengthgen.circuits.prediction_record import Prediction
-from lengthgen.empirical.runs.protocol import Cell, load_protocol
-from lengthgen.empirical.runs.store import RunStore
+from lengthgen.empirical.experiment.protocol import Cell, load_protocol
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.trial.frozen import FILE, Frozen, stored_runs
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks import ledger, registry

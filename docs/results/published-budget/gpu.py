@@ -1,37 +1,24 @@
-"""Runs of the published budget: trains them, adds them to this record, and prints the lines of its tables.
-
-At the root of the project:
-
-    PYTHONPATH=. python docs/results/published-budget/gpu.py train OUT           train on a GPU what this record lacks
-    PYTHONPATH=. python docs/results/published-budget/gpu.py train OUT rope t5   the same on a CPU, of some encodings
-    PYTHONPATH=. python docs/results/published-budget/gpu.py keep OUT            add the runs that are finished in OUT
-    PYTHONPATH=. python docs/results/published-budget/gpu.py                     print the lines
+"""Runs of the published budget on a GPU: prints the lines of its tables, PYTHONPATH=. python THIS_FILE.
 
 Kept are the metrics at every checkpoint and scale (gpu/metrics.parquet), when and with what each run was trained
 (gpu/runs.json), and for each protocol what was frozen before; weights are not. A run counts only if its seed derives
-from what was frozen.
+from what was frozen. They were trained and added to the record by this file at revision 096b51a.
 """
 
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
 
 from lengthgen.circuits.prediction_record import Prediction
-from lengthgen.empirical.model.backend import CPU, Backend
-from lengthgen.empirical.runs.measurement import Measurement
-from lengthgen.empirical.runs.protocol import Cell, load_protocol
-from lengthgen.empirical.runs.run import Run, plan
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training.sweep import Group, Provenance, local, train_all, trained_by
+from lengthgen.empirical.experiment.metrics import Measurement
+from lengthgen.empirical.experiment.protocol import Cell, load_protocol
+from lengthgen.empirical.experiment.run import Run, plan
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
 from lengthgen.empirical.trial.frozen import frozen_cells
-from lengthgen.empirical.verdict.tables import read_rows, write_rows
-from lengthgen.infrastructure.files import read_json, read_sealed_json, write_json
-from lengthgen.infrastructure.processes import pool
+from lengthgen.empirical.verdict.tables import read_rows
+from lengthgen.infrastructure.files import read_sealed_json
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "gpu"
@@ -41,8 +28,6 @@ OPERANDS = {"aligned": "padded", "filled": "filled"}
 NAMES = {"ipe": "ideal (ipe)", "rpe": "relative (rpe)"}
 ADDED = {CellKey(task="parity", format="filled", encoding="rope", size="w64l2h4"): 2}
 """Runs beyond those of the protocol, planned where those left a cell open: e-values stay valid."""
-AT_ONCE = 4
-"""Number of cells that are trained at the same time: while one compiles or is measured, others train."""
 
 
 @dataclass(frozen=True)
@@ -82,64 +67,6 @@ def measurements() -> dict[str, list[Measurement]]:
     for row in read_rows(METRICS):
         rows[row.pop("run")].append(Measurement(**row))
     return rows
-
-
-def missing() -> list[Run]:
-    """Planned runs that the record lacks, cell by cell."""
-    have = measurements()
-    return [run for cell in planned() for run in cell.runs if run.id not in have]
-
-
-def train(out: Path) -> None:
-    """Train the runs that the record lacks, those of a cell together, on a GPU."""
-    backend = Backend("cuda", compiled=True)
-    train_all(missing(), RunStore(out / "runs"), backend=backend, provenance={}, engine=several)
-
-
-def train_on_cpu(out: Path, encodings: Sequence[str]) -> None:
-    """Train the runs of some encodings that the record lacks, one at a time on each core, on filled operands first."""
-    runs = [run for run in missing() if run.encoding in encodings]
-    train_all(runs, RunStore(out / "runs"), backend=CPU, provenance={}, engine=in_turn)
-
-
-def in_turn(
-    groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
-) -> Iterator[tuple[Group, str | None]]:
-    """Engine that trains each run alone, one of each cell in turn, so that all cells have runs when it is stopped."""
-    cells: dict[str, list[Run]] = defaultdict(list)
-    for run in (run for group in groups for run in group):
-        cells[f"{run.task} {run.encoding}"].append(run)
-    turns = [(number, run) for runs in cells.values() for number, run in enumerate(runs)]
-    turns.sort(key=lambda turn: (turn[1].task.format != "filled", turn[0]))
-    yield from local([(run,) for _, run in turns], root, backend, provenance)
-
-
-def several(
-    groups: Sequence[Group], root: Path, backend: Backend, provenance: Provenance
-) -> Iterator[tuple[Group, str | None]]:
-    """Engine that trains AT_ONCE groups at the same time on one GPU."""
-    with pool(AT_ONCE) as processes:
-        yield from trained_by(processes, groups, root, backend, provenance)
-
-
-def keep(out: Path) -> None:
-    """Add the finished runs of a folder to the record; those that it has stay as they are."""
-    store, rows, record = RunStore(out / "runs"), read_rows(METRICS), read_json(RUNS)
-    have = {row["run"] for row in rows}
-    for cell in planned():
-        for run in cell.runs:
-            if run.id in have or not store.finished(run):
-                continue
-            rows += [{"run": run.id} | asdict(row) for row in store.metrics(run)]
-            environment = store.environment(run)
-            of_protocol: dict[str, Any] = record.setdefault(cell.protocol, {"runs": {}, "trained_with": []})
-            of_run = ("device", "seconds", "time", "trained_together")
-            of_protocol["runs"][run.id] = {key: environment[key] for key in of_run}
-            trained_with = {key: environment[key] for key in ("device", "machine", "python", "revision", "versions")}
-            if trained_with not in of_protocol["trained_with"]:
-                of_protocol["trained_with"].append(trained_with)
-    write_rows(METRICS, rows)
-    write_json(RUNS, record)
 
 
 def evidence() -> list[CellEvidence]:
@@ -250,14 +177,4 @@ def _how_it_fails(key: CellKey, runs: Sequence[Sequence[Measurement]]) -> str:
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["train", out]:
-            train(Path(out))
-        case ["train", out, *encodings]:
-            train_on_cpu(Path(out), encodings)
-        case ["keep", out]:
-            keep(Path(out))
-        case []:
-            print("\n".join([*lines(), early_and_late(), *addition()]))
-        case _:
-            sys.exit("usage: gpu.py, gpu.py train OUT [ENCODING...], or gpu.py keep OUT")
+    print("\n".join([*lines(), early_and_late(), *addition()]))

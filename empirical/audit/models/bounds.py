@@ -11,7 +11,7 @@ from torch.nn.modules import module as registration
 
 from lengthgen.empirical.audit.published_constants import NUMBERS, require_number
 from lengthgen.empirical.audit.subject import AuditError
-from lengthgen.empirical.runs.limits import Range
+from lengthgen.infrastructure.settings import Range
 from lengthgen.infrastructure.userfile import shown
 
 NAMES = {

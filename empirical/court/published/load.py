@@ -12,8 +12,8 @@ from typing import NamedTuple
 from lengthgen.circuits.rivals.rival import Question
 from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 from lengthgen.empirical.court.cells import Cell
-from lengthgen.empirical.runs.profile import read, read_toml
 from lengthgen.infrastructure.errors import LengthgenError, nearest
+from lengthgen.infrastructure.settings import read, read_toml
 
 FOLDER = Path(__file__).parent
 BINS = (50, 100, 150)

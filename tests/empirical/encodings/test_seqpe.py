@@ -24,10 +24,10 @@ from lengthgen.empirical.encodings.seqpe import (
     distillation_loss,
     window_positions,
 )
+from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.empirical.model.ensemble import Ensemble
-from lengthgen.empirical.model.setup import Setup
 from lengthgen.theory.encodings import seqpe
+from tests.empirical.model.steps import step_on
 from tests.empirical.twins import HOSTILE, exact
 
 WIDTH, HEADS = 12, 3
@@ -209,7 +209,7 @@ def test_training_adds_the_auxiliary_loss_and_reports_that_of_the_task(small_run
     samples = torch.arange(20).view(2, 10) + torch.tensor([[0], [100]])
     given, step = [], 3
     monkeypatch.setattr(type(ensemble.optimizer), "step", lambda _, losses: given.append(losses.detach()))
-    reported = ensemble.step(samples, step)
+    reported = step_on(ensemble, samples, step)
     own, auxiliary = ensemble.losses(samples, step).detach(), ensemble.auxiliary_losses(step).detach()
     assert torch.equal(reported, own) and (auxiliary > 0).all() and auxiliary[0] != auxiliary[1]
     torch.testing.assert_close(given[0], own + auxiliary)
@@ -246,5 +246,5 @@ def test_encodings_have_no_auxiliary_loss_by_default(small_run):
     ensemble = Ensemble([run], Setup.of(run, "cpu"), CPU)
     assert not ensemble.decoder.encoding.has_auxiliary_loss
     samples = torch.from_numpy(np.arange(10))[None]
-    assert torch.equal(ensemble.losses(samples, 0).detach(), ensemble.step(samples, 0))
+    assert torch.equal(ensemble.losses(samples, 0).detach(), step_on(ensemble, samples, 0))
     assert PositionEncoding().auxiliary_loss(torch.arange(3), torch.zeros(0), 0.0) is None

@@ -6,7 +6,7 @@ from math import nan
 import pytest
 
 from lengthgen.empirical.experiment.outcome import outcome
-from lengthgen.empirical.runs.store import StoreError
+from lengthgen.empirical.experiment.store import StoreError
 from tests.empirical.trial.trials import FAILS, SOLVES, UNFIT, rows
 
 

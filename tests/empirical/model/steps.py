@@ -4,15 +4,33 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from lengthgen.empirical.experiment import loop
+from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
+from lengthgen.empirical.experiment.loop import descend
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.train import train
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.model.ensemble import Ensemble
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.run import Run
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training.train import train
+
+
+def step_on(ensemble: Ensemble, samples_MB: Tensor, step: int) -> Tensor:
+    """Make one training step on these samples; the losses before it, [M]."""
+    auxiliary = ensemble.auxiliary_losses(step) if ensemble.decoder.encoding.has_auxiliary_loss else None
+    return descend(ensemble.optimizer, ensemble.losses(samples_MB, step), auxiliary)
+
+
+def epoch_of(ensemble: Ensemble, epoch: int) -> NDArray[np.float64]:
+    """Train one pass over each training set; the losses of all steps, [T, M]."""
+    training = ensemble.runs[0].training
+    steps = training.samples // training.batch
+    losses = loop.train(ensemble, range(epoch * steps, (epoch + 1) * steps))
+    return torch.stack(list(losses)).double().cpu().numpy()
+
 
 FILES = ("checkpoint.safetensors", "metrics.parquet")
 

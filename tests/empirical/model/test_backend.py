@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from lengthgen.empirical.encodings import relations
+from lengthgen.empirical.experiment import train as train_module
+from lengthgen.empirical.experiment.evaluation import load_trained
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.train import train
 from lengthgen.empirical.model import layers
 from lengthgen.empirical.model.backend import CPU, Backend, BackendError
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training import train as train_module
-from lengthgen.empirical.training.testing import load_trained
-from lengthgen.empirical.training.train import train
 from tests.empirical.model.steps import gradients, same_but_for_rounding, train_with_and_without_a_break
 
 COMPILED = Backend(compiled=True)

@@ -6,13 +6,12 @@ import pytest
 import torch
 
 from lengthgen.circuits.encoding_spec import ENCODINGS
+from lengthgen.empirical.experiment.evaluation import free_running, load_trained, predicted, teacher_forced
+from lengthgen.empirical.experiment.run import training_refusal
+from lengthgen.empirical.experiment.samples import TEST
+from lengthgen.empirical.experiment.store import RunStore
+from lengthgen.empirical.experiment.train import train
 from lengthgen.empirical.model.backend import CPU, Backend
-from lengthgen.empirical.runs.buildable import training_refusal
-from lengthgen.empirical.runs.data import TEST
-from lengthgen.empirical.runs.store import RunStore
-from lengthgen.empirical.training.evaluation import free_running, predicted, teacher_forced
-from lengthgen.empirical.training.testing import load_trained
-from lengthgen.empirical.training.train import train
 from tests.empirical.conftest import smoke_run
 from tests.empirical.model.steps import gradients, same_but_for_rounding, train_with_and_without_a_break
 

@@ -7,12 +7,17 @@ import numpy as np
 import pytest
 
 from lengthgen.circuits.encoding_spec import EncodingError
-from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ConditionError, Readout
+from lengthgen.empirical.modular_addition.conditions import (
+    CONDITIONS,
+    KINDS,
+    ConditionError,
+    bidirectional,
+    labels_of_offsets,
+    load_profile,
+)
 from lengthgen.empirical.modular_addition.coverage import predict, shift_invariance
 from lengthgen.empirical.modular_addition.draws import Data, Kind
-from lengthgen.empirical.modular_addition.encodings import KINDS, bidirectional, labels_of_offsets
-from lengthgen.empirical.modular_addition.profile import load_profile
-from lengthgen.empirical.modular_addition.tokens import PAD
+from lengthgen.empirical.modular_addition.texts import PAD
 
 SMOKE, PAPER = load_profile("smoke"), replace(load_profile("paper"), seeds=(42,))
 PUBLISHED = {
@@ -60,7 +65,7 @@ def met(inputs, label, *, masked, cls):
 def test_predictions_are_those_of_all_pairs_met_one_by_one(name, encoding, cls):
     """Texts are drawn until every pair has come up, which the small profile allows."""
     profile = replace(SMOKE, seeds=(7,), modulus=7, tests=20)
-    condition = replace(CONDITIONS[name], readout=Readout.CLS if cls else Readout.EXPRESSION)
+    condition = replace(CONDITIONS[name], readout="cls" if cls else "expression")
     data, offsets = Data(condition, profile, 7), np.arange(-profile.length, profile.length + 1)
     labels = dict(zip(offsets.tolist(), labels_of_offsets(bidirectional(encoding))(offsets).tolist(), strict=True))
 
@@ -96,7 +101,7 @@ def test_shift_invariance_needs_hidden_padding_and_a_readout_that_moves():
     invariant = {name for name in CONDITIONS if shift_invariance(CONDITIONS[name])[0]}
     assert invariant == {"attached-rope", "nope", "released-alibi"}
     attached = CONDITIONS["attached-rope"]
-    assert "CLS stays" in shift_invariance(replace(attached, readout=Readout.CLS))[1]
+    assert "CLS stays" in shift_invariance(replace(attached, readout="cls"))[1]
     assert "padding is seen" in shift_invariance(replace(attached, masked=False))[1]
     assert "rows of the text" in shift_invariance(replace(attached, encoding="ape"))[1]
     rows = by_evaluation("attached-rope")

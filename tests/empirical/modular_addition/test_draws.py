@@ -7,29 +7,32 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lengthgen.empirical.modular_addition.conditions import CONDITIONS, Anchors, ConditionError, condition
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ConditionError, condition, load_profile
 from lengthgen.empirical.modular_addition.draws import SHARES, Data, Kind
-from lengthgen.empirical.modular_addition.pairs import (
-    all_pairs,
-    bag,
-    by_unordered_pair,
-    counts_by_view,
-    most_right,
-    ordered_split,
-)
-from lengthgen.empirical.modular_addition.profile import load_profile
 from lengthgen.empirical.modular_addition.texts import (
+    CHARACTERS,
     CHUNKS,
+    CLOSE,
     HELD_OUT,
+    OPEN,
+    PAD,
+    SYMBOLS,
     TRAINED,
     WORDS,
     Plan,
     Texts,
+    all_pairs,
+    bag,
+    by_unordered_pair,
+    counts_by_view,
+    encode,
     filler_support,
+    most_right,
+    name,
+    ordered_split,
     pair_indices,
 )
-from lengthgen.empirical.modular_addition.tokens import CHARACTERS, CLOSE, OPEN, PAD, SYMBOLS, encode, name
-from lengthgen.empirical.runs.profile import ProfileError
+from lengthgen.infrastructure.settings import ProfileError
 
 SMOKE, QUICK, PAPER = map(load_profile, ("smoke", "quick", "paper"))
 SHORT = replace(PAPER, length=33, shortest_prefix=2, longest_prefixes=(4, 6, 8), positions=(0, 6, 12), variants=2)
@@ -78,7 +81,7 @@ def test_no_word_around_an_expression_holds_a_digit_an_operator_or_an_unknown_ch
 
 @pytest.mark.parametrize("padding", [0, 3])
 def test_inputs_are_the_texts_of_their_plan(padding):
-    texts = Texts(97, Anchors.SPLIT, 33)
+    texts = Texts(97, "split", 33)
     rng = np.random.default_rng(0)
     plan = Plan(
         pairs=rng.integers(97**2, size=50), operators=rng.integers(2, size=50), words=rng.integers(len(WORDS), size=50),

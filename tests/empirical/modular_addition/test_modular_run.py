@@ -5,16 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from lengthgen.empirical.experiment import sweep
+from lengthgen.empirical.experiment.protocol import Model
+from lengthgen.empirical.experiment.sweep import train_sealed
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ConditionError
-from lengthgen.empirical.modular_addition.outcomes import best_fit, is_fitted, outcomes
-from lengthgen.empirical.modular_addition.profile import load_profile
-from lengthgen.empirical.modular_addition.run import ModularRun
-from lengthgen.empirical.modular_addition.sweep import Trained
-from lengthgen.empirical.runs.profile import Model, ProfileError
-from lengthgen.empirical.training import sealed_sweep
-from lengthgen.empirical.training.sealed_sweep import train_all
+from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ConditionError, load_profile
+from lengthgen.empirical.modular_addition.modular_run import ModularRun, best_fit, is_fitted, outcomes
 from lengthgen.infrastructure.files import DamagedFile, seal
+from lengthgen.infrastructure.settings import ProfileError
 from tests.pool_here import pool_here
 
 PROFILE = load_profile("smoke")
@@ -22,7 +20,7 @@ PROFILE = load_profile("smoke")
 
 @pytest.fixture
 def trained_in_this_process(monkeypatch):
-    monkeypatch.setattr(sealed_sweep, "pool", pool_here)
+    monkeypatch.setattr(sweep, "pool", pool_here)
 
 
 def run_of(condition="described-shift", encoding=None, **changes):
@@ -37,7 +35,7 @@ def test_predictions_are_stored_before_training_and_kept_with_the_result(tmp_pat
     stored = run.path(tmp_path).with_suffix(".predictions.json")
     before = stored.read_bytes()
     assert not run.path(tmp_path).exists()
-    assert train_all([run], Trained(tmp_path), tmp_path, CPU, lambda run: None) == []
+    assert train_sealed([run], tmp_path, CPU, lambda run: None) == []
     result = run.result(tmp_path)
     assert stored.read_bytes() == before
     assert (result["predictions"], result["predictions_sha256"]) == (predictions, seal(predictions))
@@ -52,7 +50,7 @@ def test_changed_predictions_are_refused_and_training_does_not_begin(tmp_path, t
     content = json.loads(stored.read_text())
     content["evaluations"][0]["holds"] = not content["evaluations"][0]["holds"]
     stored.write_text(json.dumps(content))
-    [failure] = train_all([run], Trained(tmp_path), tmp_path, CPU, lambda run: None)
+    [failure] = train_sealed([run], tmp_path, CPU, lambda run: None)
     assert "is not as it was written" in failure and "\n" not in failure
     assert run.result(tmp_path) is None
     with pytest.raises(DamagedFile):

@@ -8,11 +8,10 @@ import pytest
 import torch
 
 from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding
+from lengthgen.empirical.experiment.loop import TrainingError
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.empirical.text.corpus import Corpus
-from lengthgen.empirical.text.language_model import LAST, LanguageModels, TextError
-from lengthgen.empirical.text.profile import load_profile
-from lengthgen.empirical.text.windows import DIGITS, ending_together
+from lengthgen.empirical.text.corpus import DIGITS, Corpus, ending_together, load_profile
+from lengthgen.empirical.text.language_model import LAST, LanguageModels
 
 PROFILE = load_profile("smoke")
 BYTES = np.random.default_rng(0).integers(0, 256, 5_000).astype(np.uint8)
@@ -25,8 +24,8 @@ def models(encoding="rope", **changes):
 
 
 def test_a_seed_is_trained_as_if_it_were_alone():
-    together = np.stack(list(models("fox").train()))
-    alone = np.stack(list(models("fox", seeds=1).train()))
+    together = np.stack(models("fox").train())
+    alone = np.stack(models("fox", seeds=1).train())
     assert together.shape == (PROFILE.steps, 2)
     assert together[:, :1] == pytest.approx(alone, rel=1e-5)
     assert (together[:, 0] != together[:, 1]).all()
@@ -36,8 +35,8 @@ def test_an_auxiliary_loss_is_trained_with_that_of_the_text(monkeypatch):
     with_it, without = models("seqpe"), models("seqpe")
     with monkeypatch.context() as patched:
         patched.setattr(type(without.decoder.encoding), "has_auxiliary_loss", False)
-        alone = np.stack(list(without.train()))
-    together = np.stack(list(with_it.train()))
+        alone = np.stack(without.train())
+    together = np.stack(with_it.train())
     assert (together[0] == alone[0]).all()  # the loss of the text alone is reported
     pairs = zip(with_it.decoder.encoding.parameters(), without.decoder.encoding.parameters(), strict=True)
     assert any((first != second).any() for first, second in pairs)
@@ -93,14 +92,13 @@ def test_other_interpolations_of_a_trained_rope_need_no_training():
 
 @pytest.mark.parametrize(("encoding", "under"), [("rope", "fox"), ("fox", "rope")])
 def test_trained_numbers_are_not_replaced(encoding, under):
-    with pytest.raises(TextError, match=f"'{encoding}' cannot become '{under}' without training"):
+    with pytest.raises(TrainingError, match=f"'{encoding}' cannot become '{under}' without training"):
         models(encoding).measure(64, under=parse_encoding(under))
 
 
 def test_a_loss_that_is_not_finite_ends_the_training():
-    with pytest.raises(TextError, match="rope: the loss of seed 0 is not finite at step"):
-        for _ in models("rope", learning_rate=1e30, clip=1e30).train():
-            pass
+    with pytest.raises(TrainingError, match="rope: the loss of seed 0 is not finite at step"):
+        models("rope", learning_rate=1e30, clip=1e30).train()
 
 
 def test_positions_are_drawn_from_a_range_that_holds_the_longest_text():

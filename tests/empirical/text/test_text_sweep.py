@@ -8,15 +8,14 @@ from dataclasses import replace
 import pytest
 
 from lengthgen.circuits.encoding_spec import parse_encoding
+from lengthgen.empirical.experiment import sweep
+from lengthgen.empirical.experiment.sweep import train_sealed
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.empirical.runs.profile import ProfileError
-from lengthgen.empirical.text.profile import load_profile
-from lengthgen.empirical.text.run import TextRun
-from lengthgen.empirical.text.sweep import STRETCHED, trained, usual_encodings
-from lengthgen.empirical.training import sealed_sweep
-from lengthgen.empirical.training.sealed_sweep import train_all
+from lengthgen.empirical.text.corpus import load_profile
+from lengthgen.empirical.text.text_run import STRETCHED, TextRun, usual_encodings
 from lengthgen.infrastructure import files
 from lengthgen.infrastructure.files import DamagedFile, locked
+from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.theory.encodings.catalogue import ENCODINGS
 from tests.pool_here import pool_here
 
@@ -25,7 +24,7 @@ PROFILE = load_profile("smoke")
 
 @pytest.fixture
 def trained_in_this_process(monkeypatch):
-    monkeypatch.setattr(sealed_sweep, "pool", pool_here)
+    monkeypatch.setattr(sweep, "pool", pool_here)
 
 
 def run_of(encoding, **changes):
@@ -52,13 +51,13 @@ def test_a_file_that_changes_after_the_start_is_not_trained_under_the_old_name(t
     before = run.config
     (tmp_path / "beside_a_text.py").write_text("number = 2\n")
     with pytest.raises(ProfileError, match="was changed meanwhile: run the same command again"):
-        trained(run, CPU)
+        run.train(tmp_path, CPU)
     assert run_of(f"{path}:Own").config != before
 
 
 def test_a_result_is_stored_once_and_a_failure_leaves_the_others(tmp_path, trained_in_this_process):
     runs, ended = [run_of("nope"), run_of("random-rope[longest=40]"), run_of("rope")], []
-    failures = train_all(runs, trained, tmp_path, CPU, ended.append)
+    failures = train_sealed(runs, tmp_path, CPU, ended.append)
     assert [failure.count("\n") for failure in failures] == [0] and "longest=64" in failures[0]
     assert sorted(run.encoding for run in ended) == sorted(run.encoding for run in runs)
     assert runs[1].result(tmp_path) is None
@@ -68,12 +67,12 @@ def test_a_result_is_stored_once_and_a_failure_leaves_the_others(tmp_path, train
     assert rope["tests"]["ntk"][1] != rope["tests"]["rope"][1]
     assert rope["losses"] == [pytest.approx(losses) for losses in rope["losses"]] and rope["steps_shown"] == [0, 1, 2]
     ended.clear()
-    assert train_all([runs[0], runs[2]], trained, tmp_path, CPU, ended.append) == ended == []
+    assert train_sealed([runs[0], runs[2]], tmp_path, CPU, ended.append) == ended == []
 
 
 def test_a_changed_file_is_refused(tmp_path, trained_in_this_process):
     run = run_of("nope")
-    train_all([run], trained, tmp_path, CPU, lambda run: None)
+    train_sealed([run], tmp_path, CPU, lambda run: None)
     content = json.loads(run.path(tmp_path).read_text())
     content["tests"]["nope"][0]["loss"][0] += 1
     run.path(tmp_path).write_text(json.dumps(content))
@@ -86,7 +85,7 @@ def test_a_process_that_waits_for_a_run_says_which_one_trains_it(tmp_path, monke
     with ExitStack() as held:
         held.enter_context(locked(run.path(tmp_path).with_suffix(".lock"), "trains it"))
         monkeypatch.setattr(files, "tell", lambda line: (lines.append(line), held.close()))
-        assert train_all([run], trained, tmp_path, CPU, lambda run: None) == []
+        assert train_sealed([run], tmp_path, CPU, lambda run: None) == []
     [line] = lines
     assert line.startswith(f"waiting for process {os.getpid()} on ") and line.endswith(", which trains nope")
 
@@ -114,4 +113,4 @@ def test_an_unknown_profile_names_those_that_exist():
     with pytest.raises(ProfileError, match="unknown profile 'large': choose paper, quick or smoke"):
         load_profile("large")
     assert load_profile("quick").lengths == (128, 256, 512, 1024, 2048)
-    assert load_profile("paper").training.learning_rate == 1e-3
+    assert load_profile("paper").learning_rate == 1e-3

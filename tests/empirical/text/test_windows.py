@@ -8,8 +8,16 @@ import pytest
 import sympy
 
 from lengthgen.empirical.text import corpus as corpus_module
-from lengthgen.empirical.text.corpus import CorpusError, corpus
-from lengthgen.empirical.text.windows import DIGITS, QUESTION, STATEMENT, ending_together, windows, with_keys
+from lengthgen.empirical.text.corpus import (
+    DIGITS,
+    QUESTION,
+    STATEMENT,
+    CorpusError,
+    corpus,
+    ending_together,
+    windows,
+    with_keys,
+)
 
 TEXT = np.arange(200, dtype=np.uint8)
 

@@ -8,10 +8,9 @@ import pytest
 
 from lengthgen.circuits.prediction_record import RULES, VariantPrediction
 from lengthgen.circuits.tasks import TaskSpec
+from lengthgen.empirical.experiment.protocol import Cell, checked_protocol, load_profile
+from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.empirical.runs.profile import load_profile
-from lengthgen.empirical.runs.protocol import Cell, checked_protocol
-from lengthgen.empirical.runs.store import RunStore
 from lengthgen.empirical.trial import frozen as frozen_module
 from lengthgen.empirical.trial.frozen import FILE, Frozen, stored_runs
 from lengthgen.infrastructure.files import DamagedFile, read_json, read_sealed_json, write_json, write_sealed_json
@@ -83,7 +82,7 @@ def test_what_was_preregistered_is_part_of_the_seeds(tmp_path, changes):
 
 def test_more_seeds_titles_explanations_and_versions_of_the_code_change_nothing(tmp_path, monkeypatch):
     before = freeze(tmp_path)
-    monkeypatch.setattr("lengthgen.empirical.runs.run.FORMAT_VERSION", 99)
+    monkeypatch.setattr("lengthgen.empirical.experiment.run.FORMAT_VERSION", 99)
     reworded = replace(YES, why="in other words", unseen_distractors=7, labels_covered=None)
     after = freeze(tmp_path / "elsewhere", first=reworded, seeds=4, title="Another title", source="Another source")
     assert [cell[:3] for cell in seeds(after)] == seeds(before)

@@ -5,7 +5,7 @@ from itertools import product
 from math import inf, nan
 
 from lengthgen.circuits.prediction_record import RULES, Prediction
-from lengthgen.empirical.runs.measurement import Measurement
+from lengthgen.empirical.experiment.metrics import Measurement
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria
 
 YES = Prediction(

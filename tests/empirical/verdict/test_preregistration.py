@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lengthgen.empirical.runs.profile import ProfileError
 from lengthgen.empirical.verdict import preregistration as module
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration, names
+from lengthgen.infrastructure.settings import ProfileError
 
 REGISTERED = load_preregistration("random-tasks")
 TEXT = (module.FOLDER / "random-tasks.toml").read_text(encoding="utf-8")

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 import torch
 
+from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
+from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.experiment.stopping import EarlyStopping
 from lengthgen.empirical.model.backend import CPU
-from lengthgen.empirical.model.ensemble import Ensemble
-from lengthgen.empirical.model.setup import Setup
-from lengthgen.empirical.runs.run import Run
 from lengthgen.empirical.verdict import rerun as rerun_module
 from lengthgen.empirical.verdict import training
 from lengthgen.empirical.verdict.preregistration import Preregistration
 from lengthgen.empirical.verdict.rerun import judged, of_all, rerun
 from lengthgen.empirical.verdict.runs import run_from, run_of, train_piece
-from lengthgen.empirical.verdict.training import train_together
+from lengthgen.empirical.verdict.training import train_models
+from tests.empirical.model.steps import step_on
 from tests.empirical.verdict.made_up import frozen, frozen_cell, preregistration, unreported
 from tests.pool_here import pool_here
 
@@ -45,8 +46,8 @@ def test_models_of_different_tasks_train_as_alone(encoding: str) -> None:
     for step in range(3):
         rows = torch.arange(8 * step, 8 * (step + 1))[None]
         first = runs[0].training.samples * torch.arange(len(runs))[:, None]
-        losses = together.step(rows + first, step)
-        expected = torch.cat([ensemble.step(rows, step) for ensemble in alone])
+        losses = step_on(together, rows + first, step)
+        expected = torch.cat([step_on(ensemble, rows, step) for ensemble in alone])
         assert torch.allclose(losses, expected, rtol=1e-5, atol=1e-6)
     for model, ensemble in enumerate(alone):
         weights = together.weights(model)
@@ -64,10 +65,10 @@ def test_the_others_go_on_as_before_if_a_model_is_left_out() -> None:
     samples = runs[0].training.samples
     rows = torch.arange(8)[None]
     for ensemble in (together, part):
-        ensemble.step(rows + samples * torch.arange(3)[:, None], 0)
+        step_on(ensemble, rows + samples * torch.arange(3)[:, None], 0)
     part.keep([0, 2])
-    losses = together.step(rows + samples * torch.arange(3)[:, None], 1)
-    assert torch.allclose(part.step(rows + samples * torch.arange(2)[:, None], 1), losses[[0, 2]], rtol=1e-5)
+    losses = step_on(together, rows + samples * torch.arange(3)[:, None], 1)
+    assert torch.allclose(step_on(part, rows + samples * torch.arange(2)[:, None], 1), losses[[0, 2]], rtol=1e-5)
     assert [run.id for run in part.runs] == [runs[0].id, runs[2].id]
 
 
@@ -80,7 +81,9 @@ def test_a_model_is_left_out_though_something_still_holds_an_earlier_step(encodi
     remembered = ensemble.losses(rows + runs[0].training.samples * torch.arange(3)[:, None], 0)
     for each in (ensemble, other):
         each.keep([0, 2])
-    losses = [each.step(rows + runs[0].training.samples * torch.arange(2)[:, None], 0) for each in (ensemble, other)]
+    losses = [
+        step_on(each, rows + runs[0].training.samples * torch.arange(2)[:, None], 0) for each in (ensemble, other)
+    ]
     assert torch.equal(*losses) and torch.equal(ensemble.optimizer.numbers, other.optimizer.numbers)
     assert len(remembered) == 3
 
@@ -95,11 +98,12 @@ def test_sequences_of_different_lengths_are_not_trained_together() -> None:
 def test_results_are_those_of_each_run_alone() -> None:
     registered = preregistration(training=replace(preregistration().training, steps=30, batch=16))
     runs, setups = planned("ipe-sh", registered)
-    together = train_together(runs, setups, registered.check, registered.testing)
-    for run, setup, result in zip(runs, setups, together, strict=True):
-        [alone] = train_together([run], [setup], registered.check, registered.testing)
-        assert (alone.steps, alone.solved) == (result.steps, result.solved)
-        assert np.allclose(alone.exact_match, result.exact_match, equal_nan=True, atol=0.07)  # one sample of 16
+    together = train_models(runs, setups, registered.check)
+    shares = together.tested(registered.testing)
+    for model, (run, setup) in enumerate(zip(runs, setups, strict=True)):
+        alone = train_models([run], [setup], registered.check)
+        assert (alone.steps, alone.solved) == (together.steps[model], together.solved[model])
+        assert np.allclose(alone.tested(registered.testing), shares[model], equal_nan=True, atol=0.07)  # one of 16
 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, shares: dict[int, list[float]]) -> list[tuple[int, int, int]]:
@@ -124,8 +128,8 @@ def test_scales_after_failed_ones_are_not_tested_and_near_ones_are_tested_again(
     runs, setups = planned("nope", registered)
     shares = {1: [1.0, 1.0, 1.0], 2: [1.0, 0.5, 0.97], 3: [1.0, 0.5, 1.0], 4: [1.0, 0.0, 0.92]}
     calls = scripted(monkeypatch, shares)
-    results = train_together(runs, setups, registered.check, registered.testing)
-    assert np.isnan(results[1].exact_match).tolist() == [False, False, False, True]
+    tested = train_models(runs, setups, registered.check).tested(registered.testing)
+    assert np.isnan(tested[1]).tolist() == [False, False, False, True]
     near, again = registered.testing.samples, registered.testing.samples_near
     assert calls == [(1, near, 3), (2, near, 3), (3, near, 3), (4, near, 2), (2, again, 1), (4, again, 1)]
 
@@ -133,17 +137,16 @@ def test_scales_after_failed_ones_are_not_tested_and_near_ones_are_tested_again(
 def test_a_run_ends_by_its_own_samples_and_not_by_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     registered = preregistration(training=replace(preregistration().training, steps=12))
     runs, setups = planned("nope", registered)
-    scripted(monkeypatch, {scale: [0.0] * 3 for scale in registered.test_scales})
     answers = iter([[True, False, True], [True, True, False], [True, True], [True]])
     sizes: list[int] = []
 
-    def solves(ensemble: Ensemble, *_: object) -> np.ndarray:
+    def solves(_: EarlyStopping, ensemble: Ensemble) -> np.ndarray:
         sizes.append(len(ensemble.runs))
         return np.array(next(answers))
 
-    monkeypatch.setattr(training, "_solves", solves)
-    results = train_together(runs, setups, registered.check, registered.testing)
-    assert [(result.steps, result.solved) for result in results] == [(4, True), (6, True), (8, True)]
+    monkeypatch.setattr(EarlyStopping, "_solved", solves)
+    trained = train_models(runs, setups, registered.check)
+    assert (trained.steps.tolist(), trained.solved.tolist()) == ([4, 6, 8], [True, True, True])
     assert sizes == [3, 3, 2, 1], "models that ended are left out"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import write_sealed_json
-from lengthgen.paper_figs.report.claims import CACHE, NOT_RUN, RUNS, STORED, claims_data, stored_claims
+from lengthgen.paper_figs.report.claim_rows import CACHE, NOT_RUN, RUNS, STORED, claims_data, stored_claims
 from lengthgen.proofs_checks import ledger
 from lengthgen.proofs_checks.registry import selection
 from lengthgen.proofs_checks.report import as_json

@@ -11,7 +11,7 @@ import pytest
 from lengthgen.circuits.encoding_spec import EncodingSpec
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.cli import main
-from lengthgen.empirical.runs.run import plan
+from lengthgen.empirical.experiment.run import plan
 from lengthgen.infrastructure.digests import HOME
 from lengthgen.paper_figs.report.relations import QUICK, explore
 from lengthgen.proofs_checks.registry import selection
@@ -117,7 +117,7 @@ def test_a_users_task_is_shown_without_its_file_and_comes_first(run, out, monkey
 
 
 def test_tasks_of_runs_that_no_trial_judges_come_first_with_the_file_that_the_user_has(run, out):
-    from lengthgen.empirical.runs.store import RunStore
+    from lengthgen.empirical.experiment.store import RunStore
 
     (out / "my_task.py").write_text(FLIP)
     for name, base in ((f"{out / 'my_task.py'}:flip", None), ("copy", 4)):

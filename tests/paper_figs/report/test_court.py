@@ -4,7 +4,7 @@ import pytest
 
 from lengthgen.empirical.court.trial import freeze, judge
 from lengthgen.infrastructure.files import write_sealed_json
-from lengthgen.paper_figs.report.court import court_data
+from lengthgen.paper_figs.report.judged import court_data
 from lengthgen.paper_figs.sources import COURT
 from tests.empirical.court.examples import cell, right, theory
 

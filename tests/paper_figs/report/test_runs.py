@@ -119,7 +119,7 @@ def test_a_run_of_another_format_version_is_named(store):
 
 
 def test_an_unfinished_run_says_how_far_it_is(tmp_path):
-    from lengthgen.empirical.runs.store import RunStore
+    from lengthgen.empirical.experiment.store import RunStore
 
     [run, *_] = next(iter(stores.runs_of("fig4").values()))
     store = RunStore(tmp_path)
@@ -129,7 +129,7 @@ def test_an_unfinished_run_says_how_far_it_is(tmp_path):
 
 
 def test_nothing_stored_is_nothing_shown(tmp_path):
-    from lengthgen.empirical.runs.store import RunStore
+    from lengthgen.empirical.experiment.store import RunStore
 
     data = runs_data(RunStore(tmp_path / "runs"), {})
     assert data.content == {"groups": [], "environments": [], "runs": []} and not data.broken

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lengthgen.empirical.runs.protocol import names
+from lengthgen.empirical.experiment.protocol import names
 from lengthgen.empirical.trial.conjecture import Criteria
 from lengthgen.empirical.trial.trial import as_json
 from lengthgen.infrastructure.files import write_sealed_json

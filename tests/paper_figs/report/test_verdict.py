@@ -2,9 +2,9 @@
 
 import pytest
 
-from lengthgen.paper_figs.report.verdict import verdict_data
+from lengthgen.paper_figs.figures.verdict_rules import RANDOM_TASKS
+from lengthgen.paper_figs.report.judged import verdict_data
 from lengthgen.paper_figs.sources import Sources
-from lengthgen.paper_figs.verdict_evidence import RANDOM_TASKS
 from tests.paper_figs.made_up_verdict import verdict_sources
 
 

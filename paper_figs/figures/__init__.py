@@ -1,0 +1,1 @@
+"""Figures and tables, by subject.  A module lists those that it draws in FIGURES."""
