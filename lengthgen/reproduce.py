@@ -40,7 +40,6 @@ from lengthgen.infrastructure.shapes import (
     record,
     row,
 )
-from lengthgen.paper_figs.sources import RECORDS
 from lengthgen.paper_figs.stored import CLAIM
 from lengthgen.proofs_checks.claim import TIME_LIMIT
 from lengthgen.questions.complexity import Question, compute
@@ -189,7 +188,7 @@ def _drawn_figures(out: Path, profile_name: str) -> dict[str, Any]:
 
     Returns the drawn names, the record of each figure that has one, and the reasons for the figures not drawn.
     """
-    from lengthgen.paper_figs.sources import Sources
+    from lengthgen.paper_figs.sources import RECORDS, Sources
     from lengthgen.paper_figs.style import PAGE_WIDTH
 
     sources = Sources(out=out, profile=profile_name, width=PAGE_WIDTH, records=RECORDS)

@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from lengthgen.circuits.answers import MAX_SYMBOLS
-from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.infrastructure.errors import in_any_case, nearest
 from lengthgen.infrastructure.settings import (
@@ -377,6 +376,8 @@ def _cells(file: _File, bases: Mapping[str, int]) -> Iterator[Cell]:
 
 def _canonical_name(encoding: str) -> Name:
     """Canonical name of an encoding given by name or alias; an unknown name is refused when its runs are planned."""
+    from lengthgen.circuits.encoding_spec import EncodingError, parse_encoding  # with sympy, which options do not need
+
     with suppress(EncodingError):
         return str(parse_encoding(encoding))
     return encoding

@@ -23,7 +23,6 @@ from lengthgen.infrastructure.errors import LengthgenError, in_any_case, in_word
 from lengthgen.infrastructure.files import FullDisk, locked, read_bytes, require_folder, user_cache, write_bytes
 from lengthgen.infrastructure.messages import tell
 from lengthgen.infrastructure.shapes import NUMBER, TEXT, mapping_to, record
-from lengthgen.paper_figs.declaration import UnknownFigure, catalogue, select_entries
 from lengthgen.paper_figs.names import file_name
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.options import FIGURE_NAMES, Json, Out, ProfileName, path_option
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from lengthgen.paper_figs.saving import Drawing
     from lengthgen.paper_figs.sources import Sources
     from lengthgen.paper_figs.stored_trial import StoredTrial
-
 
 WidthName = Literal["page", "column", "neurips", "icml", "icml-column", "acl", "acl-column"]
 """Names of printed widths of figures; `lengthgen.paper_figs.style.WIDTHS` has them in inches."""
@@ -84,6 +82,7 @@ def figures(
 
     The exit code is 0 only if every named figure was drawn, and no run that a figure reads is broken.
     """
+    from lengthgen.paper_figs.declaration import catalogue
     from lengthgen.paper_figs.sources import RECORDS, Sources
     from lengthgen.paper_figs.stored_trial import load_trial
     from lengthgen.paper_figs.style import WIDTHS
@@ -200,6 +199,7 @@ def draw_catalogue(sources: "Sources", folder: Path, names: Sequence[str] = (), 
         FullDisk: no space is left in the folder or the user's cache, which ends the drawing.
         OSError: the folder cannot be written.
     """
+    from lengthgen.paper_figs.declaration import catalogue, select_entries
     from lengthgen.paper_figs.sources import Missing
 
     requested = select_entries(catalogue(sources, own), names)
@@ -306,6 +306,7 @@ def figure(
     Raises:
         LengthgenError: there is no such figure or width, what it reads is not stored, or it would not be legible.
     """
+    from lengthgen.paper_figs.declaration import catalogue, select_entries
     from lengthgen.paper_figs.saving import at_width
     from lengthgen.paper_figs.sources import RECORDS, Sources
     from lengthgen.paper_figs.stored_trial import load_trial
@@ -324,6 +325,8 @@ def figure(
 
 def _figure_of(trial: "StoredTrial", name: str) -> str:
     """Return the full name of a figure of a stored conjecture, which may be given without the trial's."""
+    from lengthgen.paper_figs.declaration import UnknownFigure
+
     figures = trial.figures()
     full = {name.removesuffix(f"-{trial.name}"): name for name in figures}
     name = in_any_case(name, [*figures, *full])
@@ -380,6 +383,7 @@ def _draw_all(
 
 def _draw_one(sources: "Sources", folder: Path, own: Sequence[str], name: str, stamp: Cached) -> _Outcome:
     """Draw one figure of the catalogue, or copy it from the user's cache."""
+    from lengthgen.paper_figs.declaration import catalogue
     from lengthgen.paper_figs.sources import Needs
 
     entry = catalogue(sources, own)[name]

@@ -24,8 +24,7 @@ from lengthgen.infrastructure.errors import LengthgenError, in_words
 from lengthgen.infrastructure.files import require_folder, user_cache, write_bytes
 from lengthgen.infrastructure.messages import tell
 from lengthgen.infrastructure.shapes import mapping_to
-from lengthgen.paper_figs.figures import instance
-from lengthgen.paper_figs.report import claim_rows, judged, mathematics, page
+from lengthgen.paper_figs.report import mathematics, page
 from lengthgen.paper_figs.report.plain import task_name, text
 from lengthgen.paper_figs.stored import SHOWN_RUN, exploration
 from lengthgen.questions.src import tasks_answer
@@ -94,7 +93,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
         complete: True to compute larger scales and the predictions of all encodings, which takes minutes, once.
     """
     from lengthgen.circuits.encoding_spec import ENCODINGS
-    from lengthgen.paper_figs.report import looks, relations, trials
+    from lengthgen.paper_figs.report import claim_rows, judged, looks, relations, trials
     from lengthgen.paper_figs.report.trial_circuits import trial_circuits
     from lengthgen.paper_figs.sources import Sources
     from lengthgen.paper_figs.style import PAGE_WIDTH
@@ -243,6 +242,7 @@ def _explorations(
     Without `complete` only those that were computed before are within the bounds; the others are within
     `relations.QUICK`. All that is absent is computed in parallel once; an interrupt keeps what is finished.
     """
+    from lengthgen.paper_figs.figures import instance
     from lengthgen.paper_figs.report import relations
 
     own = [file_digest(Path(str(module.__file__))) for module in (instance, relations)]

@@ -10,10 +10,6 @@ import typer
 from rich.console import Group
 
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.empirical.modular_addition import conditions as modular_profiles
-from lengthgen.empirical.modular_addition.conditions import CONDITIONS
-from lengthgen.empirical.text.corpus import load_profile
-from lengthgen.empirical.text.text_run import TextRun, tests_by_name
 from lengthgen.infrastructure.errors import in_any_case
 from lengthgen.terminal.answers import show
 from lengthgen.terminal.layout import columns, filled, percent, titled, yes_no
@@ -96,7 +92,8 @@ def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Ba
     """
     from lengthgen.circuits.encoding_spec import parse_encodings
     from lengthgen.empirical.experiment.sweep import train_sealed
-    from lengthgen.empirical.text.text_run import usual_encodings
+    from lengthgen.empirical.text.corpus import load_profile
+    from lengthgen.empirical.text.text_run import TextRun, tests_by_name, usual_encodings
 
     profile = load_profile(profile_name)
     names = usual_encodings(profile) if encodings is None else [str(spec) for spec in parse_encodings(encodings)]
@@ -158,6 +155,8 @@ def modular_answer(
     """
     from lengthgen.circuits.encoding_spec import parse_encodings
     from lengthgen.empirical.experiment.sweep import train_sealed
+    from lengthgen.empirical.modular_addition import conditions as modular_profiles
+    from lengthgen.empirical.modular_addition.conditions import CONDITIONS
     from lengthgen.empirical.modular_addition.modular_run import ModularRun
 
     profile = modular_profiles.load_profile(profile_name)

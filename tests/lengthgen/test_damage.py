@@ -67,7 +67,7 @@ def ask(pristine, run, tmp_path, monkeypatch, explored_here):
         monkeypatch.setattr(f"lengthgen.questions.{module}.source_digest", lambda *_: "code")
     entries = catalogue(Sources(out=out, profile="smoke", width=7.0), [pristine[1]])
     monkeypatch.setattr(
-        "lengthgen.paper_figs.catalogue.catalogue", lambda *_: {name: entries[name] for name in FIGURES}
+        "lengthgen.paper_figs.declaration.catalogue", lambda *_: {name: entries[name] for name in FIGURES}
     )
 
     def call(commands="both"):

@@ -120,7 +120,7 @@ def test_a_figure_that_needs_the_page_says_so_and_stands_across_both_columns(mad
 
     makers = {"tall": tall, "flat": entry.make}
     entries = {name: replace(entry, name=name, make=make) for name, make in makers.items()}
-    monkeypatch.setattr("lengthgen.paper_figs.catalogue.catalogue", lambda *_: entries)
+    monkeypatch.setattr("lengthgen.paper_figs.declaration.catalogue", lambda *_: entries)
     code, out, _ = run("figures", *options, "--width", "column")
     assert code == 0 and out.splitlines()[-1] == "wider than asked for, since they need it (figure* in LaTeX): tall"
     tex = {name: (given.out / "figures" / f"{name}.tex").read_text() for name in entries}
@@ -149,7 +149,7 @@ def test_all_that_can_be_drawn_skips_the_others_with_a_line(made_up, run, monkey
     given, options = made_up
     entries = catalogue(given, [options[1]])
     some = {name: entries[name] for name in ("figure2", "figure2-best-on-test", "figure4", "results-made-up")}
-    monkeypatch.setattr("lengthgen.paper_figs.catalogue.catalogue", lambda *_: some)
+    monkeypatch.setattr("lengthgen.paper_figs.declaration.catalogue", lambda *_: some)
     code, out, err = run("figures", *options)
     assert code == 0
     assert "results-made-up: csv, txt, tex" in out
@@ -166,7 +166,7 @@ def test_an_unreadable_figure_is_skipped_with_the_reason_and_not_tried_again(mad
     given, options = made_up
     entries = catalogue(given, [options[1]])
     some = {name: entries[name] for name in ("labels-fig4-select-first", "labels-made-up-copy")}
-    monkeypatch.setattr("lengthgen.paper_figs.catalogue.catalogue", lambda *_: some)
+    monkeypatch.setattr("lengthgen.paper_figs.declaration.catalogue", lambda *_: some)
     code, out, err = run("figures", *options, "--json")
     assert code == 0 and [*json.loads(out)["figures"]] == ["labels-made-up-copy"]
     assert "1 cannot be read in print (why: lengthgen figures NAME): labels-fig4-select-first" in err
@@ -183,7 +183,7 @@ def test_a_solver_that_died_is_tried_again(made_up, run, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     given, options = made_up
     of_copy = {"labels-made-up-copy": catalogue(given, [options[1]])["labels-made-up-copy"]}
-    monkeypatch.setattr("lengthgen.paper_figs.catalogue.catalogue", lambda *_: of_copy)
+    monkeypatch.setattr("lengthgen.paper_figs.declaration.catalogue", lambda *_: of_copy)
 
     def dies(*_, **__):
         raise SolverFailed("the SAT solver gave no answer: signal 9 ended it, out of memory perhaps")
