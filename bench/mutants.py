@@ -38,7 +38,6 @@ PLACES = {
         "empirical/experiment/*.py",
         "empirical/model/*.py",
         "empirical/modular_addition/*.py",
-        "empirical/experiment/*.py",
         "empirical/text/*.py",
         "empirical/trial/*.py",
         "empirical/verdict/*.py",

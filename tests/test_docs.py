@@ -450,8 +450,8 @@ def test_the_sums_of_runs_with_the_published_training_are_those_of_the_records()
         for (encoding, form), [cell] in cells_of(name).items():
             count(cell["task"], form, encoding, cell["generalizes"]["successes"], cell["generalizes"]["trials"])
     for cell in script["evidence"]():
-        key, runs = cell.key, script["judged"]([cell], "coverage")[0].generalizes
-        count(key.task, key.format, key.encoding, runs.successes, runs.trials)
+        key, outcome = cell.key, script["judged"]([cell], "coverage")[0].outcome
+        count(key.task, key.format, key.encoding, outcome.generalize, outcome.runs)
 
     def shares(tasks: str, encoding: str) -> Iterator[str]:
         for form in ("aligned", "filled"):

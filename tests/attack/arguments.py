@@ -5,9 +5,8 @@ import random
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo, ParameterInfo
 
@@ -101,7 +100,7 @@ class Parameter:
 
     name: str
     flag: str
-    kind: type
+    kind: Any
 
     @property
     def is_flag(self) -> bool:
@@ -147,7 +146,8 @@ def _parameter(name: str, hint: Any) -> Parameter:
         kind = next(option for option in get_args(kind) if option is not type(None))
     flags = [*(getattr(info, "param_decls", None) or ()), f"--{name.replace('_', '-')}"]
     flag = "" if isinstance(info, ArgumentInfo) else next(text for text in flags if text.startswith("--"))
-    return Parameter(name=name, flag=flag, kind=get_args(kind)[0] if get_args(kind) else kind)
+    item = get_args(kind)[0] if get_origin(kind) is list else kind
+    return Parameter(name=name, flag=flag, kind=item)
 
 
 def _mutated(base: list[str], parameters: Sequence[Parameter], pick: random.Random) -> list[str]:
@@ -193,8 +193,8 @@ def _value(parameter: Parameter, pick: random.Random) -> str:
     pools: list[Sequence[str]] = [TEXTS, PATHS, NUMBERS]
     if parameter.name == "pattern":
         return formula(pick) if pick.random() < 0.8 else pick.choice(PATHS)
-    if issubclass(parameter.kind, Enum):
-        pools = [[str(member.value) for member in parameter.kind]] * 3 + pools
+    if get_origin(parameter.kind) is Literal:
+        pools = [get_args(parameter.kind)] * 3 + pools
     elif parameter.kind in (int, float):
         pools = [NUMBERS] * 8 + pools
     elif parameter.name in ("scales", "train", "test"):

@@ -63,19 +63,19 @@ def answer(command: str, template: Path, folder: Path) -> dict[str, Any]:
     """Return the answer of a command in a copy of the template, as it is compared; of several joined, of the last."""
     unread = [name for name in ("made", "small", "stored") if f"{name}/" not in command and f" {name} " not in command]
     shutil.copytree(template, folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", *unread))
-    before = Path.cwd(), os.environ.get("COLUMNS")
+    cache = folder.with_name(f"{folder.name}-cache") if "lengthgen claims" in command else None  # shows what is decided
+    before = Path.cwd(), {name: os.environ.get(name) for name in ("COLUMNS", "XDG_CACHE_HOME")}
     os.chdir(folder)
-    os.environ["COLUMNS"] = "100"
+    os.environ |= {"COLUMNS": "100"} | ({} if cache is None else {"XDG_CACHE_HOME": str(cache)})
     try:
         for each in command.split(" && "):
             arguments = shlex.split(each)[1:]
             code, out, err = readers.call(arguments)
     finally:
         os.chdir(before[0])
-        if before[1] is None:
-            del os.environ["COLUMNS"]
-        else:
-            os.environ["COLUMNS"] = before[1]
+        for name, value in before[1].items():
+            os.environ.pop(name, None)
+            os.environ |= {} if value is None else {name: value}
     answered: dict[str, Any] = {"status": code}
     if messages := [_masked(line, folder) for line in err.splitlines() if not PROGRESS.search(line)]:
         answered["messages"] = messages

@@ -116,8 +116,8 @@ def _line(coverage: JudgedCell, distractors: JudgedCell) -> str:
         OPERANDS[key.format],
         _name(key),
         *answers,
-        f"{coverage.fit.successes} of {coverage.fit.trials}",
-        f"{coverage.generalizes_given_fit.successes} of {coverage.generalizes_given_fit.trials}",
+        f"{coverage.outcome.fit} of {coverage.outcome.runs}",
+        f"{coverage.outcome.generalize} of {coverage.outcome.fit}",
         ", ".join(map(str, failures)) or "none",
     )
     return f"| {' | '.join(parts)} |"

@@ -21,7 +21,7 @@ from lengthgen.circuits.languages.random_languages import random_language
 from lengthgen.circuits.languages.regular import definiteness, own_letter_decides
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
 from lengthgen.circuits.tasks.random_circuits import NAME
-from lengthgen.empirical.experiment.judge import Estimand
+from lengthgen.empirical.experiment.judge import Estimand, says
 from lengthgen.empirical.verdict.frozen import FrozenCell, load_frozen, spec_of
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
 from lengthgen.empirical.verdict.rules import answers
@@ -68,6 +68,11 @@ def runs_of(population: str) -> tuple[tuple[FrozenCell, list[CellRun]], ...]:
     return tuple((cell, runs.get(cell.name, [])) for cell in frozen.cells)
 
 
+def answer_for(cell: SeenCell, rule: str) -> bool | None:
+    """Return whether a rule says that a cell generalizes; None if it abstains."""
+    return says(cell.cell.answers[rule][0])
+
+
 @cache
 def with_majority(population: str) -> list[SeenCell]:
     """Return the cells of a preregistration that count and have a majority."""
@@ -97,8 +102,8 @@ def kind_lines() -> list[str]:
         encoding = "ideal" if cell.cell.encoding in IDEAL else "other"
         counts[kind][encoding] += 1
         counts[kind][f"{encoding}, generalize"] += cell.observed
-        counts[kind]["wrong yes"] += bool(cell.says("distractors")) and not cell.observed
-        counts[kind]["wrong no"] += cell.says("distractors") is False and cell.observed
+        counts[kind]["wrong yes"] += bool(answer_for(cell, "distractors")) and not cell.observed
+        counts[kind]["wrong no"] += answer_for(cell, "distractors") is False and cell.observed
     return [
         f"| {' | '.join(kind)} | {len(tasks[kind])} "
         + "".join(f"| {of_kind[f'{name}, generalize']} of {of_kind[name]} " for name in ("ideal", "other"))
@@ -131,8 +136,8 @@ def reach_lines() -> list[str]:
 
 def refused() -> list[SeenCell]:
     """Return the cells of the half for amendments to which minimised-distractors says no and own-token may say yes."""
-    cells = with_majority(TASKS)
-    return [cell for cell in cells if cell.cell.half == "amendment" and cell.says("minimised-distractors") is False]
+    cells = [cell for cell in with_majority(TASKS) if cell.cell.half == "amendment"]
+    return [cell for cell in cells if answer_for(cell, "minimised-distractors") is False]
 
 
 def asked(cells: Iterable[SeenCell]) -> dict[str, int | None]:
@@ -140,22 +145,22 @@ def asked(cells: Iterable[SeenCell]) -> dict[str, int | None]:
     by_task: dict[tuple[str, str], list[SeenCell]] = defaultdict(list)
     for cell in cells:
         by_task[cell.cell.task, cell.cell.format].append(cell)
-    says = {}
+    later = {}
     for (task, form), of_task in by_task.items():
         encodings = [cell.cell.encoding for cell in of_task]
         guesses = answers(spec_of(task, form), encodings, REGISTERED.train_scales, REGISTERED.test_scales)
-        says |= {cell.cell.name: guesses[cell.cell.encoding]["own-token"].breaks_at for cell in of_task}
-    return says
+        later |= {cell.cell.name: guesses[cell.cell.encoding]["own-token"].breaks_at for cell in of_task}
+    return later
 
 
 def own_token_lines() -> list[str]:
     """Return a line for each kind of task and answer of own-token: how many cells generalize."""
-    says = read_json(LATER_ANSWERS)
+    later = read_json(LATER_ANSWERS)
     counts: dict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
     for cell in refused():
-        if cell.cell.name in says:
+        if cell.cell.name in later:
             kind = "language" if cell.cell.task.startswith(RANDOM_LANGUAGE) else "circuit"
-            counts[kind, "yes" if says[cell.cell.name] is None else "no"][bool(cell.observed)] += 1
+            counts[kind, "yes" if later[cell.cell.name] is None else "no"][bool(cell.observed)] += 1
     return [f"| {kind} | {answer} | {of[True]} of {of.total()} |" for (kind, answer), of in sorted(counts.items())]
 
 
@@ -199,7 +204,7 @@ def at_the_swap() -> tuple[int, int]:
 
 def kind_of_longer(cell: SeenCell) -> str:
     """Return the line in which a run counts that went on to its last step, past the check that ended it."""
-    return f"{'yes' if cell.says('distractors') else 'no'} | {cell.cell.format}"
+    return f"{'yes' if answer_for(cell, 'distractors') else 'no'} | {cell.cell.format}"
 
 
 def kind_of_circuit(cell: SeenCell) -> str:
@@ -237,7 +242,7 @@ def padded_runs() -> list[tuple[FrozenCell, CellRun]]:
         if cell.cell.half == "judgement"
         and cell.cell.encoding in IDEAL
         and cell.cell.format == "aligned"
-        and cell.says("distractors")
+        and answer_for(cell, "distractors")
     }
     return [(cell, run) for cell, runs in runs_of(TASKS) if cell.name in meant for run in runs if run.fits(REGISTERED)]
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from lengthgen.infrastructure.cache import Cached
-from lengthgen.paper_figs.report.runs import runs_data
+from lengthgen.paper_figs.report import runs
+from lengthgen.paper_figs.report.runs import by_checkpoint, runs_data
 from lengthgen.questions import report
 from tests.proofs_checks import stores
 
@@ -42,10 +43,10 @@ def test_only_runs_not_read_before_are_read(store, monkeypatch):
     first = runs_data(store, {})
     remembered = json.loads(json.dumps(first.read))
     new = remembered.popitem()
-    measured = []
-    monkeypatch.setattr(store, "metrics", lambda run, metrics=store.metrics: measured.append(run) or metrics(run))
+    read = []
+    monkeypatch.setattr(runs, "by_checkpoint", lambda rows: read.append(rows) or by_checkpoint(rows))
     again = runs_data(store, remembered)
-    assert len(measured) == 1
+    assert len(read) == 1
     assert again == first and again.read[new[0]] == new[1]
 
 
