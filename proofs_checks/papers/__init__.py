@@ -37,13 +37,13 @@ ORDER = (
     "sequential.bounds",
     "sequential.coverage",
     "sequential.selection",
-    "trained",
-    "longer_text",
-    "modular_runs",
-    "c_rasp",
-    "rivals",
-    "counts",
+    "runs.trained",
+    "runs.longer_text",
+    "runs.modular_runs",
+    "theories.c_rasp",
+    "theories.rivals",
+    "theories.counting_operators",
 )
 """Order of the ledger by modules and packages; claims of modules that are not named come last."""
-BY_ID = ("orthogonal", "prism", "kerple", "fire", "rope", "grape", "swat", "wavelet", "c_rasp")
+BY_ID = ("orthogonal", "prism", "kerple", "fire", "rope", "grape", "swat", "wavelet", "theories.c_rasp")
 """Those whose claims are sorted by id; claims of the others keep the order of their module."""

@@ -11,7 +11,7 @@ from lengthgen.empirical.text.text_run import TextRun
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks.claim import Refuted, Unsettled
 from lengthgen.proofs_checks.majority import decide_mean, p_values
-from lengthgen.proofs_checks.papers.longer_text import CLAIMS
+from lengthgen.proofs_checks.papers.runs.longer_text import CLAIMS
 from lengthgen.proofs_checks.result import Verdict
 from lengthgen.proofs_checks.runner import run_claim
 from lengthgen.proofs_checks.trained import Runs

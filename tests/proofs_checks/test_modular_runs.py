@@ -6,7 +6,7 @@ from lengthgen.empirical.modular_addition.conditions import load_profile
 from lengthgen.empirical.modular_addition.modular_run import ModularRun
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks.claim import Refuted, Unsettled
-from lengthgen.proofs_checks.papers.modular_runs import CLAIMS, without_order
+from lengthgen.proofs_checks.papers.runs.modular_runs import CLAIMS, without_order
 from lengthgen.proofs_checks.result import Verdict
 from lengthgen.proofs_checks.runner import run_claim
 from lengthgen.proofs_checks.trained import Runs

@@ -12,7 +12,7 @@ from lengthgen.empirical.trial.frozen import FILE, Frozen, stored_runs
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks import ledger, registry
 from lengthgen.proofs_checks.claim import Claim, Strength, Unsettled
-from lengthgen.proofs_checks.papers import longer_text, modular_runs
+from lengthgen.proofs_checks.papers.runs import longer_text, modular_runs
 from lengthgen.proofs_checks.result import Result, Verdict
 from lengthgen.proofs_checks.runner import run_claim
 from lengthgen.proofs_checks.trained import Arm, Runs

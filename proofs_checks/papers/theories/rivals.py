@@ -16,8 +16,8 @@ from lengthgen.circuits.tasks.published.subjects import SUBJECTS, Subject
 from lengthgen.empirical.court.published.load import huang_predictions
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
-from lengthgen.proofs_checks.papers.c_rasp import C_RASP
 from lengthgen.proofs_checks.papers.plaa import SOURCE as MIN_DEGREE
+from lengthgen.proofs_checks.papers.theories.c_rasp import C_RASP
 
 SPARSE = Source(paper="The Role of Sparsity for Length Generalization in LLMs", arxiv="2502.16792")
 ORDER = Source(paper="The Impact of Positional Encoding on Length Generalization in Transformers", arxiv="2305.19466")

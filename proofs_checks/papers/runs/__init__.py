@@ -1,0 +1,1 @@
+"""Claims that stored runs decide: each names the protocol whose runs it reads."""
