@@ -1,4 +1,5 @@
-"""Torch part of the project: encodings, decoder, data, training, the run store and the test of the conjecture.
+"""Experiments: torch modules of encodings, models, the engine of experiments and its protocols, audits of other code.
 
-Only `audit`, `encodings`, `model` and `training` import torch; everything else works without it.
+Protocols are `trial`, `verdict`, `court`, `text` and `modular_addition`. What trains or audits imports torch; plans,
+stored runs, outcomes and judgements are read without it.
 """

@@ -407,8 +407,8 @@ class Sources:
     def _cached(self, what: str, name: str, look: Callable[[], T]) -> T:
         if (what, name) not in self.cache:
             self.cache[what, name] = look()
-        found: T = self.cache[what, name]
-        return found
+        value: T = self.cache[what, name]
+        return value
 
     def _trial(self, name: str) -> Path:
         return (self.record(name) or self.out / self.protocol(name).name) / TRIAL

@@ -1,4 +1,4 @@
-"""Audit of position encodings and whole models.  Entry points: `report.audit`, `models.audit`, `assert_lawful`."""
+"""Audit of position encodings and whole models.  Entry points: `audit`, `models.audit.audit_model`, `assert_lawful`."""
 
 from lengthgen.empirical.audit.lawful import assert_lawful
 from lengthgen.empirical.audit.report import audit

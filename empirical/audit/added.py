@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from lengthgen.empirical.audit.adapter import WINDOW, RefusedPosition, first_positions
-from lengthgen.empirical.audit.adapters import EmbedAdapter
 from lengthgen.empirical.audit.pair_adapters import BiasAdapter
 from lengthgen.empirical.audit.position_codes import distinct
 from lengthgen.empirical.audit.published_constants import (
@@ -22,6 +21,7 @@ from lengthgen.empirical.audit.published_constants import (
     t5_buckets,
     text_slopes,
 )
+from lengthgen.empirical.audit.token_adapters import EmbedAdapter
 
 SPAN = 512
 """Positions that are read."""

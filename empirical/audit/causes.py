@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from lengthgen.empirical.audit.adapter import Adapter, RefusedPosition
-from lengthgen.empirical.audit.adapters import EmbedAdapter
 from lengthgen.empirical.audit.rotation import RotateAdapter
 from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.token_adapters import EmbedAdapter
 from lengthgen.infrastructure.userfile import user_code
 
 NEAR = torch.tensor([1, 3, 17])

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from lengthgen.empirical.audit.adapter import Adapter, Setting, spread
-from lengthgen.empirical.audit.adapters import adapter_for
 from lengthgen.empirical.audit.position_codes import bitwise_equal
 from lengthgen.empirical.audit.subject import AuditError, Subject
+from lengthgen.empirical.audit.token_adapters import adapter_for
 
 SHORT, LONG = 64, 512
 LENGTHS = (SHORT, 1024, 4096, 16384, 65536, 262144)

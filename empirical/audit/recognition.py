@@ -8,7 +8,6 @@ import torch
 
 from lengthgen.empirical.audit import added, causes
 from lengthgen.empirical.audit.adapter import Adapter, RefusedPosition, first_positions
-from lengthgen.empirical.audit.adapters import EmbedAdapter
 from lengthgen.empirical.audit.added import Slope, first_unlike_t5, runs_of
 from lengthgen.empirical.audit.diagnosis import Defect
 from lengthgen.empirical.audit.pair_adapters import BiasAdapter
@@ -28,6 +27,7 @@ from lengthgen.empirical.audit.published_constants import (
 from lengthgen.empirical.audit.rotation import RotateAdapter
 from lengthgen.empirical.audit.rules import RULES
 from lengthgen.empirical.audit.subject import AuditError, Subject
+from lengthgen.empirical.audit.token_adapters import EmbedAdapter
 from lengthgen.infrastructure.settings import Range
 
 ACCURACY = 1e-4

@@ -14,13 +14,13 @@ from torch import nn
 
 from lengthgen.empirical.audit import added, causes, independence, position_codes, recognition, relative_law
 from lengthgen.empirical.audit.adapter import Adapter, RefusedPosition, Setting
-from lengthgen.empirical.audit.adapters import adapter_for
 from lengthgen.empirical.audit.diagnosis import Defect, SettingMeasures, findings
 from lengthgen.empirical.audit.pair_adapters import BiasAdapter
 from lengthgen.empirical.audit.reproduction import add_reproductions
 from lengthgen.empirical.audit.rotation import RotateAdapter
 from lengthgen.empirical.audit.rules import Severity
 from lengthgen.empirical.audit.subject import AuditError, Kind, Subject
+from lengthgen.empirical.audit.token_adapters import adapter_for
 from lengthgen.infrastructure.userfile import split_file
 
 DTYPES = {

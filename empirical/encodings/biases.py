@@ -45,7 +45,8 @@ def linear_bias(slope: Tensor, distance: Tensor, dtype: torch.dtype) -> Tensor:
     return (-slope.to(wide) * distance.to(wide)).to(dtype)
 
 
-SMALLEST, LARGEST_EXPONENT = 1e-2, 2.0
+KERPLE_SMALLEST, KERPLE_LARGEST_EXPONENT = 1e-2, 2.0
+"""Bounds of KERPLE's trained numbers; the smallest is that of each of them."""
 
 
 class _Kerple(PairBias):
@@ -64,7 +65,7 @@ class _Kerple(PairBias):
 
     def keep_within_bounds(self) -> None:
         """Clamp the parameters in place, invisibly to autograd."""
-        self.scale.data.clamp_(min=SMALLEST)
+        self.scale.data.clamp_(min=KERPLE_SMALLEST)
 
     def bias(
         self,
@@ -102,7 +103,7 @@ class KerplePower(_Kerple):
     def keep_within_bounds(self) -> None:
         """Clamp the parameters in place, invisibly to autograd."""
         super().keep_within_bounds()
-        self.exponent.data.clamp_(min=SMALLEST, max=LARGEST_EXPONENT)
+        self.exponent.data.clamp_(min=KERPLE_SMALLEST, max=KERPLE_LARGEST_EXPONENT)
 
     def growth(self, head: Tensor, distance: Tensor) -> Tensor:
         """D^p for the distance D."""
@@ -122,7 +123,7 @@ class KerpleLog(_Kerple):
     def keep_within_bounds(self) -> None:
         """Clamp the parameters in place, invisibly to autograd."""
         super().keep_within_bounds()
-        self.rate.data.clamp_(min=SMALLEST)
+        self.rate.data.clamp_(min=KERPLE_SMALLEST)
 
     def growth(self, head: Tensor, distance: Tensor) -> Tensor:
         """log(1 + r2 D) for the distance D."""

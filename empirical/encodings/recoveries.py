@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lengthgen.empirical.encodings.agreement import module_logits
 from lengthgen.empirical.encodings.base import PositionEncoding
-from lengthgen.empirical.encodings.biases import BAM, FIRE, SMALLEST, T5, ALiBi, GraphALiBi, KerplePower
+from lengthgen.empirical.encodings.biases import BAM, FIRE, KERPLE_SMALLEST, T5, ALiBi, GraphALiBi, KerplePower
 from lengthgen.empirical.encodings.grape import Grape, GrapeAdditive, GrapeCommuting, GrapeContextual, GrapePath
 from lengthgen.empirical.encodings.paths import BiasOnlyFoX, Cable, FoX, GatedCable, LogarithmicCable, UngatedCable
 from lengthgen.empirical.encodings.rotary import DynamicNTK, NTKAware, PositionInterpolation, Rotary, XPos, YaRN
@@ -91,7 +91,7 @@ def _linear_kernel() -> Pair:
     That slope is 2^-8 for any number of heads.
     """
     alibi = _alibi()
-    alibi.slopes = tuple(max(slope, SMALLEST) for slope in alibi.slopes)
+    alibi.slopes = tuple(max(slope, KERPLE_SMALLEST) for slope in alibi.slopes)
     scale = torch.tensor(alibi.slopes, dtype=torch.float64)
     return _with_parameters(KerplePower(heads=HEADS), scale=scale, exponent=1.0), alibi
 

@@ -28,9 +28,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from lengthgen.empirical.experiment.environment import experiment_code
 from lengthgen.empirical.experiment.sweep import Group, Job, SweepError
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.extras import how_to_install
 from lengthgen.infrastructure.files import FullDisk, locked
 from lengthgen.infrastructure.processes import end_with_parent, interrupts_left
@@ -165,15 +165,9 @@ def _with_beacon(root: Path) -> Iterator[Common]:
     beacon = root / ".locks" / f"sweep-{secrets.token_hex(8)}"
     with locked(beacon, "sweeps"):
         try:
-            yield Common(root=root, beacon=beacon, source=_source(), folder=Path.cwd())
+            yield Common(root=root, beacon=beacon, source=experiment_code(), folder=Path.cwd())
         finally:
             beacon.unlink(missing_ok=True)
-
-
-@cache
-def _source() -> str:
-    """Hash of the code that this process trains with, of the files at the first call."""
-    return source_digest("theory", "circuits", "empirical")
 
 
 def _check_nodes(library: Any, common: Common, backend: Backend) -> None:
@@ -200,7 +194,7 @@ def _reason_not_to_train(common: Common) -> str | None:
     """Check, on a worker, whether it can train; return the reason if it cannot."""
     import lengthgen.empirical.experiment.train  # noqa: F401  (its packages may be missing)
 
-    if _source() != common.source:
+    if experiment_code() != common.source:
         return "its lengthgen is not the caller's: install the same on all nodes, and leave it while a sweep runs"
     try:
         with common.beacon.open("r+b") as file:

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import read_text
 from lengthgen.infrastructure.memory import return_freed_memory
@@ -44,6 +45,12 @@ def _machine() -> str:
     name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
     parts = (platform.machine(), name or platform.processor(), torch.backends.cpu.get_cpu_capability())
     return ", ".join(dict.fromkeys(filter(None, parts)))
+
+
+@cache
+def experiment_code() -> str:
+    """Hash of the code that draws tasks, answers and trains, of the files at the first call."""
+    return source_digest("theory", "circuits", "empirical")
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Any
 
 from lengthgen.circuits.encoding_spec import parse_encoding
 from lengthgen.circuits.tasks import TaskSpec, parse_task
+from lengthgen.empirical.experiment.environment import experiment_code
 from lengthgen.empirical.experiment.freeze import SeededCell, frozen_digest
 from lengthgen.empirical.experiment.judge import says
 from lengthgen.empirical.experiment.samples import TEST, examples
@@ -19,7 +20,6 @@ from lengthgen.empirical.verdict.preregistration import Preregistration, given
 from lengthgen.empirical.verdict.rules import answers
 from lengthgen.empirical.verdict.tables import TableError, read_rows, write_rows
 from lengthgen.infrastructure.cache import Cached
-from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.processes import interrupts_left, pool
 from lengthgen.infrastructure.shapes import (
     COUNT,
@@ -146,7 +146,7 @@ def freeze(
     if (folder / CELLS).is_file():
         return load_frozen(preregistration, folder)
     tasks = given(preregistration.tasks)
-    entry = Cached(path=folder / "tasks.json", code=_code(), inputs=tasks)
+    entry = Cached(path=folder / "tasks.json", code=experiment_code(), inputs=tasks)
     contents = entry.computed(lambda: [asdict(task) for task in draw(**tasks, progress=on_drawn)], list_of(_TASK))
     drawn = [DrawnTask(**content) for content in contents]
     jobs = [
@@ -225,15 +225,9 @@ def _cells_of(preregistration: Preregistration, task: DrawnTask, form: str, fold
 
     name = hashlib.sha256(f"{task.name}/{form}".encode()).hexdigest()[:16]
     shape = one_for_each(preregistration.encodings, itemgetter("encoding"), _row(preregistration.rules))
-    entry = Cached(path=folder / f"{name}.json", code=_code(), inputs=preregistration.digest)
+    entry = Cached(path=folder / f"{name}.json", code=experiment_code(), inputs=preregistration.digest)
     rows: list[dict[str, Any]] = entry.computed(compute, shape)
     return rows
-
-
-@cache  # thousands of answers ask for it
-def _code() -> str:
-    """Return the hash of the code that draws tasks and answers."""
-    return source_digest("theory", "circuits", "empirical")
 
 
 def _shape(preregistration: Preregistration, task: str, form: str) -> str:

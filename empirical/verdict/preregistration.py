@@ -36,7 +36,7 @@ class Tasks:
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """Training by AdamW on samples of which each is met at most once; attributes as in `profile.Training`."""
+    """Training by AdamW on samples of which each is met at most once; attributes as in `protocol.Training`."""
 
     steps: Annotated[int, Range(1, 60_000)]
     batch: Annotated[int, Range(1, 10_000)]

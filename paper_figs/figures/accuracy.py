@@ -123,7 +123,7 @@ def accuracy_drawing(
         model: size of the models, in words.
 
     Raises:
-        ValueError: the cells cannot be compared (`cells.common_scales`).
+        ValueError: the cells cannot be compared (`seed_scores.common_scales`).
         StyleError: one figure cannot show so many similar encodings.
         Undrawable: the panels do not fit a page.
     """
@@ -322,7 +322,7 @@ def seeds_drawing(
         model: size of the models, in words.
 
     Raises:
-        ValueError: the cells cannot be compared (`cells.common_scales`).
+        ValueError: the cells cannot be compared (`seed_scores.common_scales`).
         EncodingError: a cell's encoding is not an encoding.
         StyleError: one figure cannot show so many similar encodings.
     """

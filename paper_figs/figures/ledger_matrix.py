@@ -153,7 +153,7 @@ _APART = 0.22
 
 
 def recovery_drawing(graph: nx.MultiDiGraph, *, width: float) -> Drawing:
-    """Draw the graph of proofs_checks/lattice.py; the table has one row for each edge.
+    """Draw the graph of proofs_checks/recovery_graph.py; the table has one row for each edge.
 
     Each row is an encoding that contains others or does not, each column one that is contained or is not.
 

@@ -20,7 +20,7 @@ from lengthgen.theory.relation import Relation
 SOURCE = Source(paper="Bayesian attention mechanism (BAM)", arxiv="2505.22842")
 
 Law = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
-"""(distance, th_alpha, th_beta) -> log prior."""
+"""(distance plus eps, th_alpha, th_beta) -> log prior."""
 Posterior = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
 """(likelihood, prior, sum of likelihood times prior over the other keys) -> posterior."""
 Logit = Callable[[sp.Expr, sp.Expr, sp.Expr], sp.Expr]
@@ -311,9 +311,6 @@ def tail_order(law: Law = _plain, farther_than_scale: bool = True) -> Facts:
         inner, outer = (-law(sp.Integer(2), -exponent * sp.log(4), sp.Integer(exponent)) for exponent in (2, 1))
         raise Refuted(f"within the scale the larger exponent penalises less: {inner} < {outer} at D = 2, alpha = 4")
     yield "t (beta_2 - beta_1) > 0, so the ratio is above 1"
-
-
-"""(distance plus eps, th_alpha, th_beta) -> log prior."""
 
 
 def _formula(law: Law, exponent: sp.Expr = _EXPONENT) -> str:

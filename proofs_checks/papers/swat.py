@@ -1,8 +1,8 @@
 """SWAT (arXiv 2502.18845): sigmoid weights in place of softmax, a window, RoPE and balanced linear biases.
 
 The statements are of the paper's form.  A released layer has sigmoid weights with slopes that all prefer old keys; the
-other computes softmax (see theory/encodings/swat.py). Appendix A says that softmax over many logits becomes sparse; it
-spreads out.
+other computes softmax (see theory/encodings/rotary.py). Appendix A says that softmax over many logits becomes sparse;
+it spreads out.
 """
 
 from collections.abc import Callable, Sequence

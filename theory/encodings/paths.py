@@ -46,7 +46,7 @@ _STEP = sp.Symbol("l", integer=True)
 
 def fox_log_gate(logit: sp.Expr) -> sp.Expr:
     """Log forget gate log f = log sigma(z) = -log(1 + e^(-z)), with z = w . x + b and x the input of the layer.  [P]"""
-    return -sp.log(1 + sp.exp(-logit))
+    return log_sigmoid(logit)
 
 
 def fox_gate(logit: sp.Expr) -> sp.Expr:

@@ -21,7 +21,7 @@ from lengthgen.circuits.languages.random_languages import random_language
 from lengthgen.circuits.languages.regular import definiteness, own_letter_decides
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
 from lengthgen.circuits.tasks.random_circuits import NAME
-from lengthgen.empirical.experiment.judge import Estimand, says
+from lengthgen.empirical.experiment.judge import Estimand
 from lengthgen.empirical.verdict.frozen import FrozenCell, load_frozen, spec_of
 from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
 from lengthgen.empirical.verdict.rules import answers
@@ -68,11 +68,6 @@ def runs_of(population: str) -> tuple[tuple[FrozenCell, list[CellRun]], ...]:
     return tuple((cell, runs.get(cell.name, [])) for cell in frozen.cells)
 
 
-def answer_for(cell: SeenCell, rule: str) -> bool | None:
-    """Return whether a rule says that a cell generalizes; None if it abstains."""
-    return says(cell.cell.answers[rule][0])
-
-
 @cache
 def with_majority(population: str) -> list[SeenCell]:
     """Return the cells of a preregistration that count and have a majority."""
@@ -102,8 +97,8 @@ def kind_lines() -> list[str]:
         encoding = "ideal" if cell.cell.encoding in IDEAL else "other"
         counts[kind][encoding] += 1
         counts[kind][f"{encoding}, generalize"] += cell.observed
-        counts[kind]["wrong yes"] += bool(answer_for(cell, "distractors")) and not cell.observed
-        counts[kind]["wrong no"] += answer_for(cell, "distractors") is False and cell.observed
+        counts[kind]["wrong yes"] += bool(cell.cell.says("distractors")) and not cell.observed
+        counts[kind]["wrong no"] += cell.cell.says("distractors") is False and cell.observed
     return [
         f"| {' | '.join(kind)} | {len(tasks[kind])} "
         + "".join(f"| {of_kind[f'{name}, generalize']} of {of_kind[name]} " for name in ("ideal", "other"))
@@ -137,7 +132,7 @@ def reach_lines() -> list[str]:
 def refused() -> list[SeenCell]:
     """Return the cells of the half for amendments to which minimised-distractors says no and own-token may say yes."""
     cells = [cell for cell in with_majority(TASKS) if cell.cell.half == "amendment"]
-    return [cell for cell in cells if answer_for(cell, "minimised-distractors") is False]
+    return [cell for cell in cells if cell.cell.says("minimised-distractors") is False]
 
 
 def asked(cells: Iterable[SeenCell]) -> dict[str, int | None]:
@@ -204,7 +199,7 @@ def at_the_swap() -> tuple[int, int]:
 
 def kind_of_longer(cell: SeenCell) -> str:
     """Return the line in which a run counts that went on to its last step, past the check that ended it."""
-    return f"{'yes' if answer_for(cell, 'distractors') else 'no'} | {cell.cell.format}"
+    return f"{'yes' if cell.cell.says('distractors') else 'no'} | {cell.cell.format}"
 
 
 def kind_of_circuit(cell: SeenCell) -> str:
@@ -242,7 +237,7 @@ def padded_runs() -> list[tuple[FrozenCell, CellRun]]:
         if cell.cell.half == "judgement"
         and cell.cell.encoding in IDEAL
         and cell.cell.format == "aligned"
-        and answer_for(cell, "distractors")
+        and cell.cell.says("distractors")
     }
     return [(cell, run) for cell, runs in runs_of(TASKS) if cell.name in meant for run in runs if run.fits(REGISTERED)]
 

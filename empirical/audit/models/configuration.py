@@ -10,7 +10,6 @@ from torch import Tensor
 
 from lengthgen.empirical.audit import causes, recognition
 from lengthgen.empirical.audit.adapter import RefusedPosition, Setting
-from lengthgen.empirical.audit.adapters import adapter_for
 from lengthgen.empirical.audit.diagnosis import Defect
 from lengthgen.empirical.audit.models import parts
 from lengthgen.empirical.audit.models.anatomy import Anatomy, rope_fields
@@ -21,6 +20,7 @@ from lengthgen.empirical.audit.published_constants import BY_LENGTH, require_fie
 from lengthgen.empirical.audit.reproduction import confirmed
 from lengthgen.empirical.audit.rotation import FAR, RotateAdapter
 from lengthgen.empirical.audit.subject import AuditError
+from lengthgen.empirical.audit.token_adapters import adapter_for
 from lengthgen.infrastructure.userfile import shown
 
 NEAR = 4096

@@ -46,7 +46,7 @@ def _channel_counterexample(name: str, content: Sequence[int], law: dict[str, An
 def _compare_with_scores(margins: Margins) -> None:
     """Raise `Refuted` for small content whose scores rise although the margins say that they do not, or the reverse.
 
-    A score that rises does so from D = 0 on or from far D on: the steps of `_COURSE` show both.
+    A score that rises does so from D = 0 on or from far D on.
     """
     theta = _NUMBERS[THETA]
     for damping in _DAMPINGS:

@@ -13,13 +13,13 @@ from torch import Tensor
 
 from lengthgen.empirical.audit import independence, position_codes, relative_law
 from lengthgen.empirical.audit.adapter import OFFSETS, Setting, windows
-from lengthgen.empirical.audit.adapters import EmbedAdapter, adapter_for
 from lengthgen.empirical.audit.diagnosis import SettingMeasures, findings
 from lengthgen.empirical.audit.independence import Agreement
 from lengthgen.empirical.audit.loading import _logits, load, subjects
 from lengthgen.empirical.audit.pair_adapters import BiasAdapter, ScoresAdapter
 from lengthgen.empirical.audit.rotation import RotateAdapter
 from lengthgen.empirical.audit.subject import Kind, Subject
+from lengthgen.empirical.audit.token_adapters import EmbedAdapter, adapter_for
 from lengthgen.empirical.encodings.base import PositionEncoding
 from tests.empirical.audit.test_report import EXAMPLES, SMALL
 

@@ -14,8 +14,8 @@ from lengthgen.empirical.encodings.base import Content, PositionEncoding
 from lengthgen.empirical.encodings.biases import (
     BAM,
     FIRE,
-    LARGEST_EXPONENT,
-    SMALLEST,
+    KERPLE_LARGEST_EXPONENT,
+    KERPLE_SMALLEST,
     T5,
     ALiBi,
     BAMWithSSMax,
@@ -94,7 +94,7 @@ def test_kerple_parameters_start_as_in_the_released_classes():
         (KerpleLog, "rate", 1),
     ):
         drawn = getattr(make_kerple(kind, heads=4000), name)
-        assert SMALLEST <= drawn.min() < 0.02 * end and 0.98 * end < drawn.max() <= end
+        assert KERPLE_SMALLEST <= drawn.min() < 0.02 * end and 0.98 * end < drawn.max() <= end
         # The mean of 4000 uniform draws is within 5 of its deviations, end / sqrt(12 n); the bound moves it by 5e-5.
         assert abs(drawn.mean() - end / 2) < 5 * end / (12 * 4000) ** 0.5 + 1e-4
 
@@ -106,9 +106,13 @@ def test_kerple_a_parameter_beyond_its_bound_is_brought_back_at_the_next_use(kin
         for parameter in encoding.parameters():
             parameter.copy_(torch.tensor([-3.0, 0.5, 7.0]))
     encoding.bias(positions, positions)
-    assert encoding.scale.tolist() == [pytest.approx(SMALLEST), 0.5, 7.0]
+    assert encoding.scale.tolist() == [pytest.approx(KERPLE_SMALLEST), 0.5, 7.0]
     second = encoding.exponent if kind is KerplePower else encoding.rate
-    assert second.tolist() == [pytest.approx(SMALLEST), 0.5, LARGEST_EXPONENT if kind is KerplePower else 7.0]
+    assert second.tolist() == [
+        pytest.approx(KERPLE_SMALLEST),
+        0.5,
+        KERPLE_LARGEST_EXPONENT if kind is KerplePower else 7.0,
+    ]
 
 
 @pytest.mark.parametrize("kind", BOTH)
@@ -638,10 +642,10 @@ def test_graph_alibi_without_distances_it_is_refused():
 
 
 def test_the_exponent_is_kept_where_the_kernel_is_positive_definite():
-    assert float(biases.KERPLE_EXPONENTS.end) == LARGEST_EXPONENT
+    assert float(biases.KERPLE_EXPONENTS.end) == KERPLE_LARGEST_EXPONENT
     encoding = KerplePower(heads=2)
     with torch.no_grad():
         encoding.exponent.copy_(torch.tensor([3.0, -1.0]))
     encoding.bias(torch.arange(3), torch.arange(3))
-    assert encoding.exponent.tolist()[0] == LARGEST_EXPONENT
+    assert encoding.exponent.tolist()[0] == KERPLE_LARGEST_EXPONENT
     assert encoding.exponent.tolist()[1] > 0
