@@ -55,7 +55,7 @@ class Frozen:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all answers with their reasons, in the form of recorded judgements, which is older than `freeze`."""
+        """SHA-256 of all answers with their reasons, in the form of recorded judgements, older than `freeze`."""
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
 
     def as_json(self) -> dict[str, Any]:
