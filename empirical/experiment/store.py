@@ -1,9 +1,9 @@
 """Run store: one folder per finished run, and the states of unfinished trainings.
 
-    ROOT/RUN-ID/              config.json, metrics.parquet, checkpoint.safetensors, environment.json, files.json
-    ROOT/.unfinished/NAME/    state.sealed     SHA-256 of the rest, then safetensors whose metadata name the runs
-                              progress.json    the runs and their number of finished epochs, sealed
-    ROOT/.locks/NAME          locked by the process that trains the run or runs
+    ROOT/RUN-ID/config.json, metrics.parquet, checkpoint.safetensors, environment.json, files.json
+    ROOT/.unfinished/NAME/state.sealed     SHA-256 of the rest, then safetensors whose metadata name the runs
+    ROOT/.unfinished/NAME/progress.json    the runs and their number of finished epochs, sealed
+    ROOT/.locks/NAME                       locked by the process that trains the run or runs
 
 NAME is that of one run, or a common name of runs that are trained together. A finished run appears by one rename and is
 never changed afterwards; files.json has the SHA-256 of all other files. A state is a single file, replaced at once, so
