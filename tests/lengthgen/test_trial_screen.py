@@ -112,7 +112,7 @@ def test_a_sparkline_has_a_character_a_scale_where_there_is_room():
     assert console.file.buffer.getvalue().decode().rstrip() == "##%=."
 
 
-def test_conjecture_ends_with_a_command_that_draws_it(run, mine, tmp_path):
+def test_conjecture_ends_with_a_command_that_draws_it(run, mine, trained_here):
     mine(
         "from lengthgen import Task",
         "bits = ('0', '1')",
