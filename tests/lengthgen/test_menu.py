@@ -116,7 +116,7 @@ def test_names_are_completed_without_the_libraries_that_compute(monkeypatch, tmp
     )
     assert first.stdout == second.stdout
     completed = second.stdout.split("---\n")[:-1]
-    assert len(completed) == 4 and all(completed)
+    assert len(completed) == 4 and all(names.strip() for names in completed)
     assert [line.split()[-1] for line in second.stderr.splitlines()] == ["set()"] * 4, second.stderr
 
 
