@@ -132,13 +132,12 @@ sys.meta_path.insert(0, Absent())
 def test_a_star_import_brings_what_is_installed(extra: bool) -> None:
     """Without the extra `train` it leaves out what needs torch, and asking for that says what to install."""
     star = "from lengthgen import *\nimport lengthgen\nprint(*{*dir(lengthgen)} - {*globals()})\n"
-    code = star if extra else ABSENT + star
-    ask = "from lengthgen import audit"
-    missing = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    audited = subprocess.run([sys.executable, "-c", code + ask], cwd=ROOT, capture_output=True, text=True, check=False)
+    code = ("" if extra else ABSENT) + star + "from lengthgen import audit"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     needs_torch = {"PairBias", "PositionEncoding", "assert_lawful", "audit"}
-    assert {*missing.split()} == (set() if extra else needs_torch)
-    assert extra or "ModuleNotFoundError: this needs torch: pip install torch --index-url" in audited.stderr
+    assert {*done.stdout.split()} == (set() if extra else needs_torch)
+    assert done.returncode == (0 if extra else 1), done.stderr
+    assert extra or "ModuleNotFoundError: this needs torch: pip install torch --index-url" in done.stderr
 
 
 def test_public_names_exist_and_hide_no_module() -> None:

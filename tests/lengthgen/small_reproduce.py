@@ -31,7 +31,7 @@ FIGURES = (
 
 def one_epoch(name: str, changes: Mapping[str, Any] | None = None, **options: Any) -> Profile:
     """Stand-in for `load_profile` of protocols."""
-    return load_profile(name, {"training": {"epochs": 1}} | dict(changes or {}), **options)
+    return load_profile(name, {"training": {"epochs": 1}, "seeds": 1} | dict(changes or {}), **options)
 
 
 def small_reproduce(out: Path, cache: Path, *, worker: bool) -> None:

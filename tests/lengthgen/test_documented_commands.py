@@ -77,7 +77,7 @@ def test_a_command_shown_with_its_answer_gives_it(page, session, run, claims_run
 
 
 CHEAP = r"lengthgen (lrc|language|published|predict|src|check-certificate|figures --list)\b"
-COSTLY = r"--draw figures|my_encoding|1000|majority-count"
+COSTLY = r"--draw figures|my_encoding|1000|majority-count|addition --base 4"
 """Parts of commands that take longer, or need torch; they are only read."""
 
 

@@ -86,8 +86,7 @@ training.epochs = 1
 """
 
 
-def test_a_protocol_takes_it_beside_an_alias_and_its_runs_are_drawn(run, answer, monkeypatch):
-    monkeypatch.setattr("os.cpu_count", lambda: 1)  # one process that trains, since each takes seconds to start
+def test_a_protocol_takes_it_beside_an_alias_and_its_runs_are_drawn(run, answer, trained_here):
     Path("mine.toml").write_text(PROTOCOL, encoding="utf-8")
     judged = answer("conjecture", "mine.toml", "--profile", "smoke", "--out", "out")
     assert [cell["encoding"] for cell in judged["cells"]] == ["rope", "my_encoding.py:root"]

@@ -80,7 +80,7 @@ def test_two_at_once_do_the_work_once(clean):
     _, both, changed, _ = clean
     errors = [stderr for _, _, stderr in both]
     assert [status for status, _, _ in both] == [0, 0], errors
-    assert "".join(errors).count("runs to do") == "".join(errors).count("training: 20 runs to do") == 1
+    assert "".join(errors).count("runs to do") == "".join(errors).count("training: 10 runs to do") == 1
     assert sum("waiting for process " in error and ", which reproduces into " in error for error in errors) == 1
     assert both[0][1] == both[1][1]
     assert {Path(name).name for name in changed} <= {".lock", "manifest.json", "conjecture.json", "report.html"}
@@ -95,7 +95,7 @@ def test_everything_is_there_and_named_by_the_manifest(clean):
     assert {"lrc.json", "claims.json", "src.json", "predictions.json", "conjecture.json"} <= kinds
     figures = {f"{name}.{kind}" for name in ("accuracy-fig1", "ledger") for kind in ("pdf", "csv", "tex")}
     assert {*figures, "predicted-fig1.svg", "table-formats.tex", "report.html"} <= kinds
-    assert sum(name.endswith("metrics.parquet") for name in manifest["files"]) == 20
+    assert sum(name.endswith("metrics.parquet") for name in manifest["files"]) == 10
     assert "verify: " in stderr + other and " claims to do" in stderr + other, "long work says how much it is"
     assert "falsifiers rejected" in stdout
     lines = stdout.splitlines()
@@ -136,7 +136,7 @@ def test_the_record_of_an_experiment_has_its_trial_and_every_run_by_name(clean, 
     runpy.run_path(str(ROOT / "tools" / "record.py"), run_name="__main__")
     record = json.loads((tmp_path / "fig1" / "runs.json").read_text())
     store = RunStore(out / "runs")
-    assert set(record["runs"]) == set(store.finished_names()) and len(record["runs"]) == 20
+    assert set(record["runs"]) == set(store.finished_names()) and len(record["runs"]) == 10
     for name, kept in record["runs"].items():
         run = store.look(name).run
         assert kept["sha256"] == store.digest(run) and kept["seconds"] == store.environment(run)["seconds"] > 0
@@ -149,7 +149,7 @@ def test_interrupted_and_killed_it_ends_with_the_same_numbers_and_leaves_nobody_
     out = tmp_path / "out"
     start = partial(forked, partial(small_reproduce, out, cache, worker=True), tmp_path / "stdout", tmp_path / "stderr")
     with start() as fork:
-        fork.says("training: 20 runs to do\n")
+        fork.says("training: 10 runs to do\n")
         os.killpg(fork.pid, signal.SIGINT)  # as a terminal does, to the workers as well
         assert fork.ends() == 130
         wait_until(lambda: not alive(fork.pid))

@@ -13,6 +13,8 @@ from lengthgen.questions.src import _runs_of_scales, src_screen
 from lengthgen.questions.verdict import verdict_screen
 from lengthgen.questions.verify import ledger_screen
 from lengthgen.terminal.layout import LINES, WIDEST
+from lengthgen.theory import far, laws
+from lengthgen.theory.encodings.encoding import Law
 from tests.proofs_checks import toys
 
 
@@ -67,7 +69,15 @@ def test_many_claims_are_counted_and_named_where_they_are_not_verified(width):
     assert shown.partition("corrected: ")[2].partition("unsettled:")[0].count("corrected-") + left == 90
 
 
-def test_the_screen_of_encodings_names_them_all():
+def test_the_screen_of_encodings_names_them_all(monkeypatch, tmp_path):
+    """Properties that the screen does not show are not computed here: claims of each encoding decide them."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name in ("causal_only", "bounded"):
+        monkeypatch.setattr(far, name, lambda _: True)
+    decide_law, unshown = laws.decide_law, laws.Ruling(holds=True, reason="not computed here")
+    monkeypatch.setattr(
+        laws, "decide_law", lambda encoding, law: decide_law(encoding, law) if law is Law.RELATIVE else unshown
+    )
     answer = full_matrix()
     shown = on_one_screen(encodings_screen(answer)).replace(",", " ").split()
     names = {row["name"] for row in answer["encodings"]} | set(answer["without_formulas"])

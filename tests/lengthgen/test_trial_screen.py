@@ -91,10 +91,15 @@ def test_several_tasks_are_named_above_their_cells():
 FORMATS = ("aligned", "unaligned")
 
 
-@pytest.mark.parametrize("width", [80, 100, 140])
-def test_a_large_trial_keeps_to_one_screen_and_what_is_refuted(width):
+@pytest.fixture(scope="module")
+def large():
     many = [({SOLVES: 9}, YES, f"task{number // 4}/aligned/e{number}") for number in range(40)]
-    shown = lines(trial_screen(trial_of(*many, ({FAILS: 14}, YES, "last/filled/rpe")), FOLDER), width)
+    return trial_of(*many, ({FAILS: 14}, YES, "last/filled/rpe"))
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_a_large_trial_keeps_to_one_screen_and_what_is_refuted(width, large):
+    shown = lines(trial_screen(large, FOLDER), width)
     assert len(shown) <= LINES and max(map(len, shown)) <= min(width, WIDEST)
     assert any("rpe" in line and "refuted" in line for line in shown)
     left = next(line for line in shown if line.startswith("and "))
@@ -112,7 +117,7 @@ def test_a_sparkline_has_a_character_a_scale_where_there_is_room():
     assert console.file.buffer.getvalue().decode().rstrip() == "##%=."
 
 
-def test_conjecture_ends_with_a_command_that_draws_it(run, mine, tmp_path):
+def test_conjecture_ends_with_a_command_that_draws_it(run, mine, trained_here):
     mine(
         "from lengthgen import Task",
         "bits = ('0', '1')",
