@@ -1,6 +1,7 @@
 """Operators that read counts, the smallest amendment of the SRC rule: what they can and cannot compute."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import sympy as sp
@@ -16,10 +17,6 @@ from lengthgen.proofs_checks.papers.pola import SOURCE
 _PLACE = "the amendment by operators that read counts is ours"
 DEPTH, OUTPUT = sp.symbols("x k", integer=True)
 """Depth x of a prefix (opening brackets less closing ones), and the depth k that an output names."""
-
-
-def _task(name: str) -> Callable[[], Task]:
-    return lambda: load(name)
 
 
 CLAIMS = PaperClaims(SOURCE)
@@ -88,9 +85,12 @@ def have_no_functions(
     _PLACE,
     r"x \neq x',\ \text{counts}(x) = \text{counts}(x'),\ x_n = x_n'",
     strength=Strength.EXHAUSTIVE,
-    falsifiers={"majority": {"build": _task("majority-direct")}, "one digit, which has no order": {"scales": (1,)}},
+    falsifiers={
+        "majority": {"build": partial(load, "majority-direct")},
+        "one digit, which has no order": {"scales": (1,)},
+    },
 )
-def confuses(build: Callable[[], Task] = _task("reverse"), scales: Sequence[int] = (1, 2)) -> Facts:
+def confuses(build: Callable[[], Task] = partial(load, "reverse"), scales: Sequence[int] = (1, 2)) -> Facts:
     """Reversing is no function of counts and the last token: two operands with equal counts and an equal last token
     have different reverses, among scales up to 2.
     """

@@ -1,7 +1,7 @@
 """Rival theories of length generalization: what each says of its own examples, and where they differ."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 from lengthgen.circuits.languages.c_rasp import Decision, decide
@@ -48,11 +48,6 @@ def windowed(width: int, *, far: bool = False) -> Build:
         return Task(name="windowed", alphabet=("0", "1"), prompt=lambda n: [("0", "1")] * n, generate=generate)
 
     return build
-
-
-def catalogued(name: str) -> Build:
-    """Return the builder of a task of the catalogue."""
-    return lambda: load(name)
 
 
 def answer(theory: Callable[[Question], Guess], encoding: str, subject: Subject) -> bool | None:
@@ -140,8 +135,8 @@ _BETTER = [
     *((first, second) for place, first in enumerate(_CHAIN) for second in _CHAIN[place + 1 :]),
     *((name, absolute) for name in _CHAIN[:3] for absolute in ("ape", "sinusoidal")),
 ]
-_FAR = (catalogued("copy"), catalogued("reverse"), windowed(3, far=True))
-_PARITY = ("(b*ab*a)*b*", catalogued("parity-online"))
+_FAR = (partial(load, "copy"), partial(load, "reverse"), windowed(3, far=True))
+_PARITY = ("(b*ab*a)*b*", partial(load, "parity-online"))
 
 
 CLAIMS = PaperClaims(C_RASP)
@@ -184,16 +179,16 @@ def authors_agree(decisions: Mapping[str, Decide] = {"nope": decide, "offset-ape
     strength=Strength.EXHAUSTIVE,
     reach=f"scales up to {k_sparse.TEST}",
     falsifiers={
-        "reverse is near": {"near": (catalogued("reverse"),)},
+        "reverse is near": {"near": (partial(load, "reverse"),)},
         "first tokens are near": {"near": (windowed(3, far=True),)},
         "last tokens are far": {"far": (windowed(3),)},
-        "parity depends on few tokens": {"far": (catalogued("parity-direct"),)},
+        "parity depends on few tokens": {"far": (partial(load, "parity-direct"),)},
     },
 )
 def near_and_few(
-    near: Sequence[Build] = (windowed(1), windowed(2), windowed(4), catalogued("parity-online")),
+    near: Sequence[Build] = (windowed(1), windowed(2), windowed(4), partial(load, "parity-online")),
     far: Sequence[Build] = _FAR,
-    many: Sequence[Build] = (catalogued("parity-direct"), catalogued("majority-direct")),
+    many: Sequence[Build] = (partial(load, "parity-direct"), partial(load, "majority-direct")),
 ) -> Facts:
     """k-sparse says yes to parities of the last tokens, to copy and reverse only with coupled positions, and never to
     parity and majority at once: at scales up to 10.
@@ -215,7 +210,7 @@ def near_and_few(
     strength=Strength.EXHAUSTIVE,
     reach=f"scales up to {k_sparse.TEST}",
     falsifiers={
-        "parity at once": {"carried": ("(b*ab*a)*b*", catalogued("parity-direct"))},
+        "parity at once": {"carried": ("(b*ab*a)*b*", partial(load, "parity-direct"))},
         "the same language twice": {"counted": _PARITY},
         "the last symbol": {"counted": ("(a+b)*b", seen_symbol)},
     },
