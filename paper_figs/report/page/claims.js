@@ -42,7 +42,9 @@ const haystack = (claim) => [claim.id, claim.statement, claim.paper, claim.arxiv
 
 const startClaims = () => {
   const every = data('claims'), places = unique(every.map((claim) => claim.paper));
-  const claims = [...every].sort((a, b) => places.indexOf(a.paper) - places.indexOf(b.paper));
+  const parts = unique(every.map((claim) => claim.part));
+  const place = (claim) => parts.indexOf(claim.part) * places.length + places.indexOf(claim.paper);
+  const claims = [...every].sort((a, b) => place(a) - place(b));
   const search = byId('claim-search'), paper = byId('claim-paper'), verdict = byId('claim-verdict'), strength = byId('claim-strength');
   const titles = new Map(claims.map((claim) => [claim.arxiv, claim.paper]).reverse());
   const order = unique(claims.map((claim) => claim.arxiv));
@@ -52,7 +54,7 @@ const startClaims = () => {
   counted(strength, claims, (claim) => claim.strength, (name) => marks.get(name) || 'none', STRENGTHS);
   strength.querySelectorAll('option').forEach((option, index) => { if (index && !option.value) option.value = 'none'; });
   const hay = new Map();
-  const list = lazyList(byId('claim-list'), claimRow, ({paper: name, arxiv}) => (arxiv ? `${name} (arXiv ${arxiv})` : name));
+  const list = lazyList(byId('claim-list'), claimRow, ({part, paper: name, arxiv}) => `${part}: ${name}${arxiv && ` (arXiv ${arxiv})`}`);
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = claims.filter((claim) => {
@@ -62,7 +64,8 @@ const startClaims = () => {
       if (words.length && !hay.has(claim)) hay.set(claim, haystack(claim));
       return words.every((word) => hay.get(claim).includes(word));
     });
-    byId('claim-count').textContent = `${found.length} of ${plural(claims.length, 'claim')}`;
+    const counts = parts.map((part) => `${part}: ${found.filter((claim) => claim.part === part).length}`);
+    byId('claim-count').textContent = `${found.length} of ${plural(claims.length, 'claim')}; ${counts.join('; ')}`;
     list.show(found);
   };
   const read = filtersInAddress('claims', {search, paper, verdict, strength}, filter);
