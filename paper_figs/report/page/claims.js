@@ -53,8 +53,8 @@ const startClaims = () => {
   const marks = new Map(claims.map((claim) => [claim.strength, claim.mark]));
   counted(strength, claims, (claim) => claim.strength, (name) => marks.get(name) || 'none', STRENGTHS);
   strength.querySelectorAll('option').forEach((option, index) => { if (index && !option.value) option.value = 'none'; });
-  const hay = new Map();
-  const list = lazyList(byId('claim-list'), claimRow, ({part, paper: name, arxiv}) => `${part}: ${name}${arxiv && ` (arXiv ${arxiv})`}`);
+  const hay = new Map(), inPart = new Map();
+  const list = lazyList(byId('claim-list'), claimRow, ({part, paper: name, arxiv}) => `${part} (${inPart.get(part)}): ${name}${arxiv && ` (arXiv ${arxiv})`}`);
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = claims.filter((claim) => {
@@ -64,8 +64,8 @@ const startClaims = () => {
       if (words.length && !hay.has(claim)) hay.set(claim, haystack(claim));
       return words.every((word) => hay.get(claim).includes(word));
     });
-    const counts = parts.map((part) => `${part}: ${found.filter((claim) => claim.part === part).length}`);
-    byId('claim-count').textContent = `${found.length} of ${plural(claims.length, 'claim')}; ${counts.join('; ')}`;
+    byId('claim-count').textContent = `${found.length} of ${plural(claims.length, 'claim')}`;
+    for (const part of parts) inPart.set(part, found.filter((claim) => claim.part === part).length);
     list.show(found);
   };
   const read = filtersInAddress('claims', {search, paper, verdict, strength}, filter);
