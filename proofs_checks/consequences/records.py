@@ -10,9 +10,9 @@ from typing import Any
 
 import sympy as sp
 
+from lengthgen.proofs_checks import mutations
 from lengthgen.proofs_checks.claim import Parameters, Refuted, Source, Unsettled
-from lengthgen.proofs_checks.consequences import mutations
-from lengthgen.proofs_checks.consequences.mutations import Formulas, changed, with_bias, with_bias_replaced
+from lengthgen.proofs_checks.mutations import Formulas, changed, with_bias, with_bias_replaced
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory import cacheability, domains, far, laws
 from lengthgen.theory.encodings import biases, grape, rotary
