@@ -70,9 +70,6 @@ def test_json_contract():
     assert (entry["id"], entry["verdict"], entry["strength"]) == ("toy", "corrected", "numeric")
     assert entry["falsifiers"][0] == {"name": "one", "rejected": True, "reason": "1 != 2"}
     assert json.loads(json.dumps(ledger)) == ledger
-
-
-def test_json_of_a_run_that_does_not_hold():
     ledger = as_json([result("one"), result("two", verdict=Verdict.REFUTED, reason="1 != 2")])
     assert ledger["holds"] is False
     assert [entry["strength"] for entry in ledger["claims"]] == ["numeric", None]
@@ -160,25 +157,6 @@ def test_markdown_has_no_control_character_and_no_lone_surrogate():
         assert document.replace("\n", "").isprintable() and r"a \\x1b\[31m \\udcff" in document
 
 
-REACHED = [
-    (Strength.GENERAL, "proved for all"),
-    (Strength.BOUNDED, "proved up to a bound: d <= 8; whole n"),
-    (Strength.EXHAUSTIVE, "every case: d <= 8; whole n"),
-    (Strength.INTERVAL, "enclosed: d <= 8; whole n"),
-    (Strength.NUMERIC, "numeric: d <= 8; whole n"),
-    (Strength.STATISTICAL, "trained runs"),
-]
-
-
-@pytest.mark.parametrize(("strength", "shown"), REACHED)
-def test_markdown_marks_how_far_a_check_reaches_and_of_which_cases(strength, shown):
-    evidence = Evidence(strength=strength, facts=("fact",), assumptions=("d <= 8", "whole n"))
-    page = rendered([replace(result("one"), evidence=evidence)])
-    assert page.cells[4] == shown
-    open_claim = rendered([result("two", verdict=Verdict.UNSETTLED, reason="too slow")])
-    assert open_claim.cells[4] == "-"
-
-
 def test_statements_wrong_as_printed_come_first_by_paper_with_their_correction():
     def named_result(name, paper, verdict, statement, reason):
         toy = result(paper, verdict=verdict, reason=reason)
@@ -208,10 +186,6 @@ def test_statements_wrong_as_printed_come_first_by_paper_with_their_correction()
     assert ids == ["a-1", "a-2", "b-1", "b-2"]
 
 
-def test_a_ledger_without_wrong_statements_has_no_section_on_them():
-    assert "Corrected and refuted" not in report.document([result("one")])
-
-
 STATEMENTS = {
     "K is 2 (errata F1: the paper prints K = d/(8 ln c)).": ("K is 2.", "the paper prints K = d/(8 ln c)"),
     "K is 2 (the lemma has f(x)).": ("K is 2.", "the lemma has f(x)"),
@@ -226,25 +200,6 @@ STATEMENTS = {
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_a_corrected_statement_is_separated_from_the_printed_one(statement):
     assert report.as_printed(statement) == STATEMENTS[statement]
-
-
-def test_markdown_links_to_the_paper_and_to_the_function_that_decides():
-    claim = registry.find("grape-6")
-    page = rendered([Result.cut_short(claim, "late", 1.0)])
-    paper, code = page.links
-    assert paper == "https://arxiv.org/abs/2512.07805"
-    assert re.fullmatch(r"/proofs_checks/papers/grape\S*\.py#\w+", code)
-    assert page.cells[-2] == code.rpartition("/")[2]
-
-
-def test_markdown_of_a_check_that_is_no_function_has_no_link():
-    class Check:
-        def __call__(self) -> Evidence:
-            raise AssertionError
-
-    toy = result("toy")
-    page = rendered([replace(toy, claim=replace(toy.claim, check=Check()))])
-    assert page.cells[-1] == "-"
 
 
 def test_markdown_and_latex_are_the_same_however_long_it_took():
@@ -369,10 +324,6 @@ def sorted_by_paper():
     return sorted(
         registry.CLAIMS, key=lambda claim: ([*PARTS].index(claim.part), papers[claim.part].index(claim.source.arxiv))
     )
-
-
-def test_latex_names_what_it_cannot_set():
-    assert "[U+0439]" in latex.longtable([result("й")])
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
