@@ -52,6 +52,7 @@ ORDER = (
     "sequential.parity",
     "sequential.bounds",
     "sequential.coverage",
+    "sequential.merging",
     "sequential.selection",
     "runs.trained",
     "runs.longer_text",

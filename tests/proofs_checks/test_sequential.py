@@ -11,7 +11,8 @@ from lengthgen.circuits.reference import reference_circuit
 from lengthgen.circuits.roles import ideal_relation
 from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.tasks import load
-from lengthgen.proofs_checks.papers.sequential import bounds, coverage, parity
+from lengthgen.proofs_checks.consequences.sequential import bounds, merging
+from lengthgen.proofs_checks.papers.sequential import coverage, parity
 
 
 @pytest.mark.parametrize("padding", [0, 1, 3])
@@ -199,5 +200,5 @@ def test_reachable_digits_are_those_of_written_calculations(base: int) -> None:
                 if x:
                     quotients.add((rest, digit, x))
                     rest = (rest * base + digit) % x
-    assert coverage.reachable_products(base) == products
-    assert coverage.reachable_quotients(base) == quotients
+    assert merging.reachable_products(base) == products
+    assert merging.reachable_quotients(base) == quotients

@@ -14,27 +14,16 @@ from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
 from lengthgen.circuits.languages.c_rasp import decide
-from lengthgen.circuits.languages.c_rasp_positions import (
-    confused_by,
-    confused_states,
-    decide_with_positions,
-    stable_actions,
-    with_positions,
-)
 from lengthgen.circuits.languages.regular import Automaton, canonical, minimal_automaton
-from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
+from lengthgen.proofs_checks.claim import Refuted, Source, Strength
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 
 SOURCE = Source(paper="Algebraic Decomposition Theory for Transformer Length Generalization", arxiv="2608.13433")
 C_RASP = Source(paper="A Formal Framework for Understanding Length Generalization in Transformers", arxiv="2410.02140")
-
 Element = tuple[int, ...]
 """Action of a word on the states of a complete automaton."""
 Criterion = Callable[[Automaton], bool]
 """Minimal automaton -> True if its language is in a class."""
-Proof = Callable[[Automaton], bool]
-"""Minimal automaton -> True if there is a proof."""
-
 LETTERS = ("a", "b")
 STATES = 3
 """Largest number of live states of the small automata."""
@@ -226,18 +215,14 @@ def backward(automaton: Automaton) -> bool:
     return decided(reversed_words(automaton))
 
 
-def published(*, criterion: Criterion, members: Sequence[str], others: Sequence[str]) -> Evidence:
+def published(criterion: Criterion, members: Sequence[str], others: Sequence[str]) -> Facts:
     """Decide if a criterion holds for the members and not for the others."""
-    for expressions, inside in ((members, True), (others, False)):
-        for expression in expressions:
-            if criterion(minimal_automaton(expression)) is not inside:
-                raise Refuted(f"{expression} is {'in' if inside else 'not in'} C-RASP as printed, but not as decided")
-    reach = f"{len(members) + len(others)} languages"
-    return Evidence(
-        strength=Strength.EXHAUSTIVE,
-        reach=reach,
-        facts=(f"{len(members)} members and {len(others)} others decided as printed",),
-    )
+    for expression in (*members, *others):
+        printed = expression in members
+        if criterion(minimal_automaton(expression)) is not printed:
+            raise Refuted(f"{expression} is {'in' if printed else 'not in'} C-RASP as printed, but not as decided")
+    yield f"{len(members)} members and {len(others)} others decided as printed"
+    yield Reach(f"{len(members) + len(others)} languages")
 
 
 def tame_families() -> Iterator[str]:
@@ -265,40 +250,41 @@ _OTHER_CLASSES = {
     "loops do not count": {"criterion": without_loops},
     "words read backward": {"criterion": backward},
 }
-
-
 CLAIMS = PaperClaims(SOURCE)
 
 
-CLAIMS.append(
-    Claim(
-        id="c-rasp-published",
-        source=SOURCE.at("Table 1"),
-        statement=f"The decision of C-RASP answers as printed for {len(MEMBERS) + len(OTHERS)} languages.",
-        latex=r"L \in \text{C-RASP} \iff \text{balanced counts tell the states of each component apart}",
+for _id, _place, _statement, _latex, _members, _others, _wrong in (
+    (
+        "c-rasp-published",
+        "Table 1",
+        f"The decision of C-RASP answers as printed for {len(MEMBERS) + len(OTHERS)} languages.",
+        r"L \in \text{C-RASP} \iff \text{balanced counts tell the states of each component apart}",
+        MEMBERS,
+        OTHERS,
+        tuple(_OTHER_CLASSES),
+    ),
+    (
+        "c-rasp-traps",
+        "Table 1 and appendix K",
+        "The words that end in b, and the words of alternating runs, are outside C-RASP: 2 languages whose states only "
+        "differ by the last letter.",
+        r"\Sigma^* b,\ (a^+ b^+)^+ \notin \text{C-RASP}",
+        (),
+        TRAPS,
+        ("star-free languages", "loops do not count"),
+    ),
+):
+    CLAIMS.claim(
+        _id,
+        _place,
+        _latex,
+        statement=_statement,
+        holds={"criterion": decided, "members": _members, "others": _others},
         label="P",
-        check=published,
-        holds={"criterion": decided, "members": MEMBERS, "others": OTHERS},
+        strength=Strength.EXHAUSTIVE,
         answers=("members", "others"),
-        falsifiers=_OTHER_CLASSES,
-    )
-)
-
-
-CLAIMS.append(
-    Claim(
-        id="c-rasp-traps",
-        source=SOURCE.at("Table 1 and appendix K"),
-        statement="The words that end in b, and the words of alternating runs, are outside C-RASP: 2 languages whose "
-        "states only differ by the last letter.",
-        latex=r"\Sigma^* b,\ (a^+ b^+)^+ \notin \text{C-RASP}",
-        label="P",
-        check=published,
-        holds={"criterion": decided, "members": (), "others": TRAPS},
-        answers=("members", "others"),
-        falsifiers={name: _OTHER_CLASSES[name] for name in ("star-free languages", "loops do not count")},
-    )
-)
+        falsifiers={name: _OTHER_CLASSES[name] for name in _wrong},
+    )(published)
 
 
 @CLAIMS.claim(
@@ -378,88 +364,3 @@ def families(
             raise Refuted(f"the words of a whose length is a multiple of {length} are in C-RASP")
     yield f"{len(expressions)} languages inside"
     yield f"{len(periods)} periods outside"
-
-
-def proved_in(automaton: Automaton) -> bool:
-    """True if some period m and k symbols before each position give a C-RASP program, with m + k at most 4."""
-    sizes = ((window, modulus) for window in range(4) for modulus in range(1, 5 - window))
-    rewritten = (with_positions(automaton, window=window, modulus=modulus) for window, modulus in sizes)
-    return any(other is not None and decide(other).c_rasp for other in rewritten)
-
-
-def proved_out(automaton: Automaton) -> bool:
-    """True if words of one length that begin and end alike confuse two states."""
-    return confused_states(automaton) is not None
-
-
-def out_by_any_words(automaton: Automaton) -> bool:
-    """True if C-RASP cannot follow the states over the letters themselves, which have one length but differ nearby."""
-    return decide(automaton).c_rasp is False
-
-
-def out_by_words_of_any_length(automaton: Automaton) -> bool:
-    """True if words that begin and end alike confuse two states; their lengths may differ, so a period may help."""
-    actions = stable_actions(with_neutral_letter(automaton))
-    return actions is not None and confused_by(actions) is not None
-
-
-def with_neutral_letter(automaton: Automaton) -> Automaton:
-    """Return the automaton with one more letter that changes no state."""
-    idle = {(state, "z"): state for state in range(automaton.states)}
-    return Automaton(symbols=(*automaton.symbols, "z"), step={**automaton.step, **idle}, accepting=automaton.accepting)
-
-
-@CLAIMS.claim(
-    "c-rasp-positions",
-    C_RASP.at("Section 4; the decision is ours"),
-    r"L \in \text{C-RASP}[\text{periodic}, \text{local}] \iff \exists m, k:\ L^{(m, k)} \in \text{C-RASP}",
-    strength=Strength.EXHAUSTIVE,
-    reach=SMALL,
-    falsifiers={
-        "words that differ nearby": {"outside": out_by_any_words},
-        "words of different lengths": {"outside": out_by_words_of_any_length},
-        "no positions": {"inside": lambda automaton: decide(automaton).c_rasp is True},
-    },
-)
-def exclusive(inside: Proof = proved_in, outside: Proof = proved_out) -> Facts:
-    """Each language has a program in C-RASP[periodic, local] or a proof that there is none, and none has both: for all
-    languages with at most 3 states over 2 letters.
-    """
-    automata = small_automata()
-    members = 0
-    for automaton in automata:
-        member, other = inside(automaton), outside(automaton)
-        members += member
-        refute(member and other, f"{text(automaton)} has a program and a proof that there is none")
-        refute(not member and not other, f"{text(automaton)} has neither proof")
-    yield f"{members} languages with a program, {len(automata) - members} with a proof that there is none"
-
-
-@CLAIMS.claim(
-    "c-rasp-neutral",
-    C_RASP.at("Section 4; the statement is ours"),
-    r"L z\text{-invariant} \Rightarrow (L \in \text{C-RASP}[\text{periodic}, \text{local}] \iff "
-    r"L \in \text{C-RASP})",
-    strength=Strength.EXHAUSTIVE,
-    reach=SMALL,
-    falsifiers={
-        "no such letter": {"change": lambda automaton: automaton},
-        "the letter goes back to the start": {
-            "change": lambda automaton: Automaton(
-                symbols=(*automaton.symbols, "z"),
-                step={**automaton.step, **{(state, "z"): 0 for state in range(automaton.states)}},
-                accepting=automaton.accepting,
-            )
-        },
-    },
-)
-def useless(change: Callable[[Automaton], Automaton] = with_neutral_letter) -> Facts:
-    """With a letter that changes nothing, positions decide no language more than C-RASP without them: for all languages
-    with at most 3 states over 2 letters.
-    """
-    automata = small_automata()
-    for automaton in automata:
-        changed = change(automaton)
-        if decide_with_positions(changed).c_rasp is not decide(changed).c_rasp:
-            raise Refuted(f"positions help with {text(changed)}")
-    yield f"{len(automata)} languages with a letter more that changes nothing"

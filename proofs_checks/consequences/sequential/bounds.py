@@ -278,12 +278,6 @@ def src_is_bounded(
     """If finite, SRC at arity k over q symbols is at most q^(q^k), and so constant from some scale on. The bound is
     attained at k = 1, but not for larger k: at q = 2 the largest SRC is 4, 8, 68 for k = 1, 2, 3. Permutations of q
     symbols have min(n, q!).
-
-    Args:
-        bound: (q, k) -> bound.
-        repeats: True if a wiring may read a position twice.
-        largest: (q, k) -> largest SRC.
-        control: (n, base) -> SRC of the permutation control up to scale n.
     """
     for (symbols, arity), value in largest.items():
         hit = served(symbols, arity, arity, repeats=repeats)
@@ -432,12 +426,6 @@ def arity_must_be_fixed(
 ) -> Facts:
     """If the arity may grow with the text, SRC is 1 for every task whose prompt ends with a mark. At fixed arity k,
     parity at once is infeasible from scale k + 1 on. Checked for k <= 5; a general argument covers the rest.
-
-    Args:
-        task: builds parity without chain of thought, or another task.
-        value: SRC at growing arity.
-        ends: the mark that ends a prompt; empty for none.
-        first_infeasible: arity -> first infeasible scale.
     """
     direct = task()
     for size in range(1, SEARCHED + 1):
@@ -481,8 +469,6 @@ def arity_must_be_fixed(
 def one_gate_is_enough(gates: Mapping[int, Gate] = {2: _webb(2), 3: _webb(3)}, depth: int | None = None) -> Facts:
     """If hidden nodes were free, one unit operator would serve every task: NAND composes all functions of 1, 2 and 3
     bits, max(x, y) + 1 mod 3 all functions of 1 and 2 ternary symbols.
-
-    Decide if the gate of each alphabet, nested at most `depth` deep, composes every function.
     """
     for symbols, gate in gates.items():
         for arguments in ARGUMENTS[symbols]:

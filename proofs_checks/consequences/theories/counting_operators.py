@@ -62,13 +62,6 @@ def have_no_functions(
 ) -> Facts:
     """Parity at once is not the larger of two functions that are affine in the number of ones, whatever other tokens
     there are: already 0, 1 and 2 ones contradict it.
-
-    The difference d of the functions must be positive where the output is 1 and negative where it is 0. Non-negative
-    multipliers, not all 0, with a sum of signed (count, 1) of 0 contradict that (Farkas).
-
-    Args:
-        outputs: count -> output, 0 or 1.
-        multipliers: count -> multiplier.
     """
     signed = {count: (1 if outputs[count] else -1) * factor for count, factor in multipliers.items()}
     if min(multipliers.values()) < 0 or not any(multipliers.values()):
