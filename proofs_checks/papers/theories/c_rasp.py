@@ -7,7 +7,7 @@ Languages of Table 1 with an exponent k or a named alphabet are left out.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import product
+from itertools import compress, product
 
 import networkx as nx
 from automata.fa.dfa import DFA
@@ -63,45 +63,28 @@ def small_automata() -> tuple[Automaton, ...]:
     """
     by_transitions: dict[frozenset[tuple[tuple[int, str], int]], Automaton] = {}
     for targets in product(range(-1, STATES), repeat=STATES * len(LETTERS)):
-        table = dict(zip(product(range(STATES), LETTERS), targets, strict=True))
-        transitions = {
-            state: {symbol: table[state, symbol] for symbol in LETTERS if table[state, symbol] >= 0}
-            for state in range(STATES)
-        }
-        if not _in_order(transitions):
-            continue
-        for accepting in product((False, True), repeat=STATES):
-            automaton = _minimal(transitions, accepting)
-            by_transitions.setdefault(frozenset(automaton.step.items()), automaton)
+        table = zip(product(range(STATES), LETTERS), targets, strict=True)
+        step = {place: following for place, following in table if following >= 0}
+        if _in_order(step):
+            for accepting in product((False, True), repeat=STATES):
+                automaton = canonical(_dfa(STATES, LETTERS, step, compress(range(STATES), accepting)).minify())
+                by_transitions.setdefault(frozenset(automaton.step.items()), automaton)
     return tuple(by_transitions.values())
 
 
-def _in_order(transitions: Mapping[int, Mapping[str, int]]) -> bool:
-    """True if breadth-first search meets states in the order of their numbers, and leads on from no state unmet."""
+def _in_order(step: Mapping[tuple[int, str], int]) -> bool:
+    """True if breadth-first search meets the states in the order of their numbers, and no other state has a step."""
     met = [0]
     for state in met:
-        for following in transitions[state].values():
+        for following in (step.get((state, letter), 0) for letter in LETTERS):
             if following not in met:
                 met.append(following)
-    return met == list(range(len(met))) and not any(transitions[state] for state in range(len(met), STATES))
-
-
-def _minimal(transitions: Mapping[int, Mapping[str, int]], accepting: Sequence[bool]) -> Automaton:
-    """Return the minimal automaton of the language of an automaton that starts in state 0."""
-    automaton = DFA(
-        states=set(transitions),
-        input_symbols=set(LETTERS),
-        transitions={state: dict(step) for state, step in transitions.items()},
-        initial_state=0,
-        final_states={state for state, accepts in enumerate(accepting) if accepts},
-        allow_partial=True,
-    )
-    return canonical(automaton.minify())
+    return met == sorted(met) and {state for state, _ in step} <= {*met} == {*range(len(met))}
 
 
 def renamed_padded_complement(automaton: Automaton) -> Automaton:
     """Return the complement, with letters in another order, and with one more letter that changes no state."""
-    other = _complement(automaton)
+    other = canonical(_of(automaton).to_complete().complement(minify=False))
     names = dict(zip(other.symbols, reversed(other.symbols), strict=True))
     step = {(state, names[symbol]): following for (state, symbol), following in other.step.items()}
     step |= {(state, "z"): state for state in range(other.states)}
@@ -110,7 +93,7 @@ def renamed_padded_complement(automaton: Automaton) -> Automaton:
 
 def reversed_words(automaton: Automaton) -> Automaton:
     """Return the minimal automaton of the reversed words."""
-    return canonical(DFA.from_nfa(NFA.from_dfa(_dfa(automaton)).reverse(), minify=True))
+    return canonical(DFA.from_nfa(NFA.from_dfa(_of(automaton)).reverse(), minify=True))
 
 
 def doubled_letters(automaton: Automaton) -> Automaton:
@@ -121,23 +104,23 @@ def doubled_letters(automaton: Automaton) -> Automaton:
     return Automaton(symbols=automaton.symbols, step={**first, **second}, accepting=automaton.accepting)
 
 
-def _complement(automaton: Automaton) -> Automaton:
-    return canonical(_dfa(automaton).to_complete().complement(minify=False))
-
-
-def _dfa(automaton: Automaton) -> DFA:
-    """Return the automaton as automata-lib has it."""
-    transitions: dict[int, dict[str, int]] = {state: {} for state in range(automaton.states)}
-    for (state, symbol), following in automaton.step.items():
+def _dfa(states: int, symbols: Iterable[str], step: Mapping[tuple[int, str], int], accepting: Iterable[int]) -> DFA:
+    """Return an automaton that starts in state 0 as automata-lib has it."""
+    transitions: dict[int, dict[str, int]] = {state: {} for state in range(states)}
+    for (state, symbol), following in step.items():
         transitions[state][symbol] = following
     return DFA(
         states=set(transitions),
-        input_symbols=set(automaton.symbols),
+        input_symbols=set(symbols),
         transitions=transitions,
         initial_state=0,
-        final_states=set(automaton.accepting),
+        final_states=set(accepting),
         allow_partial=True,
     )
+
+
+def _of(automaton: Automaton) -> DFA:
+    return _dfa(automaton.states, automaton.symbols, automaton.step, automaton.accepting)
 
 
 def text(automaton: Automaton) -> str:
