@@ -62,9 +62,6 @@ def seconds_of_runs(runs: Sequence[Run], backend: Backend) -> float:
     One run of each encoding and model size is timed, the one with the shortest sequences, for a few steps and one test;
     the time of the others is taken to grow as their tokens do. Training in an ensemble, and runs that end early, make
     the true cost smaller.
-
-    Raises:
-        LengthgenError: a run cannot be trained.
     """
     tokens = {task: _tokens(task, runs[0].test[-1]) for task in {run.task for run in runs}}
     total = 0.0

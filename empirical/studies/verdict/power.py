@@ -77,9 +77,6 @@ def pair_powers(
     A true rule that abstains leaves the outcome to a coin. `alone` is the probability that evidence against the rule
     `against` is decisive by itself if the rule `true` is the true one (e >= 1/alpha), `power` that with Bonferroni's
     correction for all questions of the plan (e >= m/alpha, which e-BH rejects too); `verdict` follows from `power`.
-
-    Raises:
-        EvidenceError: if a rule has not exactly one answer for each cell, or the plan has no cells or no runs.
     """
     noise = noise or Noise()
     predictions, starts = _matrix(plan)

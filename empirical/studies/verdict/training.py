@@ -91,16 +91,7 @@ class TrainedModels:
 
 
 def train_models(runs: Sequence[Run], setups: Sequence[Setup], check: Check) -> TrainedModels:
-    """Train runs together, each to its end; the result of each run is that of the run alone, up to rounding.
-
-    Args:
-        runs: runs with the same encoding, model, training and scales.
-        setups: setup of each run; tasks may differ, the lengths of their sequences may not.
-        check: when training ends.
-
-    Raises:
-        ValueError: the sequences of the tasks have different lengths.
-    """
+    """Train runs together, each to its end; the result of each run is that of the run alone, up to rounding."""
     ensemble = Ensemble(runs, setups, CPU, shuffled=False)
     decoder, geometry, total = copy.deepcopy(ensemble.decoder), ensemble.geometry, runs[0].training.steps
     samples = [
