@@ -149,7 +149,7 @@ def affine_functions(counts: Integers, outputs: Integers) -> dict[int, Integers]
 
 
 def _broken(values: NDArray[Any], right: Integers, *, margin: float) -> Integers:
-    """Return the pairs (sample, kind) whose value is not below that of the right kind by the margin, int64 [pairs, 2]."""
+    """Return the pairs (sample, kind) that are not below the right kind by the margin, int64 [pairs, 2]."""
     rows = np.arange(len(values))
     close = values > values[rows, right][:, None] - margin
     close[rows, right] = False
