@@ -159,7 +159,7 @@ def says(probability: float | None) -> bool | None:
 
 
 def loss(probability: float, share: float, power: int = 2) -> float:
-    """Mean over the runs of a cell of |p - outcome|^power: the Brier score with power 2, half the answer wrong with 1."""
+    """Mean over the runs of a cell of |p - outcome|^power: the Brier score with power 2, half a wrong answer with 1."""
     return share * (1 - probability) ** power + (1 - share) * probability**power
 
 

@@ -10,7 +10,6 @@ from safetensors.torch import load
 from lengthgen.empirical.experiment import stopping
 from lengthgen.empirical.experiment import train as training_module
 from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
-from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.samples import TEST, TRAIN, VALIDATION, examples
 from lengthgen.empirical.experiment.stopping import EarlyStopping
 from lengthgen.empirical.experiment.store import RunStore, StoreError
@@ -146,21 +145,6 @@ def test_metrics_of_an_epoch_at_which_the_run_cannot_end_are_refused(tmp_path, e
         store.finish(run, metrics=_rows(run, epoch), checkpoint=b"", environment={})
     store.finish(run, metrics=_rows(run, 4), checkpoint=b"", environment={})
     assert store.look(run.id).broken is None
-
-
-def test_a_run_without_early_stopping_must_have_every_checkpoint(tmp_path):
-    run, store = stopped_run(stop_when_solved=0), RunStore(tmp_path)
-    with pytest.raises(StoreError, match="expected 32"):
-        store.finish(run, metrics=_rows(stopped_run(), 4), checkpoint=b"", environment={})
-
-
-def test_configs_of_runs_without_early_stopping_are_as_before():
-    run = stopped_run(stop_when_solved=0)
-    assert "stop_when_solved" not in run.config["training"]
-    assert Run.from_config(run.config) == run
-    stopped = stopped_run()
-    assert Run.from_config(stopped.config) == stopped != run
-    assert stopped.id != run.id
 
 
 def _rows(run, epoch):
