@@ -1,10 +1,9 @@
-"""The numbers of Theorem 1, counted again by slow means that share no code with the claims."""
+"""The numbers of the claims on POLA, PLAA and complexity, counted again by slow means that share no code with them."""
 
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from scipy.optimize import linprog
 
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.result import Result
-from tests.oracles.pola import min_norm_map, relations
+from tests.oracles.pola import min_norm_map, pairs, relations
 
 CLAIMS = {claim.id: claim for claim in registry.CLAIMS}
 
@@ -68,21 +67,38 @@ def test_low_complexity_patterns_over_q_values_grow_with_the_power_of_the_dimens
     assert not np.diff(counts, dimension + 1).any()
 
 
-@pytest.mark.parametrize("block", [(0, 0, 0), (Fraction(1, 3), 0, Fraction(1, 3)), (2, Fraction(-1, 2), 1)])
-def test_targets_of_the_same_complexity_are_counted_with_values_of_no_importance(block: tuple[Any, ...]) -> None:
-    values = set(block) - {0}
-    alphabet = sorted(values | {0, 7, Fraction(1, 9)})
-    count = sum(set(entries) - {0} <= values for entries in product(alphabet, repeat=3))
-    assert count == CLAIMS["pola-1e-count"].holds["number"](len(values), 3)
+def test_rank_and_what_is_learned_disagree_both_ways() -> None:
+    ends = np.diag([1.0, 0.0, 1.0])
+    assert [np.linalg.matrix_rank(ends[:n, :n]) for n in (1, 3)] == [1, 2]
+    learn, shown = min_norm_map((0, 1, 1, 1, 1, 0), 1, 3)
+    assert np.allclose(learn @ ends[0, :1], [ends[pair] for pair in pairs(3)])
+    assert shown == [0]
+    row = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    assert [np.linalg.matrix_rank(row[:n, :n]) for n in (1, 3)] == [1, 1]
+    for blocks in relations(6):
+        assert not np.allclose(min_norm_map(blocks, 1, 3)[0] @ [1.0], [row[pair] for pair in pairs(3)])
 
 
-def test_one_slope_on_the_target_itself_generalizes_unless_training_shows_only_zeros() -> None:
-    rng = np.random.default_rng(3)
-    for zero_block in (False, True):
-        for size, training_scale in ((3, 2), (6, 1), (8, 5)):
-            target = np.triu(rng.normal(size=(size, size)))
-            if zero_block:
-                target[:training_scale, :training_scale] = 0
-            seen = target[:training_scale, :training_scale][np.triu_indices(training_scale)]
-            [slope], *_ = np.linalg.lstsq(seen[:, None], seen, rcond=None)
-            assert np.allclose(slope * target, target) == (not zero_block)
+def test_profiles_of_random_patterns_are_allowed() -> None:
+    allowed = CLAIMS["pola-3-monotone"].holds["allowed"]
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        size = int(rng.integers(1, 9))
+        pattern = rng.integers(0, int(rng.integers(1, 40)), (size, size))
+        profile = tuple(len({int(pattern[i, j]) for i, j in pairs(n)} - {0}) for n in range(1, size + 1))
+        assert allowed(profile)
+    assert not allowed((2,))
+    assert not allowed((1, 0))
+    assert not allowed((1, 4))
+
+
+def test_the_counterexample_to_independence_alone_holds_by_hand(
+    result_of: Callable[[str], Result],
+) -> None:
+    """U = diag(0,1,0), diag(1,0,0), I on the first two columns: target U_1 is fitted by (1 - s, -s, s), any s."""
+    assert "target U_1: descent ends at p = (2/3, -1/3, 1/3)" in result_of("plaa-2").reason
+    steps = np.linspace(-1, 1, 2001)
+    norms = (1 - steps) ** 2 + steps**2 + steps**2
+    assert abs(steps[norms.argmin()] - 1 / 3) < 1e-3
+    of_largest_degree = steps**2 + steps**2
+    assert abs(steps[of_largest_degree.argmin()]) < 1e-12

@@ -4,7 +4,7 @@ Without a fixed arity, or with hidden gates, it would be trivial.
 """
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, pairwise, permutations, product
@@ -20,7 +20,7 @@ from lengthgen.circuits.task import UNDEFINED, Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.trace import trace
 from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.sequential.parity import Word, parity_of, word_task
 
@@ -73,32 +73,23 @@ def served(symbols: int, arity: int, visible: int, *, repeats: bool = True) -> d
     return operators_of
 
 
-def fewest_operators(steps: Iterable[int]) -> float:
+@cache
+def fewest_operators(steps: frozenset[int]) -> float:
     """Return the least number of operators such that each step has one of them; infinite if a step has none.
 
     A step is the bit set of the operators that compute it.
     """
-    distinct = sorted(set(steps), key=int.bit_count)
-    if not all(distinct):
-        return inf
-    needed: list[int] = []
-    for step in distinct:
-        if not any(other & step == other for other in needed):
-            needed.append(step)
-    return _fewest(needed, [], len(needed))
 
+    def fewest(left: list[int], groups: list[int]) -> int:
+        """Least number of groups of steps with a common operator."""
+        if not left:
+            return len(groups)
+        first, *rest = left
+        joined = [[*groups[:n], group & first, *groups[n + 1 :]] for n, group in enumerate(groups) if group & first]
+        return min(fewest(rest, of_steps) for of_steps in (*joined, [*groups, first]))
 
-def _fewest(steps: Sequence[int], groups: list[int], best: int) -> int:
-    """Least number of groups of steps with a common operator, for these steps and those already grouped."""
-    if len(groups) >= best:
-        return best
-    if not steps:
-        return len(groups)
-    first, *rest = steps
-    for index, group in enumerate(groups):
-        if group & first:
-            best = _fewest(rest, [*groups[:index], group & first, *groups[index + 1 :]], best)
-    return _fewest(rest, [*groups, first], best)
+    needed = [step for step in steps if not any(other != step and other & step == other for other in steps)]
+    return fewest(needed, []) if 0 not in steps else inf
 
 
 def restricted(circuit: Circuit, largest_scale: int) -> Circuit:
@@ -141,17 +132,10 @@ def _tiny_values(arity: int, repeats: bool) -> dict[tuple[int, ...], list[float]
     """Task, given by the index of f_n for every n -> SRC up to each scale."""
     hit = [served(2, arity, n, repeats=repeats) for n in SCALES]
     steps = [[hit[n - 1].get(function, 0) for function in all_functions(2, n)] for n in SCALES]
-    cache_of_fewest: dict[frozenset[int], float] = {}
-
-    def fewest(needed: frozenset[int]) -> float:
-        if needed not in cache_of_fewest:
-            cache_of_fewest[needed] = fewest_operators(needed)
-        return cache_of_fewest[needed]
-
     values = {}
     for task in product(*(range(len(of_scale)) for of_scale in steps)):
         chosen = [of_scale[index] for of_scale, index in zip(steps, task, strict=True)]
-        values[task] = [fewest(frozenset(chosen[:n])) for n in SCALES]
+        values[task] = [fewest_operators(frozenset(chosen[:n])) for n in SCALES]
     return values
 
 
@@ -278,23 +262,16 @@ def src_is_bounded(
     """If finite, SRC at arity k over q symbols is at most q^(q^k), and so constant from some scale on. The bound is
     attained at k = 1, but not for larger k: at q = 2 the largest SRC is 4, 8, 68 for k = 1, 2, 3. Permutations of q
     symbols have min(n, q!).
-
-    Args:
-        bound: (q, k) -> bound.
-        repeats: True if a wiring may read a position twice.
-        largest: (q, k) -> largest SRC.
-        control: (n, base) -> SRC of the permutation control up to scale n.
     """
     for (symbols, arity), value in largest.items():
         hit = served(symbols, arity, arity, repeats=repeats)
-        largest_src = fewest_operators(hit.values())
+        largest_src = fewest_operators(frozenset(hit.values()))
         if largest_src > bound(symbols, arity):
             raise Refuted(
                 f"q = {symbols}, k = {arity}: to compute every function of {arity} positions takes {largest_src:g} "
                 f"operators, more than {bound(symbols, arity)}"
             )
-        if largest_src != value:
-            raise Refuted(f"q = {symbols}, k = {arity}: the largest SRC is {largest_src:g}, not {value}")
+        refute(largest_src != value, f"q = {symbols}, k = {arity}: the largest SRC is {largest_src:g}, not {value}")
         if (symbols, arity) in FORCED:
             _require_forced(symbols, arity, value, hit)
     for base, scales in PERMUTATIONS:
@@ -433,12 +410,6 @@ def arity_must_be_fixed(
 ) -> Facts:
     """If the arity may grow with the text, SRC is 1 for every task whose prompt ends with a mark. At fixed arity k,
     parity at once is infeasible from scale k + 1 on. Checked for k <= 5; a general argument covers the rest.
-
-    Args:
-        task: builds parity without chain of thought, or another task.
-        value: SRC at growing arity.
-        ends: the mark that ends a prompt; empty for none.
-        first_infeasible: arity -> first infeasible scale.
     """
     direct = task()
     for size in range(1, SEARCHED + 1):
@@ -482,8 +453,6 @@ def arity_must_be_fixed(
 def one_gate_is_enough(gates: Mapping[int, Gate] = {2: _webb(2), 3: _webb(3)}, depth: int | None = None) -> Facts:
     """If hidden nodes were free, one unit operator would serve every task: NAND composes all functions of 1, 2 and 3
     bits, max(x, y) + 1 mod 3 all functions of 1 and 2 ternary symbols.
-
-    Decide if the gate of each alphabet, nested at most `depth` deep, composes every function.
     """
     for symbols, gate in gates.items():
         for arguments in ARGUMENTS[symbols]:

@@ -26,7 +26,7 @@ from lengthgen.circuits.tasks import TaskSpec, load
 from lengthgen.circuits.tasks.transducer import State, Transducer, copy, counter, parity
 from lengthgen.circuits.trace import Trace
 from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.theory.relation import Relation
 
@@ -151,10 +151,6 @@ def selection(
     infinite from the first step on that shows a view of an earlier step and needs another token. So distances do not
     select the operators of permutation, log-shift and addition with carries; the roles select every operator. Decided
     for 6 tasks up to scale 4.
-
-    Args:
-        selected: SRC_phi with selection.
-        selectable: encoding -> tasks, aligned, whose operators its views select at every scale.
     """
     selected_tasks: dict[str, set[str]] = {encoding: set() for encoding in ENCODINGS}
     compared = 0
@@ -230,12 +226,6 @@ def token_hint(build: Build = ideal_relation_by_token, served: frozenset[str] = 
     changes between two scales whose tokens at the query are linked: tokens that stand at one query of one scale, and
     all that share one with those. So selecting the first and the middle symbol needs no hint, although their roles
     change with the scale; copy, reverse, shift, parity and counter need one. Decided for 8 tasks up to scale 8.
-
-    Compare the tasks for which `build` gives a relation with those in which no linked steps disagree.
-
-    Args:
-        build: maker of the relation.
-        served: tasks, not aligned, that need no scale hint.
     """
     with_labels: set[str] = set()
     for name, base in sorted(BASES.items()):
@@ -255,8 +245,7 @@ def token_hint(build: Build = ideal_relation_by_token, served: frozenset[str] = 
         if grows or not math.isfinite(operators):
             raise Refuted(f"{name}: {operators:g} operators up to scale {LARGEST_UNHINTED}, and they grow")
         with_labels.add(name)
-    if with_labels != served:
-        raise Refuted(f"labels exist for {', '.join(sorted(with_labels)) or 'no task'}")
+    refute(with_labels != served, f"labels exist for {', '.join(sorted(with_labels)) or 'no task'}")
     yield (
         f"labels of (i, j) exist, read with the token, for {', '.join(sorted(with_labels))}: no operator or label "
         f"is new from scale {SETTLED} on"
