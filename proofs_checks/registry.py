@@ -30,7 +30,6 @@ ORDER = (
     "rope",
     "xpos",
     "interpolation",
-    "ntk",
     "yarn",
     "randomized",
     "modular",

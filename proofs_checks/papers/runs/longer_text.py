@@ -16,7 +16,7 @@ from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.proofs_checks.claim import Claim, Evidence, Source, Strength, Unsettled
 from lengthgen.proofs_checks.majority import decide_mean, signed
-from lengthgen.proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, ntk, swat, wavelet, xpos, yarn
+from lengthgen.proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, swat, wavelet, xpos, yarn
 from lengthgen.proofs_checks.trained import NONE, Runs
 
 MARGIN = 0.05
@@ -165,7 +165,7 @@ CLAIMS = (
     _stays("text-hope", "hope", "HoPE", hope.SOURCE),
     _stays("text-xpos", "xpos", "xPos", xpos.SOURCE),
     _mends("text-pi", "interpolation", "Position interpolation", interpolation.SOURCE),
-    _mends("text-ntk", "ntk", "NTK-aware scaling", ntk.SOURCE),
-    _mends("text-dynamic-ntk", "dynamic-ntk", "Dynamic NTK scaling", ntk.DYNAMIC_SOURCE),
+    _mends("text-ntk", "ntk", "NTK-aware scaling", yarn.NTK_SOURCE),
+    _mends("text-dynamic-ntk", "dynamic-ntk", "Dynamic NTK scaling", yarn.DYNAMIC_SOURCE),
     _mends("text-yarn", "yarn", "YaRN", yarn.SOURCE),
 )
