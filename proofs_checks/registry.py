@@ -18,7 +18,7 @@ from lengthgen.theory.encodings.catalogue import ENCODINGS, called
 
 ORDER = (
     "sinusoidal",
-    "learned_absolute",
+    "absolute",
     "orthogonal",
     "seqpe",
     "prism",
