@@ -32,6 +32,7 @@ ORDER = (
     "interpolation",
     "yarn",
     "randomized",
+    "random_positions",
     "modular",
     "modular_encoder",
     "grape",

@@ -1,4 +1,4 @@
-"""Sinusoidal codes (arXiv 1706.03762) and learned tables (arXiv 1705.03122): what they tell apart; neither is relative."""
+"""Sinusoidal codes (arXiv 1706.03762), learned tables (arXiv 1705.03122): what they tell apart; neither is relative."""
 
 from itertools import pairwise
 from math import lcm
