@@ -21,6 +21,7 @@ ORDER = (
     "absolute",
     "orthogonal",
     "seqpe",
+    "digit_codes",
     "prism",
     "t5",
     "alibi",
