@@ -7,9 +7,9 @@ import sympy as sp
 
 from lengthgen.proofs_checks import mutations
 from lengthgen.proofs_checks.claim import Refuted
+from lengthgen.proofs_checks.consequences.orthogonal import SOURCE
 from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.papers.orthogonal import SOURCE
 from lengthgen.theory.encodings import absolute, biases
 from lengthgen.theory.encodings.encoding import Encoding
 from lengthgen.theory.far import bounded as is_bounded

@@ -10,10 +10,10 @@ import sympy as sp
 
 from lengthgen.empirical.experiment.outcome import outcome
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
+from lengthgen.proofs_checks.consequences.prism import SOURCE, noisy_gates, require_moves_inside
 from lengthgen.proofs_checks.facts import derivative, same_by_sympy
 from lengthgen.proofs_checks.majority import Count, settle
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.papers.prism import SOURCE, noisy_gates, require_moves_inside
 from lengthgen.proofs_checks.trained import NONE, Arm, Runs, TrainedCell
 from lengthgen.theory.encodings import prism
 from lengthgen.theory.encodings.prism import Move

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.consequences.prism import SOURCE, noisy_gates
 from lengthgen.proofs_checks.facts import is_zero, require_equal, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
-from lengthgen.proofs_checks.papers.prism import SOURCE, noisy_gates
 from lengthgen.theory.encodings import absolute, prism
 
 _TOKENS = 150
