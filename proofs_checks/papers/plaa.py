@@ -13,7 +13,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory import relation
 from lengthgen.theory.enumeration import every_pattern, every_relation
 from lengthgen.theory.learning import anchored, plaa, pola
@@ -86,8 +86,7 @@ def _require_columns_seen(
     for scale in range(1, size + 1):
         met = [all(sign == 1 for sign in signs[scale:]) for signs in inputs]
         seen, beyond = values[of_column <= scale][:, met], values[of_column > scale][:, met]
-        if beyond.any():
-            raise Refuted(f"N = {size}: a column beyond N0 = {scale} does not vanish on the inputs with n(x) <= N0")
+        refute(beyond.any(), f"N = {size}: a column beyond N0 = {scale} does not vanish on the inputs with n(x) <= N0")
         if (independent := rank(seen)) != len(seen):
             raise Refuted(
                 f"N = {size}, N0 = {scale}: {len(seen)} cells give {independent} independent functions, so two "

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from lengthgen.proofs_checks import latex, registry, report
-from lengthgen.proofs_checks.claim import Evidence, Source, Strength
+from lengthgen.proofs_checks.claim import PARTS, Evidence, Source, Strength
 from lengthgen.proofs_checks.report import LEGEND, MARKS, as_json, table
 from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
 from tests.proofs_checks import toys
@@ -65,7 +65,7 @@ def test_json_contract():
     (entry,) = ledger["claims"]
     assert set(entry) == {
         *("id", "verdict", "holds", "strength", "seconds", "falsifiers", "reason"),
-        *("statement", "latex", "label", "on_runs", "source", "facts", "assumptions"),
+        *("statement", "latex", "label", "part", "on_runs", "source", "facts", "assumptions"),
     }
     assert (entry["id"], entry["verdict"], entry["strength"]) == ("toy", "corrected", "numeric")
     assert entry["falsifiers"][0] == {"name": "one", "rejected": True, "reason": "1 != 2"}
@@ -194,7 +194,7 @@ def test_statements_wrong_as_printed_come_first_by_paper_with_their_correction()
             named_result("b-2", "Paper B", Verdict.REFUTED, "Three holds.", "5 != 6"),
         ]
     )
-    first, second = document.split("## All claims, by paper")
+    first, second = document.split("## Your own claims: 4 claims, by paper")
     assert "## Corrected and refuted: 3 statements that are wrong as printed" in first
     rows = [line for line in first.splitlines() if line.startswith(("### ", "| Paper"))]
     assert rows == [
@@ -256,15 +256,21 @@ def test_markdown_and_latex_are_the_same_however_long_it_took():
     assert latex.longtable(fast) == latex.longtable(slow)
 
 
-def test_papers_keep_their_order_and_each_has_one_heading():
+def test_what_papers_say_comes_before_what_we_add_and_papers_keep_their_order_in_both():
     results = [Result.cut_short(claim, "late", 1.0) for claim in registry.CLAIMS]
-    papers: dict[str, str] = {}
-    for claim in registry.CLAIMS:
-        papers.setdefault(claim.source.arxiv, claim.source.paper)
-    headings = re.findall(r"^### (.*) \(arXiv \[(.*)\]\(", report.document(results), flags=re.MULTILINE)
-    assert headings == [(paper, arxiv) for arxiv, paper in papers.items()]
-    titles = re.findall(r"^\\multicolumn.*\\textbf\{(.*)\} \(arXiv", latex.longtable(results), flags=re.MULTILINE)
-    assert titles == list(papers.values())
+    expected, titles = [], []
+    for part, heading in PARTS.items():
+        of_part = [claim.source for claim in registry.CLAIMS if claim.part == part]
+        papers = {source.arxiv: source.paper for source in reversed(of_part)}
+        order = dict.fromkeys(source.arxiv for source in of_part)
+        expected += [f"## {heading}: {len(of_part)} claims, by paper"]
+        expected += [f"### {papers[arxiv]} (arXiv [{arxiv}](https://arxiv.org/abs/{arxiv}))" for arxiv in order]
+        titles += [f"{heading}: {len(of_part)} claims", *(latex.text(papers[arxiv]) for arxiv in order)]
+    assert re.findall(r"^##.*", report.document(results), flags=re.MULTILINE) == expected
+    shown = re.findall(
+        r"^\\multicolumn.*\\textbf\{(?:\\emph\{)?([^}]*)\}", latex.longtable(results), flags=re.MULTILINE
+    )
+    assert shown == titles
 
 
 def rows(document: str) -> list[str]:
@@ -359,8 +365,10 @@ def test_formulas_use_only_what_the_document_knows():
 
 
 def sorted_by_paper():
-    papers = list(dict.fromkeys(claim.source.arxiv for claim in registry.CLAIMS))
-    return sorted(registry.CLAIMS, key=lambda claim: papers.index(claim.source.arxiv))
+    papers = {part: [claim.source.arxiv for claim in registry.CLAIMS if claim.part == part] for part in PARTS}
+    return sorted(
+        registry.CLAIMS, key=lambda claim: ([*PARTS].index(claim.part), papers[claim.part].index(claim.source.arxiv))
+    )
 
 
 def test_latex_names_what_it_cannot_set():

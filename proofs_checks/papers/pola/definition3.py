@@ -14,7 +14,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Refuted, Strength, Unsettled
-from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.pola.cases import (
     LEAST_SQUARES,
@@ -235,12 +235,10 @@ def profiles_of_patterns(
         pattern = np.zeros((SCALE, SCALE), dtype=np.int64)
         pattern[np.triu_indices(SCALE)] = kind
         profile = tuple(complexity(pattern, range(1, SCALE + 1)).values())
-        if not allowed(profile):
-            raise Refuted(f"A = {pattern.tolist()} has complexities {profile}")
+        refute(not allowed(profile), f"A = {pattern.tolist()} has complexities {profile}")
         profiles.add(profile)
     for profile in product(range(cell_count(SCALE) + 1), repeat=SCALE):
-        if allowed(profile) and profile not in profiles:
-            raise Refuted(f"no pattern has complexities {profile}")
+        refute(allowed(profile) and profile not in profiles, f"no pattern has complexities {profile}")
     yield f"N = {SCALE}: patterns of every kind, hence all real ones, have {len(profiles)} profiles, each as stated"
     yield "argument for every n: scale n + 1 keeps the entries of scale n and adds n + 1"
 
@@ -282,10 +280,8 @@ def matrices_are_counted(count: Callable[[Pattern], int] = lrc) -> Facts:
         for pattern, labels_used, is_learnable in zip(patterns, fewest, learnable, strict=True):
             before, after = count(pattern[:training_scale, :training_scale]), count(pattern)
             where = f"W_11, W_12, W_22 = {pattern[upper].tolist()}"
-            if after != labels_used:
-                raise Refuted(f"{where}: the fewest labels are {labels_used}, not {after}")
-            if (before == after) != is_learnable:
-                raise Refuted(f"{where}: {before} -> {after}, {learnable_text(is_learnable)}")
+            refute(after != labels_used, f"{where}: the fewest labels are {labels_used}, not {after}")
+            refute((before == after) != is_learnable, f"{where}: {before} -> {after}, {learnable_text(is_learnable)}")
             if rows == columns == 1 and after != lrc(pattern[:, :, 0, 0]):
                 raise Refuted(f"{where}: {after}, while the scalar case has {lrc(pattern[:, :, 0, 0])}")
         cases += len(patterns)
@@ -353,8 +349,7 @@ def halving_needs(
         if growth.high != stated(each):
             raise Refuted(f"eps = {each}: {growth.high} parameters are needed at every large scale, not {stated(each)}")
     at_zero = growth_within(pattern, Fraction(0))
-    if at_zero is None or at_zero.kind is not GrowthKind.UNBOUNDED:
-        raise Refuted("LRC itself is bounded")
+    refute(at_zero is None or at_zero.kind is not GrowthKind.UNBOUNDED, "LRC itself is bounded")
     yield (
         "argument: 2^-D > eps iff D < m, m = ceil(log2(1/eps)); for m >= 2, t = 2^-(m-1) and 2 t share a parameter "
         "as 0 <= u < 1, and no two others of these m entries do, so m - 1 are needed; for m = 1 one is"

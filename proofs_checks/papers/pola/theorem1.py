@@ -25,7 +25,7 @@ from sympy.functions.combinatorial.numbers import stirling
 from sympy.utilities.iterables import partitions
 
 from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.pola.cases import (
     LEAST_SQUARES,
@@ -292,8 +292,7 @@ def reachable_volume(bound: Volume = lambda family, eps, side, free: family * (e
                         raise Refuted(f"{where}: {count} relations reach {share} of the volume, more than {stated}")
                     if count == len(centres) and _apart_and_inside(centres, eps, side):
                         attained += 1
-                        if share != stated:
-                            raise Refuted(f"{where}: {count} boxes apart and inside fill {share}, not {stated}")
+                        refute(share != stated, f"{where}: {count} boxes apart and inside fill {share}, not {stated}")
     yield (
         f"exact volumes, D = 2, 3, 5, of {compared} families of relations (one, one for each pattern learned, all) "
         f"for {sum(len(blocks) for *_, blocks in _VOLUME_CASES)} blocks, eps in {', '.join(map(str, _RADII))}, M "
@@ -449,10 +448,8 @@ def dimension_over_all_blocks(
         for (name, learner), labels in product(by.items(), every_relation(SCALE)):
             flat = _as_affine_map(learner, labels, training_scale)
             where = f"N0 = {training_scale}, {name}, labels {labels[upper_pairs(SCALE)].tolist()}"
-            if flat.stretch > 1:
-                raise Refuted(f"{where}: a change of B by 1 changes what is learned by {flat.stretch}")
-            if flat.image > stated:
-                raise Refuted(f"{where}: what is learned fills dimension {flat.image}, more than {stated}")
+            refute(flat.stretch > 1, f"{where}: a change of B by 1 changes what is learned by {flat.stretch}")
+            refute(flat.image > stated, f"{where}: what is learned fills dimension {flat.image}, more than {stated}")
             if flat.reached is not None:
                 cases_by_dimension[flat.reached] += 1
         if max(cases_by_dimension) != stated:

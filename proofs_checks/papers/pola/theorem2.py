@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
 from lengthgen.proofs_checks.facts import derivative, require_equal, same_by_sympy
-from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, Reach
+from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, Reach, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.pola.cases import (
     DESCENT,
@@ -377,8 +377,7 @@ def flow_decouples(
         descent_solution: remaining share of the start -> theta under gradient descent.
     """
     derived, theta = flow.label_flow(second_moment), sp.Symbol("theta", real=True)
-    if derived.cross != 0:
-        raise Refuted(f"the labels do not decouple: {_pull_of_another_label(derived.cross)}")
+    refute(derived.cross != 0, f"the labels do not decouple: {_pull_of_another_label(derived.cross)}")
     weight, mean, start, value = flow.CLASS_WEIGHT, flow.CLASS_MEAN, flow.START, sp.Symbol("a", real=True)
     by_flow, factor = flow_solution(sp.exp(-2 * weight * flow.TIME)), sp.Symbol("q", real=True)
     # Induction over the steps: one more step multiplies the power of 1 - 2 eta m by the same factor.
@@ -492,8 +491,7 @@ def worked_cases(
     misses = []
     for name, pattern in patterns(scale).items():
         profile = lrc_profile(pattern, (training_scale, scale))
-        if tuple(profile.values()) != complexities[name]:
-            raise Refuted(f"{name}: complexity {profile}, not {complexities[name]}")
+        refute(tuple(profile.values()) != complexities[name], f"{name}: complexity {profile}, not {complexities[name]}")
         relations = {"constant": constant(), "absolute": absolute(), "relative": relative()}
         relations |= {"clipped": clipped_relative(clip), "level sets": level_sets(pattern)}
         for relation, law in relations.items():

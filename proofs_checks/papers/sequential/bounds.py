@@ -20,7 +20,7 @@ from lengthgen.circuits.task import UNDEFINED, Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.trace import trace
 from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.proofs_checks.papers.sequential.parity import Word, parity_of, word_task
 
@@ -293,8 +293,7 @@ def src_is_bounded(
                 f"q = {symbols}, k = {arity}: to compute every function of {arity} positions takes {largest_src:g} "
                 f"operators, more than {bound(symbols, arity)}"
             )
-        if largest_src != value:
-            raise Refuted(f"q = {symbols}, k = {arity}: the largest SRC is {largest_src:g}, not {value}")
+        refute(largest_src != value, f"q = {symbols}, k = {arity}: the largest SRC is {largest_src:g}, not {value}")
         if (symbols, arity) in FORCED:
             _require_forced(symbols, arity, value, hit)
     for base, scales in PERMUTATIONS:

@@ -21,7 +21,7 @@ from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.task import UNDEFINED, Task
 from lengthgen.circuits.tasks import load
 from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.theory import relation
 
@@ -176,8 +176,7 @@ def _require_right_at_every_scale(slots: Slots, operator: Operator) -> None:
     for is_aligned in (False, True):
         for step in steps(aligned=is_aligned):
             for key, expected in cases(step, slots):
-                if operator(key) != expected:
-                    raise Refuted(f"{step.name} step: {key} gives {operator(key)}, not {expected}")
+                refute(operator(key) != expected, f"{step.name} step: {key} gives {operator(key)}, not {expected}")
 
 
 def _require_reference(task: Task, slots: Slots, operator: Operator) -> None:
@@ -251,8 +250,7 @@ def _require_labels_at_every_scale(labels: int, slots: Slots, smallest: int, *, 
             raise Refuted(f"{step.name} step: one key may fill two slots of {positions}")
         irrelevant |= all((position - 1).expand().is_positive for position in positions)
     number_of_labels = int(irrelevant) + len(essential_slots(met))
-    if number_of_labels != labels:
-        raise Refuted(f"the defining circuit: {number_of_labels} labels, not {labels}")
+    refute(number_of_labels != labels, f"the defining circuit: {number_of_labels} labels, not {labels}")
 
 
 def essential_slots(table: Mapping[Key, str]) -> Sequence[int]:

@@ -26,7 +26,7 @@ from lengthgen.circuits.tasks import TaskSpec, load
 from lengthgen.circuits.tasks.transducer import State, Transducer, copy, counter, parity
 from lengthgen.circuits.trace import Trace
 from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE, formalised
 from lengthgen.theory.relation import Relation
 
@@ -255,8 +255,7 @@ def token_hint(build: Build = ideal_relation_by_token, served: frozenset[str] = 
         if grows or not math.isfinite(operators):
             raise Refuted(f"{name}: {operators:g} operators up to scale {LARGEST_UNHINTED}, and they grow")
         with_labels.add(name)
-    if with_labels != served:
-        raise Refuted(f"labels exist for {', '.join(sorted(with_labels)) or 'no task'}")
+    refute(with_labels != served, f"labels exist for {', '.join(sorted(with_labels)) or 'no task'}")
     yield (
         f"labels of (i, j) exist, read with the token, for {', '.join(sorted(with_labels))}: no operator or label "
         f"is new from scale {SETTLED} on"

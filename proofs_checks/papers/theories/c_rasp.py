@@ -23,7 +23,7 @@ from lengthgen.circuits.languages.c_rasp_positions import (
 )
 from lengthgen.circuits.languages.regular import Automaton, canonical, minimal_automaton
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 
 SOURCE = Source(paper="Algebraic Decomposition Theory for Transformer Length Generalization", arxiv="2608.13433")
 C_RASP = Source(paper="A Formal Framework for Understanding Length Generalization in Transformers", arxiv="2410.02140")
@@ -211,8 +211,7 @@ def aperiodic(automaton: Automaton) -> bool:
 def decided(automaton: Automaton) -> bool:
     """Return the decision on C-RASP; raise Refuted if it gives up."""
     decision = decide(automaton)
-    if decision.c_rasp is None:
-        raise Refuted(f"no decision: {decision.why}")
+    refute(decision.c_rasp is None, f"no decision: {decision.why}")
     return decision.c_rasp
 
 
@@ -323,10 +322,8 @@ def between(criterion: Criterion = decided, smaller: Criterion = r_trivial, larg
     automata = small_automata()
     for automaton in automata:
         holds = criterion(automaton)
-        if smaller(automaton) and not holds:
-            raise Refuted(f"{text(automaton)} is in the smaller class and not in C-RASP")
-        if holds and not larger(automaton):
-            raise Refuted(f"{text(automaton)} is in C-RASP and not in the larger class")
+        refute(smaller(automaton) and not holds, f"{text(automaton)} is in the smaller class and not in C-RASP")
+        refute(holds and not larger(automaton), f"{text(automaton)} is in C-RASP and not in the larger class")
     settled = sum(smaller(automaton) or not larger(automaton) for automaton in automata)
     yield f"{len(automata)} automata, {settled} of them with membership known from the two classes"
 
@@ -349,8 +346,7 @@ def invariant(
     """
     automata = [*small_automata(), *(minimal_automaton(expression) for expression in (*MEMBERS, *OTHERS))]
     for automaton in automata:
-        if criterion(automaton) is not criterion(change(automaton)):
-            raise Refuted(f"the answer changes for {text(automaton)}")
+        refute(criterion(automaton) is not criterion(change(automaton)), f"the answer changes for {text(automaton)}")
     yield f"the same answer for {len(automata)} languages and what they become"
 
 
@@ -375,8 +371,7 @@ def families(
     """
     expressions = list(inside())
     for expression in expressions:
-        if not criterion(minimal_automaton(expression)):
-            raise Refuted(f"{expression} is not in C-RASP")
+        refute(not criterion(minimal_automaton(expression)), f"{expression} is not in C-RASP")
     periods = range(period, LONGEST + 1)
     for length in periods:
         if criterion(minimal_automaton(f"({'a' * length})*")):
@@ -435,10 +430,8 @@ def exclusive(inside: Proof = proved_in, outside: Proof = proved_out) -> Facts:
     for automaton in automata:
         member, other = inside(automaton), outside(automaton)
         members += member
-        if member and other:
-            raise Refuted(f"{text(automaton)} has a program and a proof that there is none")
-        if not member and not other:
-            raise Refuted(f"{text(automaton)} has neither proof")
+        refute(member and other, f"{text(automaton)} has a program and a proof that there is none")
+        refute(not member and not other, f"{text(automaton)} has neither proof")
     yield f"{members} languages with a program, {len(automata) - members} with a proof that there is none"
 
 

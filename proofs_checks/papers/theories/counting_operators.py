@@ -11,7 +11,7 @@ from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.trace import trace
 from lengthgen.proofs_checks.claim import Refuted, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE
 
 _PLACE = "the amendment by operators that read counts is ours"
@@ -36,8 +36,7 @@ def is_largest(value: sp.Expr = OUTPUT * DEPTH - OUTPUT**2 / 2) -> Facts:
     """For brackets of any bounded depth, the set of symbols that may follow is the largest of functions that are affine
     in the counts of brackets: k x - k^2/2 for depth k.
     """
-    if sp.degree(sp.Poly(value, DEPTH)) > 1:
-        raise Refuted(f"{value} is not affine in the counts")
+    refute(sp.degree(sp.Poly(value, DEPTH)) > 1, f"{value} is not affine in the counts")
     lead = sp.factor(value.subs(OUTPUT, DEPTH) - value)
     gap = sp.Poly(sp.expand(lead.subs(OUTPUT, DEPTH + OUTPUT)), OUTPUT)
     if gap.coeff_monomial(1) != 0 or gap.coeff_monomial(OUTPUT) != 0 or not gap.coeff_monomial(OUTPUT**2) > 0:
@@ -75,8 +74,7 @@ def have_no_functions(
     if min(multipliers.values()) < 0 or not any(multipliers.values()):
         raise Refuted("multipliers must be non-negative, and one of them positive")
     sums = sum(signed.values()), sum(count * factor for count, factor in signed.items())
-    if sums != (0, 0):
-        raise Refuted(f"the sum of the multiplied (1, count) is {sums}, not (0, 0)")
+    refute(sums != (0, 0), f"the sum of the multiplied (1, count) is {sums}, not (0, 0)")
     yield f"multipliers of the counts {[*multipliers]}: {[*multipliers.values()]}"
 
 

@@ -15,7 +15,7 @@ from lengthgen.circuits.tasks.published.formal_languages import LANGUAGES
 from lengthgen.circuits.tasks.published.subjects import SUBJECTS, Subject
 from lengthgen.empirical.court.published.load import huang_predictions
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
-from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 from lengthgen.proofs_checks.papers.plaa import SOURCE as MIN_DEGREE
 from lengthgen.proofs_checks.papers.theories.c_rasp import C_RASP
 
@@ -251,8 +251,7 @@ def is_order(better: Iterable[tuple[str, str]] = _BETTER, probability: Callable[
     names = sorted({name for pair in pairs for name in pair})
     for first, second in pairs:
         before, after = probability(first), probability(second)
-        if before is None or after is None or before <= after:
-            raise Refuted(f"{first} is not before {second}: {before}, {after}")
+        refute(before is None or after is None or before <= after, f"{first} is not before {second}: {before}, {after}")
     yield f"{len(pairs)} pairs in order"
     yield f"any two of {', '.join(names)} are compared by a number"
     yield Reach(f"{len(names)} encodings")
@@ -289,8 +288,7 @@ def predicts(
     checked = 0
     for count in BLOCKS:
         automaton = minimal_automaton(alternation(count))
-        if rasp.blocks(automaton) != count:
-            raise Refuted(f"{alternation(count)} is not recognized as {count} blocks")
+        refute(rasp.blocks(automaton) != count, f"{alternation(count)} is not recognized as {count} blocks")
         for text in map("".join, (word for size in range(1, LONGEST + 1) for word in product("ab", repeat=size))):
             state = _state(automaton, text)
             if state is None:
