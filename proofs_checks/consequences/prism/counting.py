@@ -3,55 +3,25 @@
 The superposition of codes is the characteristic function of the histogram.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 
 import sympy as sp
 
-from lengthgen.proofs_checks.claim import Refuted, Strength
+from lengthgen.proofs_checks.claim import Strength
 from lengthgen.proofs_checks.consequences.prism import SOURCE, noisy_gates
-from lengthgen.proofs_checks.facts import is_zero, require_equal, same_by_sympy
-from lengthgen.proofs_checks.paper import Facts, PaperClaims
+from lengthgen.proofs_checks.facts import is_zero, same_by_sympy
+from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import absolute, prism
 
-_TOKENS = 150
-_POSITIONS = 3
-_FARTHEST = 20
-
-
-def _joined(expression: sp.Expr) -> sp.Expr:
-    """Expression with powers of one base joined, and their exponents simplified."""
-    joined = sp.powsimp(expression)
-    return joined.replace(lambda part: part.is_Pow, lambda part: part.base ** sp.cancel(part.exp))
-
-
-def first_slip(share: sp.Expr, exponent: sp.Expr, tokens: int = _TOKENS) -> int | None:
-    """First number t of tokens after which the largest mass is not at t; None if there is none up to `tokens`."""
-    gates = {name: float(gate) for name, gate in noisy_gates(share).items()}
-    histogram = [1.0] + [0.0] * tokens
-    for step in range(1, tokens + 1):
-        histogram = prism.step(histogram, gates, float(exponent))
-        if histogram.index(max(histogram)) != step:
-            return step
-    return None
-
-
-def _limit_of_bound() -> sp.Expr:
-    """Limit of the bound on (1 - p)/p as gamma grows; gamma = 1 + d."""
-    excess = sp.Symbol("d", positive=True)
-    return sp.limit(prism.least_odds(1 + excess), excess, sp.oo)
-
-
-def _least_odds(exponent: sp.Expr) -> sp.Expr:
-    """Bound of the encoding."""
-    return prism.least_odds(exponent)
+CLAIMS = PaperClaims(SOURCE)
+_START = [sp.S.One, sp.S.Zero]
 
 
 def _binomial(tokens: sp.Expr, count: sp.Expr, share: sp.Expr) -> sp.Expr:
     """Binomial law of the number of increments."""
     return sp.binomial(tokens, count) * share**count * (1 - share) ** (tokens - count)
-
-
-CLAIMS = PaperClaims(SOURCE)
 
 
 @CLAIMS.claim(
@@ -65,56 +35,61 @@ CLAIMS = PaperClaims(SOURCE)
     },
 )
 def noisy_count(
-    law: Callable[..., sp.Expr] = _binomial,
-    mode: Callable[[sp.Expr, sp.Expr], sp.Expr] = lambda tokens, share: sp.floor((tokens + 1) * share),
+    law: Formula = _binomial, mode: Formula = lambda tokens, share: sp.floor((tokens + 1) * share)
 ) -> Facts:
     """Without sharpening, tokens that increment with probability p and keep otherwise give the binomial law: mean p t,
     variance t p (1 - p), and a mode floor((t + 1) p) that falls behind the count t (our derivation).
-
-    Decide that without sharpening mass `law(t, k, p)` is at k after t tokens, and most of it at `mode(t, p)`.
-
-    Every token increments with probability p and keeps otherwise, and P > t.
     """
-    share = sp.Symbol("p", positive=True)
+    for step, part in product(range(1, 13), range(1, 10)):
+        rate = sp.Rational(part, 10)
+        masses = [law(sp.Integer(step), sp.Integer(place), rate) for place in range(step + 1)]
+        stated = masses[int(mode(sp.Integer(step), rate))]
+        most = f"most mass at {masses.index(max(masses))}"
+        refute(stated != max(masses), f"p = {rate}, {step} tokens: {most}")
+    share, point = sp.symbols("p z", positive=True)
     tokens, count = sp.symbols("t k", integer=True, positive=True)
-    facts = []
-    for step in range(1, 13):
-        for part in range(1, 10):
-            rate = sp.Rational(part, 10)
-            masses = [law(sp.Integer(step), sp.Integer(place), rate) for place in range(step + 1)]
-            if masses[int(mode(sp.Integer(step), rate))] != max(masses):
-                raise Refuted(f"p = {rate}, {step} tokens: most mass at {masses.index(max(masses))}")
     histogram = [sp.Integer(place == 0) for place in range(7)]
     for step in range(1, 5):
         histogram = prism.step(histogram, noisy_gates(share), sp.S.One)
         expected = [law(sp.Integer(step), sp.Integer(place), share) for place in range(7)]
         if histogram != expected:  # else sympy made them one expression, and nothing is left to decide
-            facts.append(require_equal(f"after {step} tokens", sp.Matrix(histogram), sp.Matrix(expected)))
+            yield f"after {step} tokens", sp.Matrix(histogram), sp.Matrix(expected)
 
     def over(numerator: sp.Expr) -> sp.Expr:
         return sp.gammasimp(sp.expand_func(numerator / law(tokens, count, share)))
 
-    facts.append(
-        require_equal(
-            "the law keeps the step: mass at k after t + 1 tokens, over that after t",
-            share * over(law(tokens, count - 1, share)) + (1 - share),
-            over(law(tokens + 1, count, share)),
-        )
+    yield (
+        "the law keeps the step: mass at k after t + 1 tokens, over that after t",
+        share * over(law(tokens, count - 1, share)) + (1 - share),
+        over(law(tokens + 1, count, share)),
     )
-    point = sp.Symbol("z", positive=True)
     generating = (1 - share + share * point) ** tokens
-    at_one = [sp.diff(generating, point, order).subs(point, 1) for order in (1, 2)]
-    facts += [
-        same_by_sympy("mean, from the generating function (1 - p + p z)^t", at_one[0], tokens * share),
-        require_equal("variance", at_one[1] + at_one[0] - at_one[0] ** 2, tokens * share * (1 - share)),
-        require_equal(
-            "mass at k + 1 less that at k, in units of the latter and of (k + 1)(1 - p)",
-            (over(law(tokens, count + 1, share)) - 1) * (count + 1) * (1 - share),
-            (tokens + 1) * share - (count + 1),
-        ),
-    ]
-    yield from facts
+    mean, second = (sp.diff(generating, point, order).subs(point, 1) for order in (1, 2))
+    yield same_by_sympy("mean, from the generating function (1 - p + p z)^t", mean, tokens * share)
+    yield "variance", second + mean - mean**2, tokens * share * (1 - share)
+    yield (
+        "mass at k + 1 less that at k, in units of the latter and of (k + 1)(1 - p)",
+        (over(law(tokens, count + 1, share)) - 1) * (count + 1) * (1 - share),
+        (tokens + 1) * share - (count + 1),
+    )
     yield "so masses rise up to floor((t + 1) p), the mode: it is t only while t (1 - p) <= p"
+
+
+def _first_slip(share: sp.Expr, exponent: sp.Expr, tokens: int = 150) -> int | None:
+    """First number t of tokens after which the largest mass is not at t; None if there is none up to `tokens`."""
+    gates = {name: float(gate) for name, gate in noisy_gates(share).items()}
+    histogram = [1.0] + [0.0] * tokens
+    for step in range(1, tokens + 1):
+        histogram = prism.step(histogram, gates, float(exponent))
+        if histogram.index(max(histogram)) != step:
+            return step
+    return None
+
+
+def _joined(expression: sp.Expr) -> sp.Expr:
+    """Expression with powers of one base joined, and their exponents simplified."""
+    joined = sp.powsimp(expression)
+    return joined.replace(lambda part: part.is_Pow, lambda part: part.base ** sp.cancel(part.exp))
 
 
 @CLAIMS.claim(
@@ -129,7 +104,7 @@ def noisy_count(
     },
 )
 def locking(
-    threshold: Callable[[sp.Expr], sp.Expr] = _least_odds,
+    threshold: Formula = prism.least_odds,
     locked: Sequence[tuple[str, str]] = (("4/5", "2"), ("9/10", "7/5"), ("3/5", "9")),
     lost: Sequence[tuple[str, str]] = (("4/5", "5/4"), ("9/10", "13/10"), ("1/2", "50")),
 ) -> Facts:
@@ -137,38 +112,23 @@ def locking(
     every number t < P of tokens for any P if and only if gamma > 1 and (1 - p)/p <= (gamma - 1) gamma^(-gamma/(gamma -
     1)) (our derivation).
 
-    Every token increments with probability p and keeps otherwise; the bound is (1 - p)/p <= `threshold(gamma)`.
-
-    Args:
-        threshold: the bound, a function of gamma > 1.
-        locked: pairs (p, gamma) for which the mode is t for all t.
-        lost: pairs for which it is not.
+    `locked` are pairs (p, gamma) for which the mode is t for all t, `lost` pairs for which it is not.
     """
-    for pairs, expected in ((locked, True), (lost, False)):
-        for share, exponent in pairs:
-            slip = first_slip(sp.Rational(share), sp.Rational(exponent))
-            if (slip is None) != expected:
-                raise Refuted(f"p = {share}, gamma = {exponent}: the first token whose mode is not its count is {slip}")
-            within = (1 / sp.Rational(share) - 1) <= sp.N(threshold(sp.Rational(exponent)), 30)
-            if bool(within) != expected:
-                raise Refuted(f"p = {share}, gamma = {exponent}: the bound says {bool(within)}, the filter {expected}")
-    share, ahead, behind, further = sp.symbols("p a b c", positive=True)
-    exponent, point = sp.symbols("gamma s", positive=True)
-    mixed = prism.mixed([further, behind, ahead, 0, 0], noisy_gates(share))
+    for expected, pairs in ((True, locked), (False, lost)):
+        for p, gamma in pairs:
+            case, rate, power = f"p = {p}, gamma = {gamma}", sp.Rational(p), sp.Rational(gamma)
+            slip, within = _first_slip(rate, power), bool(1 / rate - 1 <= sp.N(threshold(power), 30))
+            refute((slip is None) != expected, f"{case}: the first token whose mode is not its count is {slip}")
+            refute(within != expected, f"{case}: the bound says {within}, the filter {expected}")
+    share, ahead, behind, further, exponent, point = sp.symbols("p a b c gamma s", positive=True)
     excess = sp.Symbol("d", positive=True)  # gamma = 1 + d
+    mixed = prism.mixed([further, behind, ahead, 0, 0], noisy_gates(share))
+    odds, ratio = (1 - share) / share, behind / ahead
     at_least = (1 + excess) ** (-1 / excess)  # where the slope of s^gamma is 1
-    convex = point**exponent
+    slope = sp.diff(point**exponent, point).subs(exponent, 1 + excess).subs(point, at_least)
     yield same_by_sympy("mass at the mode, after mixing", mixed[3], share * ahead)
-    yield (
-        "the place before it, over the mode's: b/a + r with r = (1 - p)/p",
-        mixed[2] / mixed[3],
-        behind / ahead + (1 - share) / share,
-    )
-    yield (
-        "the place before that: c/a + r b/a",
-        mixed[1] / mixed[3],
-        further / ahead + (1 - share) / share * behind / ahead,
-    )
+    yield "the place before it, over the mode's: b/a + r with r = (1 - p)/p", mixed[2] / mixed[3], ratio + odds
+    yield "the place before that: c/a + r b/a", mixed[1] / mixed[3], further / ahead + odds * ratio
     yield (
         "so with u_m the mass m places before t, over that at t: u_m becomes (u_m + r u_(m-1))^gamma, with u_0 = 1; it "
         "starts with 0"
@@ -177,19 +137,15 @@ def locking(
         "if u_(m-1) <= 1, then u_m <= u_1 for all times, by induction: the mode is t for all t if and only if u_1 <= 1 "
         "always, u_1 below 1 for a mode of its own"
     )
-    yield same_by_sympy(
-        "s^gamma, s = u + r, has the slope 1 in u at s = gamma^(-1/(gamma - 1))",
-        (_joined(sp.diff(convex, point).subs(exponent, 1 + excess).subs(point, at_least))),
-        sp.S.One,
-    )
+    steep = "s^gamma, s = u + r, has the slope 1 in u at s = gamma^(-1/(gamma - 1))"
+    yield same_by_sympy(steep, _joined(slope), sp.S.One)
     yield same_by_sympy(
         "its curvature is positive there and everywhere, so s^gamma - u is least there: r - s (gamma - 1)/gamma",
         _joined(at_least ** (1 + excess)),
         _joined(at_least / (1 + excess)),
     )
-    yield same_by_sympy(
-        "s (gamma - 1)/gamma is the bound", _joined(at_least * excess / (1 + excess) / threshold(1 + excess)), sp.S.One
-    )
+    bound = _joined(at_least * excess / (1 + excess) / threshold(1 + excess))
+    yield same_by_sympy("s (gamma - 1)/gamma is the bound", bound, sp.S.One)
     yield (
         "above the bound u_1 grows by at least a positive number at each token, and passes 1; up to it, it stays below "
         "a fixed point below s < 1"
@@ -207,25 +163,31 @@ def locking(
 def first_step(least: sp.Expr = sp.Rational(1, 2)) -> Facts:
     """After one token that increments with probability p the mode is 1 if and only if p > 1/2, for every gamma > 0; and
     for every p > 1/2 some gamma counts all tokens (our derivation).
-
-    Decide that after one token the mode is 1 if and only if the probability p of an increment exceeds `least`.
     """
-    for sign in (-1, 1):
-        share = least + sp.Rational(sign, 100)
-        histogram = prism.step([sp.S.One, sp.S.Zero], noisy_gates(share), sp.Integer(2))
-        if (histogram[1] > histogram[0]) != (share > least):
-            raise Refuted(f"p = {share}: masses {histogram[0]} at 0 and {histogram[1]} at 1")
-    exponent, share = sp.symbols("gamma p", positive=True)
-    mixed = prism.mixed([sp.S.One, sp.S.Zero], noisy_gates(share))
-    after = prism.step([sp.S.One, sp.S.Zero], noisy_gates(share), exponent)
-    above = sp.Symbol("e", positive=True)
-    yield same_by_sympy("ratio of both masses", after[1] / after[0], share**exponent / (1 - share) ** exponent)
-    yield same_by_sympy(
-        "difference before sharpening, p = 1/2 + e", (mixed[1] - mixed[0]).subs(share, least + above), 2 * above
-    )
-    yield same_by_sympy("as gamma grows, the bound of prism-7 goes to", _limit_of_bound(), sp.S.One)
+    for share in (least - sp.Rational(1, 100), least + sp.Rational(1, 100)):
+        zero, one = prism.step(_START, noisy_gates(share), sp.Integer(2))
+        refute((one > zero) != (share > least), f"p = {share}: masses {zero} at 0 and {one} at 1")
+    exponent, share, above, excess = sp.symbols("gamma p e d", positive=True)
+    zero, one = prism.step(_START, noisy_gates(share), exponent)
+    before, after = prism.mixed(_START, noisy_gates(share))
+    difference = (after - before).subs(share, least + above)
+    limit = sp.limit(prism.least_odds(1 + excess), excess, sp.oo)
+    yield same_by_sympy("ratio of both masses", one / zero, share**exponent / (1 - share) ** exponent)
+    yield same_by_sympy("difference before sharpening, p = 1/2 + e", difference, 2 * above)
+    yield same_by_sympy("as gamma grows, the bound of prism-7 goes to", limit, sp.S.One)
     yield "powers keep the order of positive numbers"
     yield "(1 - p)/p < 1 is p > 1/2: then a gamma is enough"
+
+
+_THRESHOLDS = {
+    "0.55": "21.0",
+    "0.6": "8.63",
+    "0.7": "3.45",
+    "0.8": "2.00",
+    "0.9": "1.354",
+    "0.95": "1.154",
+    "0.99": "1.028",
+}
 
 
 @CLAIMS.claim(
@@ -240,34 +202,19 @@ def first_step(least: sp.Expr = sp.Rational(1, 2)) -> Facts:
         "2 % more are off as well": {"below": "1.02"},
     },
 )
-def thresholds(
-    values: Mapping[str, str] = {
-        "0.55": "21.0",
-        "0.6": "8.63",
-        "0.7": "3.45",
-        "0.8": "2.00",
-        "0.9": "1.354",
-        "0.95": "1.154",
-        "0.99": "1.028",
-    },
-    below: str = "0.98",
-) -> Facts:
+def thresholds(values: Mapping[str, str] = _THRESHOLDS, below: str = "0.98") -> Facts:
     """The least exponents gamma that count are 21.0, 8.63, 3.45, 2.00, 1.354, 1.154, 1.028 for p = 0.55, 0.6, 0.7, 0.8,
     0.9, 0.95, 0.99; with 2 % less the filter is off within 150 tokens (our derivation).
-
-    Decide least exponents to three digits, and that the filter slips within 150 tokens at `below` times them.
     """
     for share, value in values.items():
         rate, stated = sp.Rational(share), sp.Rational(value)
-        half = sp.Rational(1, 2) / 10 ** len(value.partition(".")[2])
-        odds = 1 / rate - 1
-        if not sp.N(prism.least_odds(stated - half), 30) < odds <= sp.N(prism.least_odds(stated + half), 30):
-            raise Refuted(f"p = {share}: {value} is not the threshold to its last digit")
-        if first_slip(rate, stated + half) is not None:
-            raise Refuted(f"p = {share}, gamma = {value}: the mode is off at {first_slip(rate, stated + half)}")
-        slip = first_slip(rate, stated * sp.Rational(below))
-        if slip is None:
-            raise Refuted(f"p = {share}: gamma = {below} times {value} counts 150 tokens")
+        half = sp.S.Half / 10 ** len(value.partition(".")[2])
+        low, high = (sp.N(prism.least_odds(end), 30) for end in (stated - half, stated + half))
+        refute(not low < 1 / rate - 1 <= high, f"p = {share}: {value} is not the threshold to its last digit")
+        slip = _first_slip(rate, stated + half)
+        refute(slip is not None, f"p = {share}, gamma = {value}: the mode is off at {slip}")
+        slip = _first_slip(rate, stated * sp.Rational(below))
+        refute(slip is None, f"p = {share}: gamma = {below} times {value} counts 150 tokens")
         yield f"p = {share}: {value}; at {below} times that the mode is off after {slip} tokens"
 
 
@@ -280,73 +227,56 @@ def thresholds(
     falsifiers={
         "the norm of a spread histogram is 1": {"gap": lambda angle: 0 * angle},
         "a frequency of 2 pi/3": {"first": 2 * sp.pi / 3},
-        "turned the other way": {
-            "shift": lambda offset, frequency: absolute.sinusoidal_shift(-offset, frequency=frequency)
-        },
+        "turned the other way": {"shift": lambda offset, **at: absolute.sinusoidal_shift(-offset, **at)},
         "codes of squared masses": {
             "superposition": lambda mass, **sizes: prism.superposition(lambda place: mass(place) ** 2, **sizes)
         },
     },
 )
 def characteristic(
-    superposition: Callable[..., sp.Matrix] = lambda mass, *, positions, frequency: prism.superposition(
-        mass, positions=positions, frequency=frequency
-    ),
-    gap: Callable[[sp.Expr], sp.Expr] = lambda angle: 1 - sp.cos(angle),
+    superposition: Formula = prism.superposition,
+    gap: Formula = lambda angle: 1 - sp.cos(angle),
     first: sp.Expr = sp.S.One,
-    shift: Callable[..., sp.Matrix] = absolute.sinusoidal_shift,
+    shift: Formula = absolute.sinusoidal_shift,
 ) -> Facts:
     """Plane i of the superposition holds imaginary and real part of the characteristic function phi of the histogram at
     theta_i: |phi| <= 1, and |phi| = 1 at theta_0 = 1 only for a point mass; an increment that does not meet the end
     turns it by theta_i (our reconstruction).
 
-    Args:
-        superposition: plane of a histogram, see `prism.superposition`.
-        gap: 1 - |phi|^2 is the sum of h_k h_l gap((k - l) theta).
-        first: frequency theta of the first plane.
-        shift: matrix of a shift of sinusoidal codes.
+    `gap`: 1 - |phi|^2 is the sum of h_k h_l gap((k - l) theta); `first` is the frequency theta of the first plane.
     """
-    for distance in range(1, _FARTHEST + 1):
-        if is_zero(gap(distance * first)):
-            raise Refuted(f"positions {distance} apart: half the mass at each has |phi| = 1 at the first frequency")
-    if not (first / (2 * sp.pi)).is_irrational:
-        raise Refuted(f"the frequency {first} has the same code again after a number of positions")
-    angle = sp.Symbol("theta", real=True)
-    masses = sp.IndexedBase("h", real=True)
-    symbols = sp.symbols(f"h:{_POSITIONS}", real=True)
+    for distance in range(1, 21):
+        half = "half the mass at each has |phi| = 1 at the first frequency"
+        refute(is_zero(gap(distance * first)), f"positions {distance} apart: {half}")
+    irrational = (first / (2 * sp.pi)).is_irrational
+    refute(not irrational, f"the frequency {first} has the same code again after a number of positions")
+    angle, place, other = sp.symbols("theta k l", real=True)
+    masses, symbols = sp.IndexedBase("h", real=True), list(sp.symbols("h:3", real=True))
 
     def plane(values: list[sp.Expr]) -> sp.Matrix:
         sums = superposition(lambda place: masses[place], positions=sp.Integer(len(values)), frequency=angle).doit()
         return sums.xreplace({masses[place]: value for place, value in enumerate(values)})
 
-    wave = sp.Add(*(mass * sp.exp(sp.I * place * angle) for place, mass in enumerate(symbols)))
-    mirrored = sp.Add(*(mass * sp.exp(-sp.I * place * angle) for place, mass in enumerate(symbols)))
-    code = plane(list(symbols))
-    pairs = [(k, m) for k in range(_POSITIONS) for m in range(_POSITIONS)]
-    within = [*symbols[:-1], sp.S.Zero]
-    place, other = sp.symbols("k l", real=True)
-    apart = [absolute.sinusoidal_code(at, frequency=angle) for at in (place, other)]
-    yield "the plane, P = 3", code, sp.Matrix([(wave - mirrored) / (2 * sp.I), (wave + mirrored) / 2])
+    def code(position: sp.Expr) -> sp.Matrix:
+        return absolute.sinusoidal_code(position, frequency=angle)
+
+    wave, mirrored = (
+        sp.Add(*(mass * sp.exp(sign * sp.I * place * angle) for place, mass in enumerate(symbols))) for sign in (1, -1)
+    )
+    superposed, within = plane(symbols), [*symbols[:-1], sp.S.Zero]
+    pairs = product(enumerate(symbols), repeat=2)
+    yield "the plane, P = 3", superposed, sp.Matrix([(wave - mirrored) / (2 * sp.I), (wave + mirrored) / 2])
     yield (
         "(sum of h)^2 - |phi|^2, P = 3",
-        sp.Add(*symbols) ** 2 - code.dot(code),
-        sp.Add(*(symbols[k] * symbols[m] * gap((k - m) * angle) for k, m in pairs)),
+        sp.Add(*symbols) ** 2 - superposed.dot(superposed),
+        sp.Add(*(mass * mass_ * gap((k - m) * angle) for (k, mass), (m, mass_) in pairs)),
     )
-    yield (
-        "for every P, by pairs of positions k, l: 1 - the scalar product of their codes",
-        1 - apart[0].dot(apart[1]),
-        gap((place - other) * angle),
-    )
-    yield (
-        "increment with no mass at P - 1: the code of every position is shifted by one",
-        plane(prism.moved(within, prism.MOVES["increment"])),
-        shift(sp.S.One, frequency=angle) * plane(within),
-    )
-    yield (
-        "for every P, by positions k",
-        absolute.sinusoidal_code(place + 1, frequency=angle),
-        shift(sp.S.One, frequency=angle) * apart[0],
-    )
+    apart = "for every P, by pairs of positions k, l: 1 - the scalar product of their codes"
+    yield apart, 1 - code(place).dot(code(other)), gap((place - other) * angle)
+    turn = shift(sp.S.One, frequency=angle)
+    incremented = "increment with no mass at P - 1: the code of every position is shifted by one"
+    yield incremented, plane(prism.moved(within, prism.MOVES["increment"])), turn * plane(within)
+    yield "for every P, by positions k", code(place + 1), turn * code(place)
     yield (
         f"no term is negative, so |phi| <= 1; with equality only if all mass is at positions with gap 0; at the first "
         f"frequency {first} these are one position, because pi is irrational"
