@@ -218,8 +218,8 @@ def toeplitz_rank(bias: Formula = _two_sided, rank: Formula = lambda positions: 
         for size in range(2, MOST_POSITIONS + 1)
     }
     for size, matrix in matrices.items():
-        found, stated = rational.rank(matrix), rank(size)
-        refute(found != stated, f"T = {size}: the matrix of -b/m has rank {found}, not {stated}: {matrix}")
+        matrix_rank, stated = rational.rank(matrix), rank(size)
+        refute(matrix_rank != stated, f"T = {size}: the matrix of -b/m has rank {matrix_rank}, not {stated}: {matrix}")
     for size, matrix in matrices.items():
         determinant = int(rational.exact_matrix(matrix).det().p)
         stated = (-1) ** (size - 1) * (size - 1) * 2 ** (size - 2)
@@ -233,8 +233,8 @@ def toeplitz_rank(bias: Formula = _two_sided, rank: Formula = lambda positions: 
         where = f"GRAPE-A's bias at query {query} and key {key}"
         refute(added != causal, f"{where} is {added}, the causal form's {causal}")
     beyond = 1 + sp.Symbol("k", integer=True, nonnegative=True)
-    zero, one = sp.S.Zero, sp.S.One
-    corner = sp.Matrix([[bias(zero), bias(-last)], [bias(one) - bias(zero), bias(1 - last) - bias(-last)]])
+    zero, unit = sp.S.Zero, sp.S.One
+    corner = sp.Matrix([[bias(zero), bias(-last)], [bias(unit) - bias(zero), bias(1 - last) - bias(-last)]])
     minor = sp.Matrix(2, 2, lambda a, b: one_sided.subs({j: a, i: b}))
 
     def second_differences(*middles: sp.Expr) -> sp.Matrix:

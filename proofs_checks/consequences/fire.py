@@ -54,9 +54,7 @@ def _require_last(threshold: int, last: int) -> None:
     """Require that each distance has one input for all queries up to `last`, and a different one beyond."""
     for distance in range(1, FARTHEST):
         for before, after in pairwise(range(distance + 1, FARTHEST + 1)):
-            value, following = (
-                published(*map(sp.Integer, (distance, query, threshold)), sp.S.One) for query in (before, after)
-            )
+            value, following = (published(distance, query, threshold, sp.S.One) for query in (before, after))
             inputs = f"{value.n(4)} at j = {before}, {following.n(4)} at j = {after}"
             verdict = f"so {'not' if after <= last else 'not only'} relative up to j = {last}"
             wrong = (sign(value - following) == 0) != (after <= last)
@@ -68,8 +66,8 @@ def _require_relation(threshold: int) -> None:
     keys, queries = (index + 1 for index in np.triu_indices(FARTHEST))
     labels = biases.fire_relation(threshold).label(keys, queries)
     seen: dict[int, sp.Expr] = {}
-    for label, key, query in zip(labels.tolist(), keys, queries, strict=True):
-        part = published(*map(sp.Integer, (query - key, query, threshold)), biases.FIRE_RATE)
+    for label, key, query in zip(labels.tolist(), keys.tolist(), queries.tolist(), strict=True):
+        part = published(query - key, query, threshold, biases.FIRE_RATE)
         first = seen.setdefault(label, part)
         refute(first != part, f"L = {threshold}: label {label} has the inputs {first} and {part} (i = {key})")
     many = f"L = {threshold}: the relation has {len(seen)} labels up to query {FARTHEST}"
@@ -152,7 +150,7 @@ def _interpolation(count: int, units: int) -> str:
 
     The inputs u_0 < u_1 < ... are those of the distances; a table is its first value and the slopes between neighbours.
     """
-    inputs = [published(*map(sp.Integer, (distance, count, count)), sp.Rational(1, 10)) for distance in range(count)]
+    inputs = [published(distance, count, count, sp.Rational(1, 10)) for distance in range(count)]
     for distance, (before, after) in enumerate(pairwise(inputs)):
         both = f"{before.n(4)} and {after.n(4)}"
         refute(sign(after - before) <= 0, f"distances {distance} and {distance + 1} have the inputs {both}")

@@ -67,12 +67,12 @@ def ratio_to_printed(
         return ball(ratio(head_dim, BASE))
 
     for head_dim, side, sign in ((first_width - 2, "below", -1), (first_width, "above", 1)):
-        found = enclosed(head_dim)
-        refute(not sign * (found - 1) > 0, f"d = {head_dim}: the ratio is {short(found, 10)}, not {side} 1")
+        value = enclosed(head_dim)
+        refute(not sign * (value - 1) > 0, f"d = {head_dim}: the ratio is {short(value, 10)}, not {side} 1")
     for head_dim, stated in ratios.items():
-        found = enclosed(head_dim)
-        near = abs(found - ball(stated)) < ball(sp.Rational(1, 2000))
-        refute(not near, f"d = {head_dim}: the ratio is {short(found, 6)}, not {float(stated)}")
+        value = enclosed(head_dim)
+        near = abs(value - ball(stated)) < ball(sp.Rational(1, 2000))
+        refute(not near, f"d = {head_dim}: the ratio is {short(value, 6)}, not {float(stated)}")
     width, speed, part = sp.symbols("d v t", positive=True)
     base = sp.exp(width * speed / 4)
     mean, primitive = (1 - sp.exp(-speed)) / speed, -sp.exp(-speed * part) / speed

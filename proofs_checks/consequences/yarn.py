@@ -94,7 +94,7 @@ def _example(key: int, query: int, key_length: Formula) -> Any:
     """Enclosure of the score of two equal vectors of length 1 in each plane: d = 8, L = 16, alpha = 2, n = 64."""
     law = {rotary.NTK_TRAINED_LENGTH: sp.Integer(16), rotary.NTK_GROWTH: sp.Integer(2)}
     law |= dict(zip((*QUERY, *KEY), (1, 0, 1, 0), strict=True))
-    plane = _score(*map(sp.Integer, (key, query, 64)), key_length).subs(law)
+    plane = _score(sp.Integer(key), sp.Integer(query), sp.Integer(64), key_length).subs(law)
     total = sp.Integer(0)
     for index, theta in enumerate(rotary.frequencies(8, BASE)):
         slowed = plane.replace(rotary.NTK_FACTOR_AT, lambda scale, index=index: _slowed(index, sp.Integer(8), scale))

@@ -169,7 +169,7 @@ def exact_up_to_threshold(shape: Formula = _alibi_shape, beyond: int = 0) -> Fac
     for threshold in range(1, 5):
         for query in range(1, threshold + beyond + 1):
             for distance in range(query):
-                part = published(*map(sp.Integer, (distance, query, threshold)), unit)
+                part = published(distance, query, threshold, unit)
                 value = shape(part, sp.Integer(threshold), unit).subs(ALIBI_SLOPE, unit)
                 where = f"c = 1, L = {threshold}, j = {query}, D = {distance}, m = 1"
                 _refute_if_apart(f"{where}: f of the input", value, sp.Integer(-distance))
@@ -183,7 +183,7 @@ def exact_up_to_threshold(shape: Formula = _alibi_shape, beyond: int = 0) -> Fac
     written = shape(part, threshold, c).subs(sp.exp(part * psi(threshold, c)), power)
     stated = -ALIBI_SLOPE / c * (power - 1)
     yield same_by_sympy("ALiBi: f(u) = -(m/c) (e^(u log(c L + 1)) - 1)", written, stated)
-    far = _alibi_shape(published(sp.Integer(2), sp.Integer(3), unit, unit), unit, unit).subs(ALIBI_SLOPE, 1)
+    far = _alibi_shape(published(2, 3, unit, unit), unit, unit).subs(ALIBI_SLOPE, 1)
     yield (
         "L = 1 .. 4 in numbers; beyond L distance D is taken for a smaller one (claim fire-4), as at c = 1, L = 1, "
         f"j = 3, D = 2: {far.n(4)} for -2"

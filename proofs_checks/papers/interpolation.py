@@ -53,8 +53,8 @@ def frequency_scaling(frequencies: Formula = rotary.interpolated_frequencies) ->
     """Dividing positions by s is the same as dividing every frequency of RoPE by s."""
     i, j, scale = sp.symbols("i j s", positive=True)
     for head_dim in _WIDTHS:
-        found, slowed = frequencies(head_dim, BASE, scale=scale), sp.Matrix(rotary.frequencies(head_dim, BASE)) / scale
-        yield same_by_sympy(f"d = {head_dim}: frequencies = theta_l / s", sp.Matrix(found), slowed)
+        listed, slowed = frequencies(head_dim, BASE, scale=scale), sp.Matrix(rotary.frequencies(head_dim, BASE)) / scale
+        yield same_by_sympy(f"d = {head_dim}: frequencies = theta_l / s", sp.Matrix(listed), slowed)
     shrunk = rotary.FREQUENCY * rotary.SHRINK
     yield (
         "score at j/s, i/s and theta = score at j, i and theta/s",
@@ -187,8 +187,8 @@ def closed_forms(
     theta = rotary.frequency(planes, head_dim=2 * (planes + 1), base=sp.exp(2 * (planes + 1) * rate))
     added = at(planes + 1, square_sum) - at(planes, square_sum)
     excess = at(planes, constant) - at(planes, square_sum) / 2
-    one = "one plane: the sum is theta_0^2"
-    yield one, lambda: at(sp.Integer(1), square_sum), lambda: theta.subs(planes, 0) ** 2
+    first = "one plane: the sum is theta_0^2"
+    yield first, lambda: at(sp.Integer(1), square_sum), lambda: theta.subs(planes, 0) ** 2
     yield "one plane more adds theta_N^2", added, lambda: theta**2
     yield "K - sum/2 = c^(-2) K > 0", excess, lambda: sp.exp(2 * planes * rate) ** -2 * at(planes, constant)
     for head_dim in _WIDTHS:

@@ -44,7 +44,8 @@ def strictly_increasing(draws: Formula = randomized.draws) -> Facts:
     7.
     """
     for length, longest in sizes():
-        counts, case = Counter(draws(length=length, longest=longest)), f"n = {length}, M = {longest}"
+        counts: Counter[tuple[int, ...]] = Counter(draws(length=length, longest=longest))
+        case = f"n = {length}, M = {longest}"
         for positions in counts:
             refute(any(after <= here for here, after in pairwise(positions)), f"{case}: {positions} is drawn")
         each_once = counts.total() == sp.binomial(longest, length) and max(counts.values()) == 1

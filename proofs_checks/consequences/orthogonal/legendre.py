@@ -234,6 +234,11 @@ def _point(beyond: str) -> Formula:
     return lambda position, **sizes: absolute.legendre_coordinate(position, beyond=beyond, **sizes)
 
 
+def _positions(beyond: str) -> Formula:
+    """Hook `positions` of a Legendre record with one policy."""
+    return lambda index, length: _point(beyond)(index, length=length, trained_length=absolute.TRAINED_LENGTH)
+
+
 @CLAIMS.claim(
     "orthogonal-3",
     "",
@@ -272,15 +277,10 @@ def rescaled(
     refute(not positive, "the change is 0 or not positive at L = 2")
     yield "positive for p > 0: f_1 = sqrt(3) x changes at every position but 0, whose point is always -1"
     for policy, streams in keep.items():
-        law = _point(policy)
-        record = replace(
-            absolute.LEGENDRE,
-            positions=lambda index, length, law=law: law(index, length=length, trained_length=trained),
-        )
-        ruling = laws.decide_law(record, Law.STREAMING)
+        ruling = laws.decide_law(replace(absolute.LEGENDRE, positions=_positions(policy)), Law.STREAMING)
         if ruling.holds is None:
             raise Undecided(f"{policy}: {ruling.reason}")
-        found = f"{'no score changes' if ruling.holds else 'scores change'}, {ruling.reason}"
-        refute(ruling.holds != streams, f"{policy}: {found}")
+        answer = f"{'no score changes' if ruling.holds else 'scores change'}, {ruling.reason}"
+        refute(ruling.holds != streams, f"{policy}: {answer}")
         yield f"{policy}: streaming {'holds' if streams else 'fails'}: {ruling.reason}"
     yield same_by_sympy("the record has this point", same(position, LENGTH), point(LENGTH))

@@ -165,14 +165,14 @@ def first_step(least: sp.Expr = sp.Rational(1, 2)) -> Facts:
     for every p > 1/2 some gamma counts all tokens (our derivation).
     """
     for share in (least - sp.Rational(1, 100), least + sp.Rational(1, 100)):
-        zero, one = prism.step(_START, noisy_gates(share), sp.Integer(2))
-        refute((one > zero) != (share > least), f"p = {share}: masses {zero} at 0 and {one} at 1")
+        at_zero, at_one = prism.step(_START, noisy_gates(share), sp.Integer(2))
+        refute((at_one > at_zero) != (share > least), f"p = {share}: masses {at_zero} at 0 and {at_one} at 1")
     exponent, share, above, excess = sp.symbols("gamma p e d", positive=True)
-    zero, one = prism.step(_START, noisy_gates(share), exponent)
+    at_zero, at_one = prism.step(_START, noisy_gates(share), exponent)
     before, after = prism.mixed(_START, noisy_gates(share))
     difference = (after - before).subs(share, least + above)
     limit = sp.limit(prism.least_odds(1 + excess), excess, sp.oo)
-    yield same_by_sympy("ratio of both masses", one / zero, share**exponent / (1 - share) ** exponent)
+    yield same_by_sympy("ratio of both masses", at_one / at_zero, share**exponent / (1 - share) ** exponent)
     yield same_by_sympy("difference before sharpening, p = 1/2 + e", difference, 2 * above)
     yield same_by_sympy("as gamma grows, the bound of prism-7 goes to", limit, sp.S.One)
     yield "powers keep the order of positive numbers"

@@ -139,14 +139,14 @@ def linear(exponent: sp.Expr = sp.S.One, moves: Mapping[str, Move] = prism.MOVES
     reads the filter as a hidden Markov model).
     """
 
-    def between(left: Sequence[sp.Expr], right: Sequence[sp.Expr], share: sp.Expr) -> list[sp.Expr]:
+    def between(share: sp.Expr, left: Sequence[sp.Expr], right: Sequence[sp.Expr]) -> list[sp.Expr]:
         return [share * mass + (1 - share) * other for mass, other in zip(left, right, strict=True)]
 
     keep = {name: sp.Integer(name == "keep") for name in moves}
     first, second = ([sp.Rational(part, 5) for part in parts] for parts in ((1, 4, 0), (3, 0, 2)))
-    middle = between(first, second, sp.S.Half)
+    middle = between(sp.S.Half, first, second)
     *ends, reached = (prism.step(histogram, keep, exponent) for histogram in (first, second, middle))
-    gap = max(abs(mean - mass) for mean, mass in zip(between(*ends, sp.S.Half), reached, strict=True))
+    gap = max(abs(mean - mass) for mean, mass in zip(between(sp.S.Half, *ends), reached, strict=True))
     off = f"the step of a mean of two histograms is off the mean of the steps by {sp.N(gap, 6)}"
     refute(gap != 0, f"gates keep: {off}")
     yield _require_moves_inside(moves)
@@ -157,7 +157,7 @@ def linear(exponent: sp.Expr = sp.S.One, moves: Mapping[str, Move] = prism.MOVES
     def after(histogram: list[sp.Expr]) -> list[sp.Expr]:
         return prism.sharpened(prism.mixed(histogram, gates, moves), exponent)
 
-    mixed, means = after(between(left, right, share)), between(after(left), after(right), share)
+    mixed, means = after(between(share, left, right)), between(share, after(left), after(right))
     yield "step of s h + (1 - s) g, P = 3", sp.Matrix(mixed), sp.Matrix(means)
     any_exponent, odds = sp.symbols("gamma r", positive=True)
     kept = prism.sharpened([odds, sp.S.One], any_exponent)
