@@ -152,11 +152,8 @@ def relative_logits(relative: Formula = lambda weights: weights.is_zero_matrix) 
     yield own, lambda: logit(sp.eye(2), i), lambda: plain.subs(rotary.FREQUENCY, theta)
     slope = "the change by a shift s has the slope W (PE(i + s) - PE(i)) in x"
     yield slope, change.diff(query), lambda: weights * (code(i + shift) - code(i))
-    yield (
-        "det(PE(1) - PE(0), PE(2) - PE(1)) = -2 sin(theta)(1 - cos(theta))",
-        lambda: sp.Matrix.hstack(*steps).det(),
-        lambda: -2 * sp.sin(theta) * (1 - sp.cos(theta)),
-    )
+    determinant = "det(PE(1) - PE(0), PE(2) - PE(1)) = -2 sin(theta)(1 - cos(theta))"
+    yield determinant, lambda: sp.Matrix.hstack(*steps).det(), lambda: -2 * sp.sin(theta) * (1 - sp.cos(theta))
     yield "not 0 for 0 < theta < pi, and every theta_l is in (0, 1]: so W = 0 if the slope vanishes at i = 0, 1, s = 1"
     alone = "with W = I codes alone score cos(D theta)"
     yield alone, lambda: code(i + offset).dot(code(i)), lambda: sp.cos(offset * theta)

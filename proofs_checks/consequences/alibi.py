@@ -99,16 +99,10 @@ def sharp_window(bound: Formula = _mass_bound, values: int = 2) -> Facts:
     yield "attained mass = stated bound", top / (top + bottom), lambda: bound(_share(m, W, T), C)
     far_value, near_value, size = sp.symbols("F N V", positive=True)
     mass, output = far / (far + near), (far * far_value + near * near_value) / (far + near)
-    yield (
-        "output - output of the window = mass (F - N)",
-        lambda: output - near_value,
-        lambda: mass * (far_value - near_value),
-    )
-    yield (
-        "all far values V, all near ones -V: the difference is as large as stated",
-        lambda: (output - near_value).subs({far_value: size, near_value: -size}),
-        lambda: values * size * mass,
-    )
+    cut = "output - output of the window = mass (F - N)"
+    yield cut, lambda: output - near_value, lambda: mass * (far_value - near_value)
+    sharp = "all far values V, all near ones -V: the difference is as large as stated"
+    yield sharp, lambda: (output - near_value).subs({far_value: size, near_value: -size}), lambda: values * size * mass
     yield f"|F| and |N| are at most max |v|, so {values} max |v| mass bounds the difference"
 
 
@@ -147,11 +141,8 @@ def suffix_is_enough(
         weight * (more - share) / ((1 - share + weight * share) * (1 - more + weight * more)),
     )
     yield "so e^(-mW), the limit of h for T to infinity, bounds all T", lambda: bound(m, C, W), limit
-    yield (
-        "it is below e^(2C - mW): e^(2C - mW) / g - 1 = (e^(2C) - 1) e^(-mW)",
-        lambda: sp.exp(2 * C - m * W) / limit - 1,
-        lambda: (weight - 1) * near,
-    )
+    below = "it is below e^(2C - mW): e^(2C - mW) / g - 1 = (e^(2C) - 1) e^(-mW)"
+    yield below, lambda: sp.exp(2 * C - m * W) / limit - 1, lambda: (weight - 1) * near
     yield "the outputs differ by at most 2 max |v| times that (claim alibi-4), which falls to 0 as the window grows"
 
 
@@ -253,11 +244,8 @@ def toeplitz_rank(bias: Formula = _two_sided, rank: Formula = lambda positions: 
         "in dimension N the matrix is a product through N columns, exp((j - i) A) = exp(jA) exp(-iA), of rank N at "
         "most: on T positions N >= T, and on all of Z no N is enough"
     )
-    yield (
-        "causal form: -m (j - i) = (-m j, 1) . (1, m i), so rank 2 at most",
-        lambda: sp.Matrix([[-slope * j, 1]]) * sp.Matrix([1, slope * i]),
-        lambda: sp.Matrix([one_sided]),
-    )
+    causal = "causal form: -m (j - i) = (-m j, 1) . (1, m i), so rank 2 at most"
+    yield causal, lambda: sp.Matrix([[-slope * j, 1]]) * sp.Matrix([1, slope * i]), lambda: sp.Matrix([one_sided])
     yield "and not less: its minor at positions 0 and 1", minor.det, lambda: slope**2
     yield "GRAPE-A's bias is the causal form, for keys after the query too", of_group, one_sided
 

@@ -38,11 +38,8 @@ def window_limit(
     `scale` is th_alpha by log w and th_beta; `distance(log w + t)` is inside the window for t < 0, outside for t > 0.
     """
     log_width, beta = sp.Symbol("log_w", real=True), sp.Symbol("b", positive=True)
-    yield (
-        "at the distance w e^t the log prior is -e^(b t)",
-        lambda: law(distance(log_width + TIME), scale(log_width, beta), beta),
-        lambda: -sp.exp(beta * TIME),
-    )
+    inside = "at the distance w e^t the log prior is -e^(b t)"
+    yield inside, lambda: law(distance(log_width + TIME), scale(log_width, beta), beta), lambda: -sp.exp(beta * TIME)
     before, after = sp.Symbol("t", negative=True), sp.Symbol("t", positive=True)
     places = {"inside, t < 0": before, "at the end, t = 0": sp.S.Zero, "outside, t > 0": after}
     for place, time in places.items():
@@ -76,11 +73,8 @@ def normalisable(
     slope = -nonpositive * sp.exp(SCALE + nonpositive * TIME)
     refute(not slope.is_nonnegative, f"b <= 0: the log prior changes with t by {slope}, which may be negative")
     yield bam.formula(law)
-    yield (
-        "b <= 0: its derivative in t is not negative, so each term is at least the one at D = 0",
-        lambda: derivative(law(sp.exp(TIME), SCALE, nonpositive), TIME),
-        lambda: slope,
-    )
+    rising = "b <= 0: its derivative in t is not negative, so each term is at least the one at D = 0"
+    yield rising, lambda: derivative(law(sp.exp(TIME), SCALE, nonpositive), TIME), lambda: slope
     yield "so T terms sum to at least T times a positive number, which has no bound"
     yield "b > 0: for y > 0 and whole N, e^y exceeds its term y^N/N!, so e^(-y) < N!/y^N"
     yield "with c = e^a each of the 2^k distances from 2^k on has the term e^(-c (D + eps)^b) < N!/(c^N 2^(kbN))"
@@ -145,11 +139,8 @@ def slopes_by_row(factor: Formula = temperature, tokens: int = 3) -> Facts:
         near, far = (factor(query) * biases.bam_log_prior(-sp.Integer(distance), **values) for distance in (0, 1))
         return near - far
 
-    yield (
-        "slope of row j, the log prior at distance 0 less that at 1: m times the factor of the row",
-        lambda: slope(row),
-        lambda: m * factor(row),
-    )
+    slope_of_row = "slope of row j, the log prior at distance 0 less that at 1: m times the factor of the row"
+    yield slope_of_row, lambda: slope(row), lambda: m * factor(row)
     slopes = [sp.expand(factor(sp.Integer(query)) / s_h) for query in range(1, tokens)]
     same = ", ".join(map(str, set(slopes)))
     refute(len(set(slopes)) < 2, f"{tokens} tokens: all rows have the slope m s_h {same}: it is ALiBi")
@@ -231,11 +222,8 @@ def pairs_told_apart(factor: Formula = temperature, relation: Relation | None = 
     refute(len(set(seen)) < len(seen), few)
     yield f"the factor of row j rises with j: its derivative is {rise}"
     yield "so equal scores for all contents, of which it is the coefficient, mean one query"
-    yield (
-        "bias of the record: the factor times the log prior",
-        lambda: written,
-        lambda: factor(bam.POSITION + bam.STEPS) * prior,
-    )
+    bias = "bias of the record: the factor times the log prior"
+    yield bias, lambda: written, lambda: factor(bam.POSITION + bam.STEPS) * prior
     yield (
         "in t = log(D + eps) the log prior has the derivative b times itself, of one sign for b not 0",
         lambda: sp.Derivative(biases.bam_power(sp.exp(TIME), log_scale=scale, exponent=exponent), TIME),

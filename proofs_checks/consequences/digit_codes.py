@@ -48,11 +48,8 @@ def separation(loss: Formula = seqpe.contrastive, below: sp.Expr = sp.log(2)) ->
             wrong = ball(value - below) < 0 and max(scores) > scores[0]
             refute(wrong, f"scores {list(scores)} with the label 0: the loss is {sp.N(value, 6)}")
     score, others = sp.Symbol("s", real=True), sp.Symbol("R", positive=True)
-    yield (
-        "e^loss, s the score of the label and R the sum of e^score over all others: log R takes their place",
-        lambda: sp.exp(loss((score, sp.log(others)), 0)),
-        lambda: 1 + others * sp.exp(-score),
-    )
+    exponential = "e^loss, s the score of the label and R the sum of e^score over all others: log R takes their place"
+    yield exponential, lambda: sp.exp(loss((score, sp.log(others)), 0)), lambda: 1 + others * sp.exp(-score)
     yield "loss < log 2 iff R < e^s; each other score c has e^c <= R, so c < s"
     yield (
         "slope of the loss in s",
@@ -107,23 +104,14 @@ def agreement(
         shown = sp.N(loss, 6) if positive else "0"
         refute(positive == agree(near, far), f"codes {list(_FAR[name])} ({name}): the loss is {shown}")
     a, b, entry, row, column = sp.symbols("a b g r_i r_j", real=True)
-    yield (
-        "a summand with the log weights a, b",
-        lambda: summand(a, b),
-        lambda: 2 * sp.exp((a + b) / 2) * sp.sinh((a - b) / 2) * (a - b),
-    )
+    sinh = "a summand with the log weights a, b"
+    yield sinh, lambda: summand(a, b), lambda: 2 * sp.exp((a + b) / 2) * sp.sinh((a - b) / 2) * (a - b)
     yield "sinh(h/2) has the sign of h and is 0 at h = 0 alone: each summand is at least 0, and 0 iff a = b"
-    yield (
-        "two summands of KL in both directions, p = e^a and q = e^b: p (a - b) + q (b - a)",
-        lambda: sp.exp(a) * (a - b) + sp.exp(b) * (b - a),
-        lambda: summand(a, b),
-    )
+    divergence = "two summands of KL in both directions, p = e^a and q = e^b: p (a - b) + q (b - a)"
+    yield divergence, lambda: sp.exp(a) * (a - b) + sp.exp(b) * (b - a), lambda: summand(a, b)
     yield "equal softmax of a row: the entries of the two Gram matrices differ by one number r_i for the row"
-    yield (
-        "Gram matrices are symmetric: (g + r_i) - (g + r_j) = r_i - r_j must be 0, so all rows have one number",
-        lambda: (entry + row) - (entry + column),
-        lambda: row - column,
-    )
+    symmetric = "Gram matrices are symmetric: (g + r_i) - (g + r_j) = r_i - r_j must be 0, so all rows have one number"
+    yield symmetric, lambda: (entry + row) - (entry + column), lambda: row - column
     yield f"decided for these codes of a far window: {', '.join(_FAR)}"
 
 
@@ -198,11 +186,8 @@ def ranks(bias: Formula = seqpe.bias, positions: Formula = lambda width: width) 
     def summand(query: sp.Expr, key: sp.Expr) -> sp.Expr:
         return bias(lambda _: query, lambda _: key, head_dim=ROOT**2).replace(sp.Sum, lambda part, _: part)
 
-    yield (
-        "each coordinate of the bias is linear in the query's code",
-        lambda: summand(a * u + b * v, w),
-        lambda: a * summand(u, w) + b * summand(v, w),
-    )
+    linear = "each coordinate of the bias is linear in the query's code"
+    yield linear, lambda: summand(a * u + b * v, w), lambda: a * summand(u, w) + b * summand(v, w)
     yield (
         "any d + 1 codes in R^d have a combination that is 0, and with the same numbers the rows of the matrix "
         "have one: its rank is at most d, for every d and number of positions"

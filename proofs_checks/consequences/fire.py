@@ -124,11 +124,8 @@ def interpolating_width(
         f"T5's 32 buckets, +1 and -1 in turn, force {forced} kinks on 128 distances, the published network has "
         f"{t5_width} units; from {first_count} distances on they are too few"
     )
-    yield (
-        "numbers trained: the network, c and L, in every layer",
-        lambda: biases.FIRE.learned,
-        lambda: LAYERS * (2 * t5_width + (t5_width + 1) * HEADS + 2),
-    )
+    trained = "numbers trained: the network, c and L, in every layer"
+    yield trained, lambda: biases.FIRE.learned, lambda: LAYERS * (2 * t5_width + (t5_width + 1) * HEADS + 2)
 
 
 def _least_kinks(values: Sequence[int]) -> int:

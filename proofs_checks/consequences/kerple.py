@@ -40,11 +40,8 @@ def polynomial_tail(
         sp.Symbol("k", integer=True, nonnegative=True),
     )
     logarithm, bias = biases.kerple_logarithm, bias_of(biases.KERPLE_LOG)
-    yield (
-        "weight^(-1/r1) = 1 + r2 D",
-        lambda: sp.exp(-logarithm(distance, scale=sp.S.One, rate=rate)),
-        lambda: 1 + rate * distance,
-    )
+    power = "weight^(-1/r1) = 1 + r2 D"
+    yield power, lambda: sp.exp(-logarithm(distance, scale=sp.S.One, rate=rate)), lambda: 1 + rate * distance
     yield (
         "scale: r1 times the kernel of r1 = 1",
         logarithm(distance, scale=scale, rate=rate),
@@ -57,11 +54,8 @@ def polynomial_tail(
     )
     yield same_by_sympy("numbers trained", biases.KERPLE_LOG.learned, 2 * HEADS)
     yield "1 + r2 D exceeds r2 D by 1", lambda: 1 + rate * distance - rate * distance, sp.S.One
-    yield (
-        "and falls short of (1 + r2) D by D - 1, not negative for D >= 1",
-        lambda: (1 + rate) * distance - (1 + rate * distance),
-        lambda: distance - 1,
-    )
+    short = "and falls short of (1 + r2) D by D - 1, not negative for D >= 1"
+    yield short, lambda: (1 + rate) * distance - (1 + rate * distance), lambda: distance - 1
     yield "so the weight at D is D^(-r1) within the factors (1 + r2)^(-r1) and r2^(-r1)"
     growth = sp.powsimp(block(level + 1, scale) / block(level, scale))
     at_edge, more = growth.subs(scale, largest_divergent), (1 + largest_divergent) / 2

@@ -127,11 +127,8 @@ def gaps_shift(same_law: Formula = lambda trained, tested: trained == tested) ->
             )
     other = sp.Symbol("N", integer=True, positive=True)
     mean, other_mean = (randomized.expected_gap(length=tokens, longest=M) for tokens in (n, other))
-    yield (
-        "difference of the mean gaps (M + 1)/(n + 1), (M + 1)/(N + 1)",
-        lambda: mean - other_mean,
-        lambda: (M + 1) * (other - n) / ((n + 1) * (other + 1)),
-    )
+    difference = "difference of the mean gaps (M + 1)/(n + 1), (M + 1)/(N + 1)"
+    yield difference, lambda: mean - other_mean, lambda: (M + 1) * (other - n) / ((n + 1) * (other + 1))
     yield "it is 0 only for N = n, so the laws of gaps differ for all N != n"
     yield "a gap g has positive probability iff g <= M - n + 1: for N > n the test's gaps occur in training"
     yield f"law of a gap C(M - g, n - 1)/C(M, n) counted for 2 <= n <= M <= {LARGEST_M}"

@@ -47,11 +47,8 @@ def any_distance_wins(key: Formula = lambda query, best, frequency: turned(best,
     first = rotary.frequency(sp.S.Zero, head_dim=sp.Symbol("d", positive=True))
     if first != 1:
         raise sympy_engine.Undecided(f"the first plane has the frequency {first}")
-    yield (
-        "score(r) - score(D) = 2 |q|^2 sin^2((D - r) omega/2) in each plane",
-        lost,
-        lambda: 2 * query.dot(query) * sp.sin((distance - best) * w / 2) ** 2,
-    )
+    lost_score = "score(r) - score(D) = 2 |q|^2 sin^2((D - r) omega/2) in each plane"
+    yield lost_score, lost, lambda: 2 * query.dot(query) * sp.sin((distance - best) * w / 2) ** 2
     yield "a sum of squares: no D scores more than r"
     yield f"theta_0 = {first}: a whole D other than r scores less if q is not 0 in plane 0, since pi is irrational"
 
@@ -178,11 +175,8 @@ def gains_after_rotation(query_gains: Gains = (_G1, _G2), key_gains: Gains = (_S
 
     total = any_key * any_query
     even, odd = (total[0, 0] + total[1, 1]) / 2, (total[0, 0] - total[1, 1]) / 2
-    yield (
-        "stated gains after rotation: the kernel at (i + D, i) is that at (D, 0)",
-        lambda: kernel(stated_query, stated_key),
-        lambda: stated_key.T * stated_query * turned(offset, w),
-    )
+    stated = "stated gains after rotation: the kernel at (i + D, i) is that at (D, 0)"
+    yield stated, lambda: kernel(stated_query, stated_key), lambda: stated_key.T * stated_query * turned(offset, w)
     yield (
         "any gains u, v after rotation: (u1 v1 + u2 v2)/2 R(D) + (u1 v1 - u2 v2)/2 F R(2i + D), F = diag(1, -1)",
         lambda: kernel(any_query, any_key),

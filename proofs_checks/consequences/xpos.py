@@ -116,17 +116,11 @@ def real_hope(frequency: sp.Expr = sp.S.Zero) -> Facts:
     yield any_rates, lambda: rates.subs(chosen), lambda: sp.Matrix([slow, fast])
     yield "both channels of xPos alike: theta = 0", lambda: lower.subs(theta, 0), lambda: paired.subs(theta, 0)
     turn = rotary.xpos_kernel(sp.S.One, frequency=theta, rate=damping)
-    yield (
-        "discriminant of X(1): -(2 e^-rate sin(omega))^2",
-        turn.trace() ** 2 - 4 * turn.det(),
-        lambda: -((2 * sp.exp(-damping) * sp.sin(theta)) ** 2),
-    )
+    turning = "discriminant of X(1): -(2 e^-rate sin(omega))^2"
+    yield turning, turn.trace() ** 2 - 4 * turn.det(), lambda: -((2 * sp.exp(-damping) * sp.sin(theta)) ** 2)
     boost = hope.kernel(sp.S.One, rate=theta, damping=damping)
-    yield (
-        "discriminant of H(1): (2 e^-theta' sinh(theta))^2",
-        boost.trace() ** 2 - 4 * boost.det(),
-        lambda: (2 * sp.exp(-damping) * sp.sinh(theta)) ** 2,
-    )
+    growing = "discriminant of H(1): (2 e^-theta' sinh(theta))^2"
+    yield growing, boost.trace() ** 2 - 4 * boost.det(), lambda: (2 * sp.exp(-damping) * sp.sinh(theta)) ** 2
     yield (
         "P^T H(D) Q = X(D) at D = 0 and 1 makes X(1) similar to H(1), whose discriminant is not negative: so with "
         "sin(omega) not 0 no real basis makes them equal"

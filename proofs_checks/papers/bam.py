@@ -105,11 +105,8 @@ def posterior_identity(
     content, log_prior = sp.symbols("l log_g", real=True)
     others, factor, other_factor, of_likelihoods = sp.symbols("R f f_ h", positive=True)
     weight = sp.exp(content + log_prior)
-    yield (
-        "e^(l + log g) / (e^(l + log g) + R), R the sum of e^(l + log g) over the other keys",
-        lambda: weight / (weight + others),
-        lambda: posterior(sp.exp(content), sp.exp(log_prior), others),
-    )
+    softmax = "e^(l + log g) / (e^(l + log g) + R), R the sum of e^(l + log g) over the other keys"
+    yield softmax, lambda: weight / (weight + others), lambda: posterior(sp.exp(content), sp.exp(log_prior), others)
     yield (
         "the same with every prior times f, and every likelihood times h",
         lambda: posterior(
@@ -180,11 +177,8 @@ def geometric_law(
         lambda: (x * (1 + 2 * beyond)).xreplace({m: 2 * x}),
         lambda: x * (sp.exp(x) + sp.exp(-x)) / (sp.exp(x) - sp.exp(-x)),
     )
-    yield (
-        "x cosh x - sinh x is 0 at 0, and its derivative x sinh x is positive, so that sum is above 1",
-        lambda: derivative(excess, x),
-        lambda: x * (sp.exp(x) - sp.exp(-x)) / 2,
-    )
+    rise = "x cosh x - sinh x is 0 at 0, and its derivative x sinh x is positive, so that sum is above 1"
+    yield rise, lambda: derivative(excess, x), lambda: x * (sp.exp(x) - sp.exp(-x)) / 2
 
 
 @CLAIMS.claim(
@@ -272,11 +266,8 @@ def tail_order(law: Formula = power, farther_than_scale: bool = True) -> Facts:
     def log_prior(exponent: sp.Expr) -> sp.Expr:
         return law(sp.exp(log_width + t), -exponent * log_width, exponent)
 
-    yield (
-        "at D = alpha e^t: penalty_2 / penalty_1 = e^(t (beta_2 - beta_1))",
-        lambda: log_prior(low + gap) / log_prior(low),
-        lambda: sp.exp(t * gap),
-    )
+    ratio = "at D = alpha e^t: penalty_2 / penalty_1 = e^(t (beta_2 - beta_1))"
+    yield ratio, lambda: log_prior(low + gap) / log_prior(low), lambda: sp.exp(t * gap)
     inner, outer = (-law(sp.Integer(2), -exponent * sp.log(4), sp.Integer(exponent)) for exponent in (2, 1))
     within = f"within the scale the larger exponent penalises less: {inner} < {outer} at D = 2, alpha = 4"
     refute(not (t * gap).is_positive, within)

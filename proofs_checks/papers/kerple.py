@@ -76,22 +76,13 @@ def power_kernel(kernel: Formula = _power, largest: sp.Rational = sp.Integer(2))
     )
     between = "1 - cos v = 2 sin(v/2)^2, so between 0 and v^2/2, and at most 2"
     yield between, lambda: 1 - sp.cos(v), lambda: 2 * sp.sin(v / 2) ** 2
-    yield (
-        "v^(1-p) is integrable up to 1 for p < 2: derivative of v^(2-p)/(2-p)",
-        lambda: derivative(sp.exp((2 - p) * a) / (2 - p), a),
-        lambda: sp.exp((1 - p) * a) * sp.exp(a),
-    )
-    yield (
-        "v^(-1-p) is integrable from 1 on for p > 0: derivative of -v^(-p)/p",
-        lambda: derivative(-sp.exp(-p * a) / p, a),
-        lambda: sp.exp((-1 - p) * a) * sp.exp(a),
-    )
+    below = "v^(1-p) is integrable up to 1 for p < 2: derivative of v^(2-p)/(2-p)"
+    yield below, lambda: derivative(sp.exp((2 - p) * a) / (2 - p), a), lambda: sp.exp((1 - p) * a) * sp.exp(a)
+    integrable_beyond = "v^(-1-p) is integrable from 1 on for p > 0: derivative of -v^(-p)/p"
+    yield integrable_beyond, lambda: derivative(-sp.exp(-p * a) / p, a), lambda: sp.exp((-1 - p) * a) * sp.exp(a)
     yield "so for 0 < p < 2, |t|^p is a positive constant times the integral of (1 - cos tu) u^(-1-p) over u > 0"
-    yield (
-        "cos (x - y)u = cos xu cos yu + sin xu sin yu",
-        lambda: sp.cos((x - y) * u),
-        lambda: sp.cos(x * u) * sp.cos(y * u) + sp.sin(x * u) * sp.sin(y * u),
-    )
+    product = "cos (x - y)u = cos xu cos yu + sin xu sin yu"
+    yield product, lambda: sp.cos((x - y) * u), lambda: sp.cos(x * u) * sp.cos(y * u) + sp.sin(x * u) * sp.sin(y * u)
     yield "so for sum c = 0 the form is that constant times the integral of |sum c e^(ixu)|^2 u^(-1-p), not negative"
     square = "p = 2: K = 2xy - x^2 - y^2, so for sum c = 0 the form is 2 (sum c x)^2"
     yield square, lambda: kernel(x - y, sp.Integer(2)), lambda: 2 * x * y - x**2 - y**2
@@ -131,11 +122,8 @@ def log_kernel(kernel: Formula = _logarithm, largest: sp.Rational = sp.Integer(2
     yield same_by_sympy("e^(-K) = 1 + s at s = a |x - y|^p", sp.exp(-kernel(s / rate, rate)), 1 + s)
     yield same_by_sympy("derivative of log(1 + s)", (-kernel(s / rate, rate)).diff(s), 1 / (1 + s))
     yield "derivative of (1 - e^(-st)) e^(-t)/t in s", lambda: derivative(density, s), lambda: sp.exp(-(1 + s) * t)
-    yield (
-        "which is that of -e^(-(1 + s)t)/(1 + s) in t, so its integral over t > 0 is 1/(1 + s)",
-        lambda: derivative(-sp.exp(-(1 + s) * t) / (1 + s), t),
-        lambda: sp.exp(-(1 + s) * t),
-    )
+    integral = "which is that of -e^(-(1 + s)t)/(1 + s) in t, so its integral over t > 0 is 1/(1 + s)"
+    yield integral, lambda: derivative(-sp.exp(-(1 + s) * t) / (1 + s), t), lambda: sp.exp(-(1 + s) * t)
     yield "so log(1 + s) is the integral of (1 - e^(-st)) e^(-t)/t over t > 0: both are 0 at s = 0"
     yield (
         "K' = K(x, y) - K(x, 0) - K(0, y) + K(0, 0) is positive semidefinite for K = -|x - y|^p: its form at c is that "
@@ -208,11 +196,8 @@ def positive_with_constant(
         lambda: within * form_over_within,
         lambda: (within + share * cross) ** 2 + share**2 * (within * (total + added * count**2) - cross**2),
     )
-    yield (
-        "what is in these brackets is (g A - B^2) + A, positive for w not 0 by the choice of g",
-        lambda: within * (total + added * count**2) - cross**2,
-        lambda: (strength * within - cross**2) + within,
-    )
+    inner = "what is in these brackets is (g A - B^2) + A, positive for w not 0 by the choice of g"
+    yield inner, lambda: within * (total + added * count**2) - cross**2, lambda: (strength * within - cross**2) + within
     yield "for w = 0 the form is t^2 (g + 1)", lambda: total + added * count**2, lambda: strength + 1
     yield "g is finite: B^2 / A is continuous on the sphere of all w with sum 0, on which A > 0 (K is strict)"
     yield (

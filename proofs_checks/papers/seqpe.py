@@ -111,11 +111,8 @@ def trained_numbers(count: Formula = seqpe.encoder_count, per_digit: sp.Expr = _
         numbers = f"from {10**few} to {10 ** (few + 1)} positions: {added} trained numbers more"
         refute(sp.expand(added - per_digit) != 0, numbers)
     digits = sp.Symbol("k", integer=True, positive=True)
-    yield (
-        "numbers for k + 1 digits minus numbers for k",
-        lambda: count(digits + 1, **sizes) - count(digits, **sizes),
-        lambda: _COORDINATES * WIDTH,
-    )
+    added = "numbers for k + 1 digits minus numbers for k"
+    yield added, lambda: count(digits + 1, **sizes) - count(digits, **sizes), lambda: _COORDINATES * WIDTH
     yield "k digits serve 10^k positions, so P positions need n D log10(P) numbers and a part that P does not change"
     yield same_by_sympy(
         "for n = 1 with the map to query and key codes",
@@ -180,9 +177,6 @@ def released_baseline(slope: Formula = lambda slope, root: slope / root) -> Fact
     def press(key: sp.Expr) -> sp.Expr:
         return biases.alibi_bias(slope(biases.ALIBI_SLOPE, ROOT), query_position=query, key_position=key)
 
-    yield (
-        "difference of the biases of two keys a and b, r = sqrt(d)",
-        lambda: released(first) - released(second),
-        lambda: press(first) - press(second),
-    )
+    difference = "difference of the biases of two keys a and b, r = sqrt(d)"
+    yield difference, lambda: released(first) - released(second), lambda: press(first) - press(second)
     yield "softmax sees such differences alone; d = 64 makes the decay 8 times weaker"

@@ -105,22 +105,13 @@ def rademacher(
         refute(mean != expected, f"n = {number}: the mean of |sum sigma_i z_i|^2 is {mean}, not {expected}")
     square, mixed, added, first, second, off = sp.symbols("a b c x y t", real=True)
     yield "sup over |w| <= B of sum sigma_i w.z_i is B |sum sigma_i z_i| (Cauchy-Schwarz, reached at w along the sum)"
-    yield (
-        "step, S.S = a, S.z = b, z.z = c: the mean of |S + sigma z|^2 over sigma = -1, 1 is a + c",
-        lambda: ((square + 2 * mixed + added) + (square - 2 * mixed + added)) / 2,
-        lambda: square + added,
-    )
+    step = "step, S.S = a, S.z = b, z.z = c: the mean of |S + sigma z|^2 over sigma = -1, 1 is a + c"
+    yield step, lambda: ((square + 2 * mixed + added) + (square - 2 * mixed + added)) / 2, lambda: square + added
     yield "by induction the mean of |sum sigma_i z_i|^2 over all signs is the sum of |z_i|^2"
-    yield (
-        "(x^2 + y^2)/2 - ((x + y)/2)^2 = (x - y)^2/4: sign by sign, a mean is at most the root of the mean square",
-        lambda: (first**2 + second**2) / 2 - ((first + second) / 2) ** 2,
-        lambda: (first - second) ** 2 / 4,
-    )
-    yield (
-        "|z| <= R_x + R_PE: (R_x + R_PE)^2 - |x + PE|^2 = 2 (R_x R_PE - x.PE), for |x| = R_x, |PE| = R_PE",
-        lambda: (content + code) ** 2 - (content**2 + 2 * off + code**2),
-        lambda: 2 * (content * code - off),
-    )
+    convex = "(x^2 + y^2)/2 - ((x + y)/2)^2 = (x - y)^2/4: sign by sign, a mean is at most the root of the mean square"
+    yield convex, lambda: (first**2 + second**2) / 2 - ((first + second) / 2) ** 2, lambda: (first - second) ** 2 / 4
+    triangle = "|z| <= R_x + R_PE: (R_x + R_PE)^2 - |x + PE|^2 = 2 (R_x R_PE - x.PE), for |x| = R_x, |PE| = R_PE"
+    yield triangle, lambda: (content + code) ** 2 - (content**2 + 2 * off + code**2), lambda: 2 * (content * code - off)
     yield same_by_sympy("(B/n) sqrt(n) (R_x + R_PE)", sp.simplify(bound(*sizes) - stated), sp.S.Zero)
     yield "reached by orthogonal inputs of this norm: every choice of signs then gives the same length"
     yield "all signs for n = 1 to 8: for z_i = (1, i) the mean square is the sum of |z_i|^2"
@@ -238,11 +229,8 @@ def tail_mass(
         lambda: far / (far + near) - (far - lost) / (far - lost + near + gained),
         lambda: (far * gained + lost * near) / ((far + near) * (far - lost + near + gained)),
     )
-    yield (
-        "so it is least with -C on the k far keys and C on the W near ones",
-        lambda: more * sp.exp(-size) / (more * sp.exp(-size) + window * sp.exp(size)),
-        mass,
-    )
+    extremal = "so it is least with -C on the k far keys and C on the W near ones"
+    yield extremal, lambda: more * sp.exp(-size) / (more * sp.exp(-size) + window * sp.exp(size)), mass
     limit = sp.limit(sp.simplify(mass), more, sp.oo)
     yield same_by_sympy("its limit for more and more keys", limit, sp.S.One)
     bounded_names, falling_names = (", ".join(encoding.name for encoding in group) for group in (bounded, falling))

@@ -101,11 +101,8 @@ def dct_orthogonal(column: Formula = absolute.dct_cosine, square: Formula = lamb
         column(number, position, trained_length=length),
         sp.cos(sp.pi * number * (2 * position + 1) / (2 * length)),
     )
-    yield (
-        "the product of two is half the sum of cosines of the sum and of the difference",
-        lambda: sp.cos(angle) * sp.cos(other),
-        lambda: (sp.cos(angle + other) + sp.cos(angle - other)) / 2,
-    )
+    cosines = "the product of two is half the sum of cosines of the sum and of the difference"
+    yield cosines, lambda: sp.cos(angle) * sp.cos(other), lambda: (sp.cos(angle + other) + sp.cos(angle - other)) / 2
     yield (
         "2 sin(phi/2) cos((2p + 1) phi/2) = sin((p + 1) phi) - sin(p phi)",
         lambda: 2 * sp.sin(turn / 2) * sp.cos((2 * position + 1) * turn / 2),

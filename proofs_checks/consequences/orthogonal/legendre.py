@@ -205,11 +205,8 @@ def growth(
     refute(f"{float(value):.1e}" != size, f"P_{degree}({point}) = {float(value):.1e}, not {size}")
     z, ratio, x, now, before, count = sp.symbols("z r x P_n P_n-1 n", positive=True)
     term = sp.binomial(2 * _N, _N) / 4**_N
-    yield (
-        "G = (1 - 2xz + z^2)^(-1/2): 1 - 2xz + z^2 = (1 - zr)(1 - z/r)",
-        lambda: 1 - (ratio + 1 / ratio) * z + z**2,
-        lambda: (1 - z * ratio) * (1 - z / ratio),
-    )
+    generating = "G = (1 - 2xz + z^2)^(-1/2): 1 - 2xz + z^2 = (1 - zr)(1 - z/r)"
+    yield generating, lambda: 1 - (ratio + 1 / ratio) * z + z**2, lambda: (1 - z * ratio) * (1 - z / ratio)
     yield "(1 - 2xz + z^2) G' = (x - z) G", lambda: -derivative(1 - 2 * x * z + z**2, z) / 2, lambda: x - z
     yield (
         "by powers of z this is the recurrence of P_n",

@@ -58,11 +58,8 @@ def noisy_count(
     def over(numerator: sp.Expr) -> sp.Expr:
         return sp.gammasimp(sp.expand_func(numerator / law(tokens, count, share)))
 
-    yield (
-        "the law keeps the step: mass at k after t + 1 tokens, over that after t",
-        share * over(law(tokens, count - 1, share)) + (1 - share),
-        over(law(tokens + 1, count, share)),
-    )
+    kept = "the law keeps the step: mass at k after t + 1 tokens, over that after t"
+    yield kept, share * over(law(tokens, count - 1, share)) + (1 - share), over(law(tokens + 1, count, share))
     generating = (1 - share + share * point) ** tokens
     mean, second = (sp.diff(generating, point, order).subs(point, 1) for order in (1, 2))
     yield same_by_sympy("mean, from the generating function (1 - p + p z)^t", mean, tokens * share)

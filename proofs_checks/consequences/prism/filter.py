@@ -301,11 +301,8 @@ def entropy_falls(path: Formula = prism.sharpened) -> Facts:
         derivative(sp.Matrix(masses), exponent),
         sp.Matrix([mass * (value - mean) for mass, value in zip(masses, logs, strict=True)]),
     )
-    yield (
-        "for every P, by the slopes x w of a power w = n^gamma and m Z of the total Z: the same",
-        lambda: (log * power * total - power * first * total) / total**2,
-        lambda: power / total * (log - first),
-    )
+    rate = "for every P, by the slopes x w of a power w = n^gamma and m Z of the total Z: the same"
+    yield rate, lambda: (log * power * total - power * first * total) / total**2, lambda: power / total * (log - first)
     slope = -(log - first) * (exponent * log - log_total + 1)  # of -h log h, divided by h; log h = gamma x - log Z
     summed = "summed over k, with the mean m and the mean s of x^2: the slope of the entropy"
     yield summed, expected(slope, log), -exponent * (second - first**2)
