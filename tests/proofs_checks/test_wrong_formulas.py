@@ -13,10 +13,10 @@ from sympy.core.cache import clear_cache
 
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.theory.encodings import absolute, paths, prism, relations
+from lengthgen.theory.encodings import absolute, paths, prism, relations, rotary
 from lengthgen.theory.learning import pola
 from lengthgen.theory.lrc import LrcProfile, profile
-from lengthgen.theory.relation import Relation
+from lengthgen.theory.relation import Relation, from_function
 
 RESTS = {
     "encodings.absolute": {
@@ -391,6 +391,18 @@ WRONG: list[tuple[str, Any, str, str]] = [
         lambda distance, *, scale, shift, wavelet: RIGHT_COMPONENT(distance, scale=scale, shift=0, wavelet=wavelet),
         "wavelet-9",
         r"\d",
+    ),
+    *(
+        (
+            "encodings.rotary.DYNAMIC_NTK",
+            replace(rotary.DYNAMIC_NTK, relation=from_function(law, name="wrong", scale_hint=True)),
+            "dntk-2",
+            said,
+        )
+        for law, said in (
+            (lambda key, query, _: query - key, r"\d+ pairs of distance and length have \d+ labels"),
+            (lambda key, query, length: query + length * length, r"distance and length .* have the labels"),
+        )
     ),
     ("encodings.relations.restricted_shift", lambda plane, *, angle, turns: 2 * plane - angle, "wavelet-2", r"\d"),
     ("encodings.relations.restricted_turns", lambda position: sp.S.One, "wavelet-2", r"\d"),
