@@ -18,9 +18,10 @@ from lengthgen.theory.encodings.catalogue import ENCODINGS, called
 
 ORDER = (
     "sinusoidal",
-    "learned_absolute",
+    "absolute",
     "orthogonal",
     "seqpe",
+    "digit_codes",
     "prism",
     "t5",
     "alibi",
@@ -30,9 +31,9 @@ ORDER = (
     "rope",
     "xpos",
     "interpolation",
-    "ntk",
     "yarn",
     "randomized",
+    "random_positions",
     "modular",
     "modular_encoder",
     "grape",
