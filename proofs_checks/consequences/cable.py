@@ -113,7 +113,7 @@ def _written_out(kernel: Formula, tokens: int) -> str:
     ]
     return require_equal(
         f"{tokens} tokens",
-        lambda: sp.Add(*(2 * one * other * kernel(distance, sp.S.One) for one, other, distance in pairs)),
+        lambda: sp.Add(*(2 * first * second * kernel(distance, sp.S.One) for first, second, distance in pairs)),
         lambda: sp.Add(*(2 * steps[at] * sp.Add(*weights[:at]) ** 2 for at in range(1, tokens))),
     )
 
@@ -141,7 +141,7 @@ def geometry(kernel: Formula = lambda D, gate: minus_gated(D), total: sp.Expr = 
     at_one = [row.subs({gates[0]: 1, gates[1]: 2, D: 1}) for row in rows]
     refute(sp.expand(rows[0] - rows[1]) != 0, f"D = 1, gates 1 and 2: K_12 = {at_one[0]}, K_21 = {at_one[1]}")
     if not (paths.CABLE_STEPS[i].is_positive and paths.CABLE_RECTIFIED[i].is_nonnegative):
-        raise Undecided("the signs of the steps are not known")
+        raise Undecided("the signs of the steps are not read")
     _, first, last = any_distance(i, j).limits[0]
     A, s = sp.symbols("A s", real=True)
     form = 2 * A * (total - A) * kernel(s, sp.S.One)
@@ -209,7 +209,9 @@ def after_a_prefix(weight: Formula = sigmoid, kept: Formula = lambda S_j, S_i: S
     },
 )
 def tail(
-    law: Formula = lambda D: paths.cable_logarithm(D), power: sp.Expr = sp.Integer(2), finite: bool = True
+    law: Formula = lambda distance: paths.cable_logarithm(distance_=distance),
+    power: sp.Expr = sp.Integer(2),
+    finite: bool = True,
 ) -> Facts:
     """With equal steps the weights of K-Cable fall like the distance to the power -2: their sum is finite, and ALiBi's
     exponential weights are ever smaller beside them.
@@ -257,11 +259,11 @@ def streaming(
     S_j, S_i, g_j, g, s = sp.symbols("S_j S_i g_j g_j+1 s_j+1", real=True)
     added = next_term("D", text_distance, i, j)
     anew = combine(text_distance(i, j), S_j - S_i, added.subs(added, s))
-    known = S_j + s, S_i, minus_gated(S_j - S_i, g_j), s, g
-    yield "bias of the query j + 1", lambda: minus_gated(anew, g), lambda: recalled(*known)
+    read = S_j + s, S_i, minus_gated(S_j - S_i, g_j), s, g
+    yield "bias of the query j + 1", lambda: minus_gated(anew, g), lambda: recalled(*read)
     yield (
         "K-Cable: e^-B of the query j + 1",
         lambda: sp.exp(-paths.cable_logarithm(g * anew)),
-        lambda: 1 + recalled(*known) ** 2,
+        lambda: 1 + recalled(*read) ** 2,
     )
     yield "S_i is fixed once the key is read, so it may be stored with it"

@@ -48,8 +48,8 @@ def gains_after_rotation(first: sp.Expr = FIRST, second: sp.Expr = FIRST) -> Fac
         expected,
     )
     yield "S = diag(1, -1): the second part goes with i + j, and vanishes only for c_1 = c_2"
-    one, two = (float(_kernel(sp.Integer(key + 1), sp.Integer(key), sp.S.One, 1, 4)[0, 0].evalf(20)) for key in (0, 1))
-    yield f"gains (1, 2), omega = 1, q = k = (1, 0): scores {one:.4f} at (0, 1) and {two:.4f} at (1, 2)"
+    near, far = (float(_kernel(sp.Integer(key + 1), sp.Integer(key), sp.S.One, 1, 4)[0, 0].evalf(20)) for key in (0, 1))
+    yield f"gains (1, 2), omega = 1, q = k = (1, 0): scores {near:.4f} at (0, 1) and {far:.4f} at (1, 2)"
 
 
 def _affinity(query: sp.Matrix, token: sp.Matrix, at_query: sp.Expr, at_token: sp.Expr) -> sp.Expr:

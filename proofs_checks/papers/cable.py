@@ -108,7 +108,7 @@ def as_forget_gates(cable_logit: Formula = lambda Wx, b: -Wx - b) -> Facts:
 def order(
     bias: Formula = minus_gated,
     steps: Mapping[str, Formula] = {_RELEASED: released_step, _TEXT: text_step},
-    gate: Formula = lambda z: paths.cable_gate(z),
+    gate: Formula = lambda logit: paths.cable_gate(logit=logit),
     ties: frozenset[str] = frozenset({_TEXT}),
 ) -> Facts:
     """Cable's bias is 0 at the query itself, never positive, and does not fall as the key moves towards the query; it
@@ -138,8 +138,8 @@ def order(
     yield same_by_sympy("B_ii = 0", at_query, sp.S.Zero)
     yield same_by_sympy("each token on the path adds one step", added, next_step)
     yield f"B_i-1,j - B_i,j = {change} <= 0, with r a step: by induction B <= 0, and no nearer key has less"
-    found = sorted(with_ties) or "no version"
-    refute(with_ties != ties, f"a step is 0 at some logit in {found}, not in {sorted(ties)}")
+    versions = sorted(with_ties) or "no version"
+    refute(with_ties != ties, f"a step is 0 at some logit in {versions}, not in {sorted(ties)}")
 
 
 @CLAIMS.claim(

@@ -330,11 +330,11 @@ def timescale(logit: Formula = lambda value: paths.fox_timescale_logit(timescale
         off: Any = enclose(logit(sp.Integer(value)) - sp.log(value), bits=BITS)
         yield f"T = {value}: b - log T = {off.str(6, radius=False)}, -1/(2T) = {-1 / (2 * value)}"
     ends = {"shortest": sp.Integer(2), "longest": sp.Integer(512)}
-    spread, one = (paths.fox_timescales(heads, **ends) for heads in (5, 1))
+    spread, of_one = (paths.fox_timescales(heads, **ends) for heads in (5, 1))
     ratios = [before * after for before, after in zip(spread, spread[2:], strict=False)]
     for what, left, right in (
         ("ends", [spread[0], spread[-1]], [*ends.values()]),
         ("equal ratios: T_h^2 = T_h-1 T_h+1", [value**2 for value in spread[1:-1]], ratios),
-        ("one head: the shortest", [*one], [ends["shortest"]]),
+        ("one head: the shortest", [*of_one], [ends["shortest"]]),
     ):
         yield same_by_sympy(f"timescales {', '.join(map(str, spread))}: {what}", sp.Matrix(left), sp.Matrix(right))

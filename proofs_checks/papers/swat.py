@@ -156,7 +156,7 @@ def _largest_weight(length: int, scale: float) -> float:
     falsifiers={
         "weights exponentially small in L": {"gap": lambda s, n: s * sp.exp(n)},
         "a power of L": {"gap": lambda s, n: s * n},
-        "slower than every power of e^sqrt(log L)": {"compared": lambda n: sp.sqrt(n)},
+        "slower than every power of e^sqrt(log L)": {"compared": sp.sqrt},
         "a spread that grows with log L too": {"spread": lambda s, n: 3 * s * sp.sqrt(n)},
     },
 )

@@ -142,8 +142,8 @@ def _compare_rows(psi: Formula, turns: Formula, shift: Formula, position: sp.Exp
         for coordinate in range(_HEAD_DIM):
             weight = sp.N(psi(coordinate - place, turns=count), 30)
             expected = sp.N(row[coordinate - 2 * plane], 30) if coordinate // 2 == plane else sp.S.Zero
-            found = f"x_{coordinate} has the weight {weight.n(6)}, not {expected.n(6)}"
-            refute(abs(weight - expected) > sp.Float("1e-20"), f"m = {position}, plane {plane}: {found}")
+            differs = f"x_{coordinate} has the weight {weight.n(6)}, not {expected.n(6)}"
+            refute(abs(weight - expected) > sp.Float("1e-20"), f"m = {position}, plane {plane}: {differs}")
 
 
 @CLAIMS.claim(
@@ -242,8 +242,8 @@ def haar_matrix(
     """
     angle, turn = sp.Symbol("t", real=True), sp.Symbol("n", integer=True)
     rotation, arranged = rotary.rotation(sp.pi / 4), relations.HAAR_MATRIX.extract(rows, [0, 1])
-    found = f"{arranged.tolist()} is not the rotation {rotation.tolist()}; its det is {arranged.det()}"
-    refute(not all(map(is_zero, arranged - rotation)), found)
+    differs = f"{arranged.tolist()} is not the rotation {rotation.tolist()}; its det is {arranged.det()}"
+    refute(not all(map(is_zero, arranged - rotation)), differs)
     first = frequency(0, head_dim=sp.Symbol("d", integer=True, positive=True))
     position = sp.expand((sp.pi / 4 + 2 * sp.pi * turn) / first)
     start, odd = position.subs(turn, 0), sp.expand(4 * position / sp.pi)

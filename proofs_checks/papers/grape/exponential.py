@@ -6,9 +6,9 @@ from math import gcd
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Strength
-from lengthgen.proofs_checks.facts import Formula, Side, is_zero, product, require_equal
+from lengthgen.proofs_checks.facts import Formula, is_zero, product, require_equal
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
-from lengthgen.proofs_checks.papers.grape import SOURCE
+from lengthgen.proofs_checks.papers.grape import SOURCE, equal_operators
 from lengthgen.theory.encodings import grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 from lengthgen.theory.zero import algebraic, sympy_engine
@@ -24,13 +24,6 @@ LARGEST_PERIOD = 8
 _AXES = grape.spanning([(1, 0, 0, 0), (0, 1, 1, 0)])
 TILTED = grape.Frame.of(*_AXES)
 """The planes of a_1 = e_1 and a_2 = e_2 + e_3: they do not commute."""
-
-
-def _same(
-    what: str, left: Callable[[], grape.PlaneOperator], right: Callable[[], grape.PlaneOperator]
-) -> tuple[str, Side, Side]:
-    """Identity of two operators, in coordinates."""
-    return what, lambda: left().coordinates(), lambda: right().coordinates()
 
 
 def _exponential(gram: grape.Gram, time: sp.Expr, speed: sp.Expr) -> grape.PlaneOperator:
@@ -89,11 +82,11 @@ def rank2_closed_form(exponential: Callable[..., grape.PlaneOperator] = _exponen
     images_of_a_and_b = sp.Matrix([[GAMMA, BETA], [-ALPHA, -GAMMA]])
     yield "s^2 = |a|^2 |b|^2 - (a.b)^2", SPEED**2, lambda: grape.squared_speed(GRAM)
     yield "L a = (b.a) a - (a.a) b, L b = (b.b) a - (a.b) b", lambda: L.coefficients * GRAM.matrix, images_of_a_and_b
-    yield _same("E(0) = I", lambda: exponential(GRAM, sp.S.Zero, SPEED), lambda: grape.identity(GRAM))
-    yield _same("E' = L E", lambda: E.derivative(TIME), lambda: L @ E)
+    yield equal_operators("E(0) = I", lambda: exponential(GRAM, sp.S.Zero, SPEED), lambda: grape.identity(GRAM))
+    yield equal_operators("E' = L E", lambda: E.derivative(TIME), lambda: L @ E)
     yield "P U = U", lambda: P.coefficients * GRAM.matrix, sp.eye(2)
-    yield _same("P P = P", lambda: P @ P, lambda: P)
-    yield _same("L^2 = -s^2 P", lambda: L @ L, lambda: P.scaled(-(SPEED**2)))
+    yield equal_operators("P P = P", lambda: P @ P, lambda: P)
+    yield equal_operators("L^2 = -s^2 P", lambda: L @ L, lambda: P.scaled(-(SPEED**2)))
     yield "a linear differential equation has one solution with E(0) = I, so E(t) = exp(tL)"
     yield _as_matrices()
 
@@ -164,10 +157,10 @@ def rotations(group: Callable[[sp.Expr], grape.PlaneOperator] = _group) -> Facts
     inverse, identity = at_i.transpose(), grape.identity(at_i.gram)
     at = {"query_position": j, "key_position": i}
     rope = rotary.score(QUERY, KEY, **at, frequency=grape.SPEED)
-    yield _same("G(0) = I", lambda: group(sp.S.Zero), lambda: identity)
-    yield _same("G(i) G(j) = G(i + j)", lambda: at_i @ at_j, lambda: group(i + j))
-    yield _same("G^T G = I", lambda: inverse @ at_i, lambda: identity)
-    yield _same("G(i)^T G(j) = G(j - i)", lambda: inverse @ at_j, lambda: group(j - i))
+    yield equal_operators("G(0) = I", lambda: group(sp.S.Zero), lambda: identity)
+    yield equal_operators("G(i) G(j) = G(i + j)", lambda: at_i @ at_j, lambda: group(i + j))
+    yield equal_operators("G^T G = I", lambda: inverse @ at_i, lambda: identity)
+    yield equal_operators("G(i)^T G(j) = G(j - i)", lambda: inverse @ at_j, lambda: group(j - i))
     yield "det G = 1", at_i.determinant, sp.Integer(1)
     yield "on its plane, from b to a, it scores as RoPE at s", lambda: grape.GRAPE.score(**at), rope
     yield f"planes that do not commute: {_violation_text()}"
@@ -193,13 +186,13 @@ def gauge(factor: Formula = lambda change: change.det(), orientation: int = -1) 
     M = sp.Matrix(2, 2, sp.symbols("m1:5", real=True))
     regauged, scale = grape.regauged(GRAM, M), factor(M)
     shear = sp.Matrix([[1, M[0, 1]], [0, 1]])
-    yield _same(
+    yield equal_operators(
         "L of [a b] M = factor L",
         lambda: grape.rank2_generator(regauged).expressed(GRAM, M),
         lambda: L.scaled(scale),
     )
     yield "s^2 of [a b] M = (factor s)^2", lambda: grape.squared_speed(regauged), lambda: (scale * SPEED) ** 2
-    yield _same(
+    yield equal_operators(
         "a shear of [a b] leaves exp(tL) as it is",
         lambda: _exponential(grape.regauged(GRAM, shear), TIME, SPEED).expressed(GRAM, shear),
         lambda: _group(TIME),
@@ -280,8 +273,8 @@ def form_by_angle(exponential: Callable[..., grape.PlaneOperator] = _by_angle) -
     three = sp.Integer(3)
     error = _by_angle(axes, three, sp.S.One, sp.S.One) + _shares(axes, three).scaled(sp.Integer(-1))
     off = float(sp.Matrix(sp.N(error.coefficients, 20)).norm(2))
-    yield _same("E' = omega L E", lambda: E.derivative(n), lambda: (L @ E).scaled(omega))
-    yield _same(
+    yield equal_operators("E' = omega L E", lambda: E.derivative(n), lambda: (L @ E).scaled(omega))
+    yield equal_operators(
         "E = exp(n omega L) of claim grape-1", lambda: exponential(GRAM, n, omega, SPEED), lambda: _group(n * omega)
     )
     yield f"a, b orthonormal, omega = 1, n = 3: without n omega E differs by {off:.4f} in norm"
@@ -316,8 +309,8 @@ def partial_reflections(
     defect = sp.Poly(gram.coefficients[0] - grape.identity(step.gram).coefficients[0], beta)
     roots = frozenset(int(root) for root in defect.real_roots())
     for value in sorted(roots ^ orthogonal):
-        found = f"H^T H - I = {defect.eval(value)} w w^T, and it is orthogonal at {sorted(roots)}"
-        refute(True, f"beta = {value}: {found}")
+        where = f"H^T H - I = {defect.eval(value)} w w^T, and it is orthogonal at {sorted(roots)}"
+        refute(True, f"beta = {value}: {where}")
     across, along = grape.reflection_singular_values(beta)
     yield "H^T H - I has w w^T times", defect.as_expr, lambda: beta**2 - 2 * beta
     yield "det H", step.determinant, lambda: determinant(beta)

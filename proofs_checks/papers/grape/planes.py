@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.facts import Formula, combine, empty_value, last_term, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
-from lengthgen.proofs_checks.papers.grape import SOURCE
+from lengthgen.proofs_checks.papers.grape import SOURCE, equal_operators
 from lengthgen.theory.encodings import grape, rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY
 
@@ -211,9 +211,8 @@ def absorption(spectrum: Spectrum = lambda thetas: thetas) -> Facts:
     first, second = (grape.plane_generator(frame, plane) for plane in (0, 1))
     L, E = first.scaled(FIRST) + second.scaled(SECOND), grape.commuting_action(frame, angles)
     numbers = [_schur_fact(dimension, spectrum) for dimension in (2, 3, 5, 8)]
-    identity = grape.identity(frame).coordinates()
-    yield "E(0) = I", lambda: grape.commuting_action(frame, at_zero).coordinates(), identity
-    yield "E' = L E", lambda: E.derivative(t).coordinates(), lambda: (L @ E).coordinates()
+    yield equal_operators("E(0) = I", lambda: grape.commuting_action(frame, at_zero), lambda: grape.identity(frame))
+    yield equal_operators("E' = L E", lambda: E.derivative(t), lambda: L @ E)
     yield (
         "B^T E(t) B = R(t)",
         lambda: sp.eye(4) + E.coefficients,
