@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import comb
 
-from lengthgen.empirical.modular_addition.texts import (
+from lengthgen.empirical.studies.modular_addition.texts import (
     MODULUS,
     Pair,
     View,

@@ -10,9 +10,16 @@ from dataclasses import replace
 from fractions import Fraction
 from statistics import mean
 
-from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ModularProfile, load_profile
-from lengthgen.empirical.modular_addition.coverage import predict
-from lengthgen.empirical.modular_addition.texts import MODULUS, Pair, all_pairs, bag, counts_by_view, ordered_split
+from lengthgen.empirical.studies.modular_addition.conditions import CONDITIONS, ModularProfile, load_profile
+from lengthgen.empirical.studies.modular_addition.coverage import predict
+from lengthgen.empirical.studies.modular_addition.texts import (
+    MODULUS,
+    Pair,
+    all_pairs,
+    bag,
+    counts_by_view,
+    ordered_split,
+)
 from lengthgen.proofs_checks.claim import Source, Strength
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, Reach, refute
 

@@ -5,7 +5,7 @@ import random
 import pytest
 import sympy as sp
 
-from lengthgen.empirical.modular_addition import texts
+from lengthgen.empirical.studies.modular_addition import texts
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.consequences import modular_encoder
