@@ -208,11 +208,7 @@ def after_a_prefix(weight: Formula = sigmoid, kept: Formula = lambda S_j, S_i: S
         "log(2 + D^2)": {"law": lambda distance: -sp.log(2 + distance**2)},
     },
 )
-def tail(
-    law: Formula = lambda distance: paths.cable_logarithm(distance_=distance),
-    power: sp.Expr = sp.Integer(2),
-    finite: bool = True,
-) -> Facts:
+def tail(law: Formula = paths.cable_logarithm, power: sp.Expr = sp.Integer(2), finite: bool = True) -> Facts:
     """With equal steps the weights of K-Cable fall like the distance to the power -2: their sum is finite, and ALiBi's
     exponential weights are ever smaller beside them.
 
@@ -241,10 +237,8 @@ def tail(
     r"B_{i+1,j}=-g_{i+1}(S_{i+1}-S_j)",
     assumptions=(OVER_PATHS,),
     falsifiers={
-        "the row of the query before": {"recalled": lambda running, cached, old, step, gate: old},
-        "that row and the new step": {
-            "recalled": lambda running, cached, old, step, gate: old + minus_gated(step, gate)
-        },
+        "the row of the query before": {"recalled": lambda S_j, S_i, old, step, gate: old},
+        "that row and the new step": {"recalled": lambda S_j, S_i, old, step, gate: old + minus_gated(step, gate)},
     },
 )
 def streaming(
@@ -261,9 +255,6 @@ def streaming(
     anew = combine(text_distance(i, j), S_j - S_i, added.subs(added, s))
     read = S_j + s, S_i, minus_gated(S_j - S_i, g_j), s, g
     yield "bias of the query j + 1", lambda: minus_gated(anew, g), lambda: recalled(*read)
-    yield (
-        "K-Cable: e^-B of the query j + 1",
-        lambda: sp.exp(-paths.cable_logarithm(g * anew)),
-        lambda: 1 + recalled(*read) ** 2,
-    )
+    of_log = paths.cable_logarithm
+    yield "K-Cable: e^-B of the query j + 1", lambda: sp.exp(-of_log(g * anew)), lambda: 1 + recalled(*read) ** 2
     yield "S_i is fixed once the key is read, so it may be stored with it"

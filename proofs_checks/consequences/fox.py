@@ -263,12 +263,8 @@ def same_block(words: Words, key: int, query: int) -> NDArray[np.bool_]:
     reach=f"{_TOKENS} gates",
     assumptions=("gates 0 and 1, the limits of sigmoid gates", f"up to {_TOKENS} tokens"),
     falsifiers={
-        "the separator is hidden too": {
-            "visible": lambda words, key, query: (words[:, key : query + 1] != 0).all(1) | (key == query)
-        },
-        "the separator sees what is before it": {
-            "visible": lambda words, key, query: (words[:, key + 1 : query] != 0).all(1)
-        },
+        "the separator is hidden too": {"visible": lambda words, i, j: (words[:, i : j + 1] != 0).all(1) | (i == j)},
+        "the separator sees what is before it": {"visible": lambda words, i, j: (words[:, i + 1 : j] != 0).all(1)},
         "one gate for all tokens": {"gates_of": lambda words: np.repeat(words[:, :1], _TOKENS, axis=1)},
     },
 )

@@ -106,7 +106,7 @@ def origin(affinity: Formula = _affinity) -> Facts:
         "a gate of the length of w": {"gate": lambda along: grape.content_gate(sp.Integer(1))},
     },
 )
-def rising_gates(gate: Formula = lambda along: grape.content_gate(along=along)) -> Facts:
+def rising_gates(gate: Formula = grape.content_gate) -> Facts:
     """Gated GRAPE-A is ALiBi for no values of its parameters: a gate is softplus of the content along a vector of
     length 1 and rises with it, so no slope is the same for all content.
     """

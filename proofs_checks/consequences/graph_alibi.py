@@ -71,9 +71,7 @@ def depth_first(graph: "nx.Graph") -> Distances:
     assumptions=("distances of pairs are free numbers that move with their nodes",),
     falsifiers={
         "the difference of the nodes' numbers": {"hops": lambda query, key, length: abs(query - key)},
-        "the hops of the node after the query": {
-            "hops": lambda query, key, length: biases.HOPS[query + 1, key, length]
-        },
+        "the hops of the node after the query": {"hops": lambda j, i, length: biases.HOPS[j + 1, i, length]},
     },
 )
 def equivariant(hops: Formula | None = None) -> Facts:

@@ -94,13 +94,9 @@ def rank_of_trees(width: Callable[[int], int] = lambda n: n) -> Facts:
     yield f"{len(trees())} trees: the exact rank of the distances is the number of nodes, from 2 nodes on"
 
 
-def _bias(slope: sp.Expr, hops: sp.Expr) -> sp.Expr:
-    return biases.graph_alibi_bias(slope, hops=hops)
-
-
 def _weights(bias: Formula, slope: sp.Expr, row: Sequence[int]) -> list[sp.Expr]:
     """Weights e^bias of nodes at these hops."""
-    return [sp.exp(bias(slope, sp.Integer(hops))) for hops in row]
+    return [sp.exp(bias(slope, hops=sp.Integer(hops))) for hops in row]
 
 
 def _far_share(weights: Sequence[sp.Expr], sizes: Sequence[int], reach: int, gain: sp.Expr) -> sp.Expr:
@@ -147,7 +143,7 @@ def window(bound: Formula = _sharp, counted: Callable[[int], int] = lambda size:
     `bound` takes h and e^(2C); h counts `counted` nodes for the nodes at a distance.
     """
     for name, sizes in _spheres().items():
-        weights = _weights(_bias, _HALVING, range(len(sizes)))
+        weights = _weights(biases.graph_alibi_bias, _HALVING, range(len(sizes)))
         for reach in range(1, len(sizes)):
             mass = _far_share(weights, sizes, reach, _GAIN)
             stated = bound(_far_share(weights, [*map(counted, sizes)], reach, sp.S.One), _GAIN)
@@ -155,7 +151,7 @@ def window(bound: Formula = _sharp, counted: Callable[[int], int] = lambda size:
             refute(mass > stated, f"{at}: {mass} of the attention, not {stated}")
     X, Y, x, y, E = sp.symbols("X Y x y E", positive=True)
     h, r = X / (X + Y), sp.Symbol("r")
-    yield same_by_sympy("weight at r hops", sp.exp(_bias(m, r)), sp.exp(-m * r))
+    yield same_by_sympy("weight at r hops", sp.exp(biases.graph_alibi_bias(m, hops=r)), sp.exp(-m * r))
     yield (
         "X/(X + Y) - (X - x)/(X - x + Y + y), not negative for 0 <= x <= X and y >= 0",
         lambda: X / (X + Y) - (X - x) / (X - x + Y + y),
@@ -183,28 +179,28 @@ def window(bound: Formula = _sharp, counted: Callable[[int], int] = lambda size:
     assumptions=("equal contents", "an infinite tree, or spheres that do not reach a leaf"),
     falsifiers={
         "3 neighbours": {"neighbours": 3},
-        "twice the slopes": {"bias": lambda slope, hops: _bias(2 * slope, hops)},
+        "twice the slopes": {"bias": lambda slope, hops: biases.graph_alibi_bias(2 * slope, hops=hops)},
     },
 )
-def spheres_of_trees(bias: Formula = _bias, neighbours: int = 4) -> Facts:
+def spheres_of_trees(bias: Formula = biases.graph_alibi_bias, neighbours: int = 4) -> Facts:
     """Among carbon skeletons that branch like a tree with 4 neighbours per atom, farther spheres of atoms weigh more at
     equal contents, at every slope of ALiBi: the number of atoms grows like 3^r, and the weight of each falls by less
     than e.
     """
     branches, r = neighbours - 1, sp.Symbol("r", positive=True)
     growth = sp.Symbol("g", positive=True)  # log of the branches
-    factor = sp.exp(growth) * sp.exp(bias(m, sp.S.One))
+    factor = sp.exp(growth) * sp.exp(bias(m, hops=sp.S.One))
 
     def weight(hops: sp.Expr) -> sp.Expr:
-        return neighbours * sp.exp(growth * (hops - 1)) * sp.exp(bias(m, hops))
+        return neighbours * sp.exp(growth * (hops - 1)) * sp.exp(bias(m, hops=hops))
 
     yield (
         "g = log(neighbours - 1): weight of the sphere of r + 1 hops over that of r hops",
         lambda: weight(r + 1) / weight(r),
         lambda: factor,
     )
-    margin, slope = ball(sp.log(branches) + bias(sp.S.One, sp.S.One)), max(biases.alibi_slopes(64))
-    share = float(branches * sp.exp(bias(slope, sp.S.One)))
+    margin, slope = ball(sp.log(branches) + bias(sp.S.One, hops=sp.S.One)), max(biases.alibi_slopes(64))
+    share = float(branches * sp.exp(bias(slope, hops=sp.S.One)))
     lighter = f"at slope {float(slope):.4g} a sphere weighs {share:.4g} of the one before"
     refute(not margin > 0, f"{neighbours} neighbours: {lighter}")
     yield f"log({branches}) - 1 > 0, enclosed by {margin}"
@@ -221,7 +217,9 @@ def spheres_of_trees(bias: Formula = _bias, neighbours: int = 4) -> Facts:
         "1-propanol twice, its carbons renumbered": {"molecules": (_FIRST_PROPANOL, [(0, 3), (3, 1), (1, 2)])},
     },
 )
-def isomers(bias: Formula = _bias, molecules: Sequence[Edges] = (_FIRST_PROPANOL, _SECOND_PROPANOL)) -> Facts:
+def isomers(
+    bias: Formula = biases.graph_alibi_bias, molecules: Sequence[Edges] = (_FIRST_PROPANOL, _SECOND_PROPANOL)
+) -> Facts:
     """One attention layer with graph ALiBi tells 1-propanol from 2-propanol at every slope; without the graph no number
     of layers does, as the atoms are the same.
 
@@ -262,17 +260,12 @@ def equal_atoms(normaliser: Formula = lambda logit, logits: sp.exp(logit) / sp.A
     tell the carbon skeletons of butane and isobutane apart: atoms need features of their surroundings.
     """
     for name, edges in _SKELETONS.items():
-        rows = [
-            [_bias(_HALVING, sp.Integer(hops)) for hops in row] for row in shortest_distances(graph_of(edges)).tolist()
-        ]
+        distances = shortest_distances(graph_of(edges)).tolist()
+        rows = [[biases.graph_alibi_bias(_HALVING, hops=sp.Integer(hops)) for hops in row] for row in distances]
         sums = [sp.Add(*(normaliser(logit, logits) for logit in logits)) for logits in rows]
         refute(len(set(sums)) > 1, f"{name}, m = log 2: the atoms' outputs are {sums} times their value")
-    x, w, rest = sp.symbols("x w R", positive=True)
-    yield (
-        "output of a row: weights w and R, together, of the value x",
-        lambda: (w * x + rest * x) / (w + rest),
-        lambda: x,
-    )
+    x, w, R = sp.symbols("x w R", positive=True)
+    yield "output of a row: weights w and R, together, of the value x", lambda: (w * x + R * x) / (w + R), lambda: x
     yield (
         "so attention returns the common value at every node, and MLPs and norms act on each node alike: by "
         "induction over layers all states stay equal, in both molecules to the same vector"

@@ -16,7 +16,6 @@ from lengthgen.proofs_checks.papers.swat import (
     SOURCE,
     Weights,
     each_alone,
-    sigmoid,
     softmax,
 )
 from lengthgen.theory import far, laws
@@ -26,6 +25,7 @@ from lengthgen.theory.far import FarCase, FarField
 from lengthgen.theory.zero.sympy_engine import Undecided
 
 CLAIMS = PaperClaims(SOURCE)
+s = rotary.SWAT_SLOPE
 Slopes = Callable[[int], Sequence[sp.Expr]]
 _MOST_HEADS = 64
 _ROW = (
@@ -48,9 +48,7 @@ def balanced(heads: int) -> Sequence[sp.Expr]:
     falsifiers={
         "the key alone suffices for the sigmoid": {"kept_under": Normaliser.SIGMOID},
         "it does not for softmax": {"broken_under": Normaliser.SOFTMAX},
-        "a slope that grows with the query": {
-            "encoding": replace(rotary.SWAT, bias=lambda query, key, _: rotary.SWAT_SLOPE * query * (query - key))
-        },
+        "a slope that grows with the query": {"encoding": replace(rotary.SWAT, bias=lambda j, i, _: s * j * (j - i))},
     },
 )
 def bias_by_key_alone(
@@ -65,7 +63,7 @@ def bias_by_key_alone(
     j, i = sp.symbols("j i", real=True)
     assert encoding.bias is not None
     bias = encoding.bias(j, i, sp.S.One)
-    by_key = replace(encoding, bias=lambda query, key, _: -rotary.SWAT_SLOPE * key)
+    by_key = replace(encoding, bias=lambda query, key, _: -s * key)
     rulings = []
     for name, record, law, normaliser, holds in (
         *(("s (j - i)", encoding, Law.RELATIVE, normaliser, True) for normaliser in Normaliser),
@@ -77,11 +75,7 @@ def bias_by_key_alone(
             raise Undecided(f"{law} under {normaliser}: {ruling.reason}")
         refute(ruling.holds != holds, f"{normaliser}, {law}: {ruling.reason}")
         rulings.append(f"{name} under {normaliser}: {law} {'holds' if holds else 'fails'}, {ruling.reason}")
-    yield (
-        "what is dropped is s j, the same for all keys",
-        lambda: bias - -rotary.SWAT_SLOPE * i,
-        lambda: rotary.SWAT_SLOPE * j,
-    )
+    yield "what is dropped is s j, the same for all keys", lambda: bias - -s * i, lambda: s * j
     yield from rulings
 
 
@@ -95,7 +89,7 @@ def bias_by_key_alone(
         "a constant weight": {"changing": lambda logit: sp.Rational(1, 2) + 0 * logit},
     },
 )
-def constants_of_a_row(ignoring: Weights = softmax, changing: Formula = sigmoid) -> Facts:
+def constants_of_a_row(ignoring: Weights = softmax, changing: Formula = rotary.swat_weight) -> Facts:
     """Softmax ignores a constant added to all logits of a row; under the sigmoid it raises or lowers every weight, so
     SWAT has no free level of logits.
     """
@@ -124,7 +118,7 @@ def constants_of_a_row(ignoring: Weights = softmax, changing: Formula = sigmoid)
         "weights that sum to 1 for every window": {"alone": lambda logit: sp.exp(logit) / (sp.exp(logit) + 2)},
     },
 )
-def growth_with_window(alone: Formula = sigmoid, slopes: Slopes = balanced) -> Facts:
+def growth_with_window(alone: Formula = rotary.swat_weight, slopes: Slopes = balanced) -> Facts:
     """At zero content the weights of a full window of W keys sum to W/2 in the mean of two heads of opposite slopes, as
     balanced slopes are: outputs grow with the window, which softmax's do not.
     """
@@ -134,11 +128,7 @@ def growth_with_window(alone: Formula = sigmoid, slopes: Slopes = balanced) -> F
         mean = short(ball(sp.Add(*map(alone, given)) / heads))
         opposite = sorted(given) == sorted(-slope for slope in given)
         refute(not opposite, f"{heads} heads, D = 1: the mean weight is {mean}, not 1/2")
-    yield (
-        "sigma(s D) + sigma(-s D) = 1",
-        lambda: alone(rotary.SWAT_SLOPE * D) + alone(-rotary.SWAT_SLOPE * D),
-        lambda: sp.Integer(1),
-    )
+    yield "sigma(s D) + sigma(-s D) = 1", lambda: alone(s * D) + alone(-s * D), lambda: sp.Integer(1)
     yield same_by_sympy("sigma(0)", alone(sp.S.Zero), sp.Rational(1, 2))
     yield (
         "so W keys have weights that sum to W/2 in the mean of both heads, and a window of W' keys at inference "
@@ -165,7 +155,7 @@ def output_bound(together: Weights = softmax, bound: Formula = lambda window: wi
     """
     window = sp.Symbol("W", integer=True, positive=True)
     for count, odds in ((3, 1), (3, 9), (5, 99)):  # e^l = odds for all keys, all values 1
-        reached = count * sigmoid(sp.log(sp.Integer(odds)))
+        reached = count * rotary.swat_weight(sp.log(sp.Integer(odds)))
         passed = ball(reached - bound(sp.Integer(count))) >= 0
         refute(passed, f"{count} equal values of norm 1 with e^l = {odds}: |y| = {reached}, not below the bound")
     yield (
@@ -175,10 +165,10 @@ def output_bound(together: Weights = softmax, bound: Formula = lambda window: wi
     )
     yield (
         "sigmoid: 1 - sigma(l) = sigma(-l), above 0, so each weight is below 1 and |y| < W max |v|",
-        lambda: 1 - sigmoid(LOGIT),
-        lambda: sigmoid(-LOGIT),
+        lambda: 1 - rotary.swat_weight(LOGIT),
+        lambda: rotary.swat_weight(-LOGIT),
     )
-    largest = sp.limit(window * sigmoid(LOGIT), LOGIT, sp.oo)
+    largest = sp.limit(window * rotary.swat_weight(LOGIT), LOGIT, sp.oo)
     yield same_by_sympy("with equal values |y|/|v| = W sigma(l) goes to the bound as l grows", largest, bound(window))
 
 
@@ -193,13 +183,13 @@ def output_bound(together: Weights = softmax, bound: Formula = lambda window: wi
         "a gradient that falls twice as fast": {"gradient": lambda u: sp.exp(-2 * u)},
         "a weight that rises twice as fast": {"least": lambda u: 1 - sp.exp(-2 * u)},
         "a slope by the root of the distance": {
-            "encoding": replace(rotary.SWAT, bias=lambda query, key, _: rotary.SWAT_SLOPE * sp.sqrt(query - key))
+            "encoding": replace(rotary.SWAT, bias=lambda j, i, _: s * sp.sqrt(j - i))
         },
     },
 )
 def slope_signs(
     encoding: Encoding = rotary.SWAT,
-    alone: Formula = sigmoid,
+    alone: Formula = rotary.swat_weight,
     least: Formula = lambda u: 1 - sp.exp(-u),
     gradient: Formula = lambda u: sp.exp(-u),
     cases: tuple[FarCase, ...] = _ROW,
@@ -224,7 +214,7 @@ def slope_signs(
     refute(computed != cases, f"far keys: computed {far.cases_text(computed)}")
     assert encoding.bias is not None
     law, small = encoding.bias, sp.exp(-u)
-    yield "the bias at distance D", lambda: law(i + D, i, LENGTH), lambda: rotary.SWAT_SLOPE * D
+    yield "the bias at distance D", lambda: law(i + D, i, LENGTH), lambda: s * D
     yield (
         "the weight rises with the logit: sigma'(l) = sigma(l) sigma(-l), above 0",
         lambda: derivative(alone(logit), logit),

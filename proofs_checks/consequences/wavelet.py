@@ -61,10 +61,6 @@ def integrals(
     yield same_by_sympy("which is 0 for r = 0 alone", half_line(r) * sp.exp(r**2 / 2), r)
 
 
-def _grid(head_dim: int, scales: int) -> Sequence[tuple[int, int]]:
-    return relations.wavelet_grid(head_dim, scales)
-
-
 def _reach(grid: Iterable[tuple[int, int]], widths: int) -> int:
     """Largest b + widths a."""
     return max(b + widths * a for a, b in grid)
@@ -120,7 +116,7 @@ def far_field(psi: Formula = ricker, widths: int = 6) -> Facts:
         "so each component is below 10^-6 in size, |q . p| < 10^-6 |q|_1, and the scores of two far keys differ from "
         "those of their contents by less than twice that"
     )
-    yield f"d = {_WIDTH} with {_SCALES} scales: D >= {_reach(_grid(_WIDTH, _SCALES), widths)}"
+    yield f"d = {_WIDTH} with {_SCALES} scales: D >= {_reach(relations.wavelet_grid(_WIDTH, _SCALES), widths)}"
 
 
 @CLAIMS.claim(
@@ -131,10 +127,10 @@ def far_field(psi: Formula = ricker, widths: int = 6) -> Facts:
     assumptions=("rounding to nearest",),
     falsifiers={
         "the distances 200 and 300": {"distances": (200, 300)},
-        "four scales more": {"grid": lambda head_dim, scales: _grid(head_dim, scales + 4)},
+        "four scales more": {"grid": lambda head_dim, scales: relations.wavelet_grid(head_dim, scales + 4)},
     },
 )
-def underflow(grid: Grid = _grid, distances: Sequence[int] = (2000, 3000)) -> Facts:
+def underflow(grid: Grid = relations.wavelet_grid, distances: Sequence[int] = (2000, 3000)) -> Facts:
     """For d = 128 with 8 scales the vectors at the distances 2000 and 3000 are rounded to 0 in float32: these distances
     cannot be told apart.
     """
@@ -160,10 +156,10 @@ def fixed_scale(scales: int = 1, widths: int = 6, distances: Sequence[int] = (20
     """
     far_field(psi=ricker, widths=widths)
     for width in range(1, _WIDEST + 1):
-        reach = _reach(_grid(width, scales), widths)
+        reach = _reach(relations.wavelet_grid(width, scales), widths)
         wanted = width - 1 + widths
         refute(reach != wanted, f"d = {width}: b_max + {widths} a_max = {reach}, not {wanted}")
-    largest = _require_underflow(_grid(_WIDTH, scales), distances)
+    largest = _require_underflow(relations.wavelet_grid(_WIDTH, scales), distances)
     yield f"the shifts are 0 .. d - 1 and every scale is 1, so b_max + {widths} a_max = d - 1 + {widths}"
     yield f"psi is below 10^-6 in size from t = {widths} on (claim wavelet-7)"
     yield f"d = {_WIDTH}: the largest component at the distances {distances} is {largest}, 0 in float32"
@@ -194,10 +190,12 @@ def _log_determinant(rows: Sequence[Sequence[sp.Expr]], where: str) -> float:
     assumptions=("Ricker's wavelet",),
     falsifiers={
         "Haar's wavelet": {"psi": relations.mirrored_haar},
-        "every shift 0": {"grid": lambda head_dim, scales: [(a, 0) for a, _ in _grid(head_dim, scales)]},
+        "every shift 0": {
+            "grid": lambda head_dim, scales: [(a, 0) for a, _ in relations.wavelet_grid(head_dim, scales)]
+        },
     },
 )
-def independent(grid: Grid = _grid, psi: relations.Wavelet | None = None) -> Facts:
+def independent(grid: Grid = relations.wavelet_grid, psi: relations.Wavelet | None = None) -> Facts:
     """The vectors of D distances from 0 on have rank min(D, d), for Ricker's wavelet at d = 4, 8, 16, 32 with 1, 2 and
     4 scales.
     """

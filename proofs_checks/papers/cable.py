@@ -108,7 +108,7 @@ def as_forget_gates(cable_logit: Formula = lambda Wx, b: -Wx - b) -> Facts:
 def order(
     bias: Formula = minus_gated,
     steps: Mapping[str, Formula] = {_RELEASED: released_step, _TEXT: text_step},
-    gate: Formula = lambda logit: paths.cable_gate(logit=logit),
+    gate: Formula = paths.cable_gate,
     ties: frozenset[str] = frozenset({_TEXT}),
 ) -> Facts:
     """Cable's bias is 0 at the query itself, never positive, and does not fall as the key moves towards the query; it

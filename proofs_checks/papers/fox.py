@@ -62,11 +62,8 @@ def path_product(bias: Path = along_path, gate: Path = path_gate) -> Facts:
     D, S, D_, S_ = sp.symbols("D S D_ S_", real=True)
     added, multiplied = next_term("bias", bias, i, j), next_term("gate", gate, i, j)
     # Under the hypothesis exp(D) = F the gate of the path may be written exp(D).
-    yield (
-        "base: exp(D_ii) = F_ii",
-        lambda: sp.exp(empty_value("bias", bias(i, i))),
-        lambda: empty_value("gate", gate(i, i)),
-    )
+    empty, empty_gate = empty_value("bias", bias(i, i)), empty_value("gate", gate(i, i))
+    yield "base: exp(D_ii) = F_ii", lambda: sp.exp(empty), lambda: empty_gate
     yield (
         "step: exp(D_i,j+1) = F_i,j+1",
         lambda: sp.exp(combine(bias(i, j), D, added)),
@@ -121,38 +118,29 @@ def constant_gates(gate: Formula = lambda m: sp.exp(-m)) -> Facts:
     label="P",
     assumptions=("any feature map, any values", "induction on the number of tokens"),
     falsifiers={
-        "gate applied after the write": {"carried": lambda state, gate, written: gate * (state + written)},
-        "write weighed by 1 - f": {"carried": lambda state, gate, written: gate * state + (1 - gate) * written},
-        "state not gated": {"carried": lambda state, gate, written: state + written},
+        "gate applied after the write": {"carry": lambda state, gate, written: gate * (state + written)},
+        "write weighed by 1 - f": {"carry": lambda state, gate, written: gate * state + (1 - gate) * written},
+        "state not gated": {"carry": lambda state, gate, written: state + written},
     },
 )
-def recurrence(
-    carried: Formula = lambda S, gate, w: paths.fox_state(S, gate=gate, written=w),
-) -> Facts:
+def recurrence(carry: Formula = paths.fox_state) -> Facts:
     """Linear attention whose state is multiplied by f_t before each write weights a value by the same F_ij: FoX is this
     with exp(q.k) as the kernel.
 
     The recurrence is linear in the state and in what is written, so each token's write may be followed alone. It enters
     at its own time, when the state contains nothing of it, and nothing of it is written later.
     """
-    gate, F, w, S, S_, w_ = sp.symbols("f F w S S_ w_", real=True)
+    f, F, w, S, S_, w_ = sp.symbols("f F w S S_ w_", real=True)
     last = next_term("F", path_gate, i, j)
     longer = combine(path_gate(i, j), F, last)
-    yield (
-        "linear in state and write",
-        lambda: carried(S + S_, gate, w + w_),
-        lambda: carried(S, gate, w) + carried(S_, gate, w_),
-    )
-    yield (
-        "base t = i: the write enters with F_ii",
-        lambda: carried(sp.S.Zero, gate, w),
-        lambda: empty_value("F_ii", path_gate(i, i)) * w,
-    )
-    yield (
-        "step: F_i,t+1 w",
-        lambda: carried(F * w, sp.exp(last.args[0]), sp.S.Zero),
-        lambda: longer * w,
-    )
+    empty = empty_value("F_ii", path_gate(i, i))
+
+    def after(state: sp.Expr, write: sp.Expr, gate: sp.Expr = f) -> sp.Expr:
+        return carry(state, gate=gate, written=write)
+
+    yield "linear in state and write", lambda: after(S + S_, w + w_), lambda: after(S, w) + after(S_, w_)
+    yield "base t = i: the write enters with F_ii", lambda: after(sp.S.Zero, w), lambda: empty * w
+    yield "step: F_i,t+1 w", lambda: after(F * w, sp.S.Zero, sp.exp(last.args[0])), lambda: longer * w
     yield (
         "with w_i = v_i phi(k_i)^T in S and phi(k_i) in z: S_j phi(q_j) / z_j.phi(q_j) weighs v_i by "
         "F_ij phi(q_j).phi(k_i), normalised; FoX has exp(q.k) in the place of phi(q).phi(k)"
@@ -235,11 +223,7 @@ def endpoint_actions(link: Formula = lambda total: grape.fox_link(log_gate=total
         lambda: link(c_j) * inverse,
         lambda: link(c_j - c_i),
     )
-    yield (
-        "L(-c_j) q^ . L(c_i)^T k^ = q.k + c_j - c_i",
-        lambda: scored(link(-c_j), link(c_i).T),
-        lambda: c + c_j - c_i,
-    )
+    yield "L(-c_j) q^ . L(c_i)^T k^ = q.k + c_j - c_i", lambda: scored(link(-c_j), link(c_i).T), lambda: c + c_j - c_i
     yield "path of D, on the key", lambda: scored(sp.eye(2), inverse_between), lambda: c + D
 
 
@@ -319,7 +303,7 @@ def pruned_mass(threshold: Formula = threshold) -> Facts:
         "b = log(e^(1/T) - 1)": {"logit": lambda timescale: -paths.fox_timescale_logit(timescale)},
     },
 )
-def timescale(logit: Formula = lambda value: paths.fox_timescale_logit(timescale=value)) -> Facts:
+def timescale(logit: Formula = paths.fox_timescale_logit) -> Facts:
     """The logit b = -log(e^(1/T) - 1) gives the gate e^(-1/T), that is -1/log f = T, exactly; b = log T only for large
     T.
     """

@@ -175,27 +175,19 @@ def vanishing(
     yield f"{stated} > 0, so the score tends to 0 exponentially"
 
 
-def _falling(query: Pair, key: Pair, theta: sp.Expr, damping: sp.Expr) -> Sequence[sp.Expr]:
-    return hope.falling_margins(query, key, rate=theta, damping=damping)
-
-
 def _compare_with_scores(margins: Formula) -> None:
     """Raise `Refuted` for small content whose scores rise although the margins say that they do not, or the reverse.
 
     A score that rises does so from D = 0 on or from far D on.
     """
-    theta = NUMBERS["rate"]
-    for damping in (sp.Rational(11, 10), sp.Integer(2)):
-        kernels = [
-            [ball(entry.rewrite(sp.exp)) for entry in hope.kernel(offset, rate=theta, damping=damping)]
-            for offset in _DISTANCES
-        ]
+    for law in (NUMBERS, NUMBERS | {"damping": sp.Integer(2)}):
+        kernels = [[ball(entry.rewrite(sp.exp)) for entry in hope.kernel(D, **law)] for D in _DISTANCES]
         for q2, q1, k2, k1 in product(*[(0, 1, -1, 2, -2)] * 4):
             scores = [k1 * (a * q1 + b * q2) + k2 * (c * q1 + d * q2) for a, b, c, d in kernels]
             rises = any(after - before > 1e-20 for before, after in pairwise(scores))
-            if rises == all(margin >= 0 for margin in margins((q1, q2), (k1, k2), theta, damping)):
+            if rises == all(margin >= 0 for margin in margins((q1, q2), (k1, k2), **law)):
                 course = ", ".join(score.str(4, radius=False) for score in scores)
-                content = f"q = {(q1, q2)}, k = {(k1, k2)}, theta = {theta}, theta' = {damping}"
+                content = f"q = {(q1, q2)}, k = {(k1, k2)}, theta = {law['rate']}, theta' = {law['damping']}"
                 does = f"{'rises' if rises else 'never rises'}, it is {course} at D = {', '.join(map(str, _DISTANCES))}"
                 refute(True, f"{content}: the score {does}")
 
@@ -205,14 +197,14 @@ def _compare_with_scores(margins: Formula) -> None:
     "monotone decay of attention",
     r"s\ \text{non-increasing on}\ [0,\infty)\iff P\ge0\ \wedge\ P(\theta'-\theta)+N(\theta'+\theta)\ge0",
     assumptions=("one plane, theta' > theta > 0, D over the reals from 0 on",),
-    printed={"margins": lambda query, key, theta, damping: ()},
+    printed={"margins": lambda *content, **law: ()},
     falsifiers={
-        "P >= 0 alone": {"margins": lambda *at: _falling(*at)[:1]},
-        "the second margin alone": {"margins": lambda *at: _falling(*at)[1:]},
-        "P >= 0 and N >= 0": {"margins": lambda query, key, theta, damping: hope.channels(query, key)},
+        "P >= 0 alone": {"margins": lambda *content, **law: hope.falling_margins(*content, **law)[:1]},
+        "the second margin alone": {"margins": lambda *content, **law: hope.falling_margins(*content, **law)[1:]},
+        "P >= 0 and N >= 0": {"margins": lambda *content, **law: hope.channels(*content)},
     },
 )
-def falling(margins: Formula = _falling) -> Facts:
+def falling(margins: Formula = hope.falling_margins) -> Facts:
     """The score of one plane never rises with the distance if and only if P >= 0 and P (theta' - theta) + N (theta' +
     theta) >= 0, that is S theta' >= A theta (errata F4: the paper says that it falls for all content).
 
@@ -225,25 +217,18 @@ def falling(margins: Formula = _falling) -> Facts:
     slow, fast = hope.decay_rates(**LAW)
     in_slow, in_fast = hope.channels(QUERY, KEY)
     line = in_slow * slow + in_fast * fast * w
-    at_distance = line.subs(w, sp.exp(-2 * _D * THETA))
+    bracket = line.subs(w, sp.exp(-2 * _D * THETA))
     slope = hope.score(QUERY, KEY, offset=_D, **LAW).diff(_D)
-    stated = margins(QUERY, KEY, THETA, THETA + GAP)
+    stated = margins(QUERY, KEY, **LAW)
     if len(stated) != 2:
         raise Undecided(f"{len(stated)} margins, and no small content that they misjudge")
-    yield (
-        "d score/dD = -e^(-D slow)/2 (P slow + N fast e^(-2 D theta))",
-        slope,
-        lambda: -sp.exp(-_D * slow) / 2 * at_distance,
-    )
+    derived = "d score/dD = -e^(-D slow)/2 (P slow + N fast e^(-2 D theta))"
+    yield derived, slope, lambda: -sp.exp(-_D * slow) / 2 * bracket
     at_zero = "the line at w = 0 is the first margin times theta' - theta > 0"
     yield at_zero, lambda: line.subs(w, 0), lambda: stated[0] * slow
     yield "the line at w = 1 is the second margin", lambda: line.subs(w, 1), lambda: stated[1]
-    straight, crossed = q1 * k1 + q2 * k2, q1 * k2 + q2 * k1
-    yield (
-        "second margin = 2 (S theta' - A theta)",
-        lambda: stated[1],
-        lambda: 2 * (straight * (THETA + GAP) - crossed * THETA),
-    )
+    S, A = q1 * k1 + q2 * k2, q1 * k2 + q2 * k1
+    yield "second margin = 2 (S theta' - A theta)", lambda: stated[1], lambda: 2 * (S * (THETA + GAP) - A * THETA)
     yield "a line is not negative on (0, 1] iff it is not negative at both ends"
 
 
@@ -398,22 +383,14 @@ def no_real_rope(
     yield same_by_sympy(f"RoPE's step at w = {reproduced_period} = trivial HoPE", rotation(reproduced_period), trivial)
 
 
-def _our_key(query: Pair, wanted: sp.Expr, law: dict[str, sp.Expr]) -> Sequence[sp.Expr]:
-    """The key that this project constructs."""
-    return hope.peaked_key(query, offset=wanted, **law)
-
-
-def boosted_query(query: Pair, wanted: sp.Expr, law: dict[str, sp.Expr]) -> Sequence[sp.Expr]:
+def boosted_query(query: Pair, offset: sp.Expr, rate: sp.Expr, damping: sp.Expr) -> Sequence[sp.Expr]:
     """Return the paper's key as we read it: the query boosted to the wanted offset."""
-    return tuple(hope.boost(wanted * law["rate"]) * sp.Matrix(query))
+    return tuple(hope.boost(offset * rate) * sp.Matrix(query))
 
 
 def _scores(query: Pair, key: Sequence[Any]) -> dict[int, sp.Expr]:
     """Scores at the distances that are compared."""
-    return {
-        offset: sp.N(hope.light_cone_score(query, key, offset=sp.Integer(offset), **NUMBERS), 30)
-        for offset in _OFFSETS_SEEN
-    }
+    return {D: sp.N(hope.light_cone_score(query, key, offset=sp.Integer(D), **NUMBERS), 30) for D in _OFFSETS_SEEN}
 
 
 def _compare_scores(query: Pair, key: Formula) -> None:
@@ -427,7 +404,7 @@ def _compare_scores(query: Pair, key: Formula) -> None:
         f"q = {example} is on the light cone: P = {in_slow}, N = {in_fast} for every key, one decay without a peak; "
         f"k = (2, 1) scores {flat} at D = {seen}",
     )
-    scores = _scores(example, key(example, sp.Integer(wanted), NUMBERS))
+    scores = _scores(example, key(example, offset=sp.Integer(wanted), **NUMBERS))
     best = max(_OFFSETS_SEEN, key=lambda offset: scores[offset])
     heights = f"{sp.N(scores[best], 5)} at D = {best} and {sp.N(scores[wanted], 5)} at D = {wanted}"
     peak_at = f"the score is {heights}, greatest at D = {best} of {seen}"
@@ -443,12 +420,12 @@ def _compare_scores(query: Pair, key: Formula) -> None:
     falsifiers={
         "query on the light cone": {"query": (sp.Integer(1), sp.Integer(1))},
         "query on its other line": {"query": (sp.Integer(1), sp.Integer(-1))},
-        "boosted backwards": {"key": lambda query, wanted, law: boosted_query(query, -wanted, law)},
-        "peak one step later": {"key": lambda query, wanted, law: _our_key(query, wanted + 1, law)},
-        "key reversed": {"key": lambda *at: [-coordinate for coordinate in _our_key(*at)]},
+        "boosted backwards": {"key": lambda query, offset, **law: boosted_query(query, -offset, **law)},
+        "peak one step later": {"key": lambda query, offset, **law: hope.peaked_key(query, offset=offset + 1, **law)},
+        "key reversed": {"key": lambda query, **at: [-entry for entry in hope.peaked_key(query, **at)]},
     },
 )
-def peak(query: Pair = QUERY, key: Formula = _our_key) -> Facts:
+def peak(query: Pair = QUERY, key: Formula = hope.peaked_key) -> Facts:
     """For every query off the light cone and every r there is a key whose score is greatest at D = r, among all
     integers D: N = -P (theta' - theta)/(theta' + theta) e^(2 r theta), P > 0 (errata F6: for the paper's key, which we
     read as a boosted copy of the query, P and N are positive and the score only falls).
@@ -459,10 +436,10 @@ def peak(query: Pair = QUERY, key: Formula = _our_key) -> Facts:
     _compare_scores(query, key)
     D, r = sp.symbols("D r", real=True)
     slow, fast = hope.decay_rates(**LAW)
-    constructed = key(query, r, LAW)
+    constructed = key(query, offset=r, **LAW)
 
     def channels() -> hope.Pair:
-        return hope.channels(query, key(query, r, LAW))
+        return hope.channels(query, key(query, offset=r, **LAW))
 
     slope = hope.light_cone_score(query, constructed, offset=D, **LAW).diff(D)
     at_peak = -slow * sp.exp(2 * r * THETA)
@@ -470,11 +447,8 @@ def peak(query: Pair = QUERY, key: Formula = _our_key) -> Facts:
     margins = hope.falling_margins(query, constructed, **LAW)
     yield "P = theta' + theta, which is positive", lambda: channels()[0], fast
     yield "N = -(theta' - theta) e^(2 r theta), which is negative", lambda: channels()[1], at_peak
-    yield (
-        "d score/dD = -e^(-D slow)/2 fast slow (1 - e^(2 theta (r - D)))",
-        slope,
-        lambda: -sp.exp(-D * slow) / 2 * bracket,
-    )
+    derived = "d score/dD = -e^(-D slow)/2 fast slow (1 - e^(2 theta (r - D)))"
+    yield derived, slope, lambda: -sp.exp(-D * slow) / 2 * bracket
     yield (
         "second margin = (theta'^2 - theta^2)(1 - e^(2 r theta)) < 0 for r > 0: not monotone",
         lambda: margins[1],
@@ -572,10 +546,8 @@ def accurate(
     ends, loss = [], []
     for width in (np.float32, np.float64):
         scores = partial(factors, offset=0, dtype=width)
-        zero_from, endless_from = (
-            _first(scores, lambda score: score == 0),
-            _first(scores, lambda s: not math.isfinite(s)),
-        )
+        zero_from = _first(scores, lambda score: score == 0)
+        endless_from = _first(scores, lambda score: not math.isfinite(score))
         lost_from = f"0 from position {zero_from}, not finite from position {endless_from}"
         loss.append(f"factorised in {width.__name__}: {lost_from}")
         ends += [zero_from, endless_from]

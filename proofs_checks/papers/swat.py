@@ -29,11 +29,6 @@ s, n = sp.symbols("s n", positive=True)
 _LENGTHS = (10**3, 10**5)
 
 
-def sigmoid(logit: sp.Expr) -> sp.Expr:
-    """SWAT's weight of a key with this logit."""
-    return rotary.swat_weight(logit)
-
-
 def softmax(logits: Sequence[sp.Expr]) -> list[sp.Expr]:
     """Weight e^l / (sum of e^l) of each logit l."""
     total = sp.Add(*map(sp.exp, logits))
@@ -42,7 +37,7 @@ def softmax(logits: Sequence[sp.Expr]) -> list[sp.Expr]:
 
 def each_alone(logits: Sequence[sp.Expr]) -> list[sp.Expr]:
     """SWAT's weight of each logit."""
-    return [sigmoid(logit) for logit in logits]
+    return [rotary.swat_weight(logit) for logit in logits]
 
 
 @CLAIMS.claim(
@@ -115,25 +110,27 @@ def independence(alone: Weights = each_alone, together: Weights = softmax) -> Fa
         "every second key": {"keys": lambda width: range(0, width, 2)},
     },
 )
-def reach_of_layers(
-    field: Formula = lambda W, L: rotary.swat_receptive_field(window=W, layers=L), keys: Callable[[int], range] = range
-) -> Facts:
+def reach_of_layers(field: Formula = rotary.swat_receptive_field, keys: Callable[[int], range] = range) -> Facts:
     """After L layers of causal windows of W tokens an output depends on exactly 1 + (W - 1) L tokens, its own included.
 
     `keys(W)` are the distances of the keys that a query sees.
     """
-    window, layers = sp.symbols("W L", integer=True, positive=True)
+    W, L = sp.symbols("W L", integer=True, positive=True)
     for width, depth in product(range(1, 6), repeat=2):
         places = np.arange(width * depth + 2)
         seen = np.isin(np.subtract.outer(places, places), [*keys(width)]).astype(np.int64)
         count = int((np.linalg.matrix_power(seen, depth)[-1] > 0).sum())
-        stated = field(sp.Integer(width), sp.Integer(depth))
+        stated = field(window=sp.Integer(width), layers=sp.Integer(depth))
         last = f"the last of {len(places)} tokens depends on {count}"
         refute(count != stated, f"W = {width}, L = {depth}: {last}, not {stated}")
     yield "products of the matrices of seen keys for all W, L <= 5: the count is 1 + (W - 1) L"
     yield "a layer sees the distances 0 .. W - 1; if L layers reach 0 .. a, one more reaches the sums 0 .. a + W - 1"
-    yield "no layer: the token itself", lambda: field(window, sp.S.Zero), lambda: sp.Integer(1)
-    yield "each layer adds W - 1 tokens", lambda: field(window, layers + 1) - field(window, layers), lambda: window - 1
+
+    def reached(layers: sp.Expr) -> sp.Expr:
+        return field(window=W, layers=layers)
+
+    yield "no layer: the token itself", lambda: reached(sp.S.Zero), lambda: sp.Integer(1)
+    yield "each layer adds W - 1 tokens", lambda: reached(L + 1) - reached(L), lambda: W - 1
 
 
 def _largest_weight(length: int, scale: float) -> float:

@@ -43,10 +43,6 @@ def _asymmetry(name: str, vector: Formula) -> str:
     raise Refuted(f"{name}: the vectors at the distances 1, 2, 3 are those at -1, -2, -3")
 
 
-def _vector(query: sp.Expr, key: sp.Expr, psi: relations.Wavelet) -> sp.Matrix:
-    return relations.wavelet_vector(query, key, wavelet=psi)
-
-
 @CLAIMS.claim(
     "wavelet-5",
     "relative position",
@@ -54,23 +50,23 @@ def _vector(query: sp.Expr, key: sp.Expr, psi: relations.Wavelet) -> sp.Matrix:
     label="P",
     assumptions=("one plane stands for all: the others differ only in scales and shifts",),
     falsifiers={
-        "vectors of the query's position": {"vector": lambda query, key, psi: _vector(query, sp.S.Zero, psi)},
+        "vectors of the query's position": {"vector": lambda m, n, **psi: relations.wavelet_vector(m, 0 * n, **psi)},
         "vectors of the absolute distance": {
-            "vector": lambda query, key, psi: _vector(sp.Abs(query - key), sp.S.Zero, psi)
+            "vector": lambda m, n, **psi: relations.wavelet_vector(sp.Abs(m - n), sp.S.Zero, **psi)
         },
     },
 )
-def relative(vector: Formula = _vector) -> Facts:
+def relative(vector: Formula = relations.wavelet_vector) -> Facts:
     """What the vectors add to a score depends on the query's content and on the distance m - n alone, for each of the
     four wavelets; it is not symmetric in the distance.
     """
     for name, psi in relations.WAVELETS.items():
-        ruling = laws.decide_law(_with_vectors(partial(vector, psi=psi)), Law.RELATIVE)
+        ruling = laws.decide_law(_with_vectors(partial(vector, wavelet=psi)), Law.RELATIVE)
         if ruling.holds is None:
             raise Undecided(f"{name}: {ruling.reason}")
         refute(not ruling.holds, f"{name}: {ruling.reason}")
         yield f"{name}: {ruling.reason}"
-        yield _asymmetry(name, partial(vector, psi=psi))
+        yield _asymmetry(name, partial(vector, wavelet=psi))
 
 
 @CLAIMS.claim(
@@ -120,18 +116,6 @@ def bounded(psi: Formula = ricker) -> Facts:
     yield "psi goes to 0 on both sides, so q . p goes to 0 for a fixed query, where ALiBi's bias goes to -infinity"
 
 
-def _psi(point: sp.Expr, *, turns: sp.Expr) -> sp.Expr:
-    return relations.restricted_wavelet(point, turns=turns)
-
-
-def _turns(position: sp.Expr) -> sp.Expr:
-    return relations.restricted_turns(position)
-
-
-def _shift(plane: sp.Expr, *, angle: sp.Expr, turns: sp.Expr) -> sp.Expr:
-    return relations.restricted_shift(plane, angle=angle, turns=turns)
-
-
 def _compare_rows(psi: Formula, turns: Formula, shift: Formula, position: sp.Expr) -> None:
     """Compare the weights with the row of RoPE's matrix at one position, in numbers."""
     count = turns(position)
@@ -155,10 +139,14 @@ def _compare_rows(psi: Formula, turns: Formula, shift: Formula, position: sp.Exp
     falsifiers={
         "k = floor(m/(2 pi)), without 1 more": {"turns": lambda position: sp.floor(position / (2 * sp.pi))},
         "shifts 2l": {"shift": lambda plane, *, angle, turns: 2 * plane},
-        "the sine with the other sign": {"psi": lambda point, *, turns: _psi(point, turns=-turns)},
+        "the sine with the other sign": {"psi": lambda t, turns: relations.restricted_wavelet(t, turns=-turns)},
     },
 )
-def rope_rows(psi: Formula = _psi, turns: Formula = _turns, shift: Formula = _shift) -> Facts:
+def rope_rows(
+    psi: Formula = relations.restricted_wavelet,
+    turns: Formula = relations.restricted_turns,
+    shift: Formula = relations.restricted_shift,
+) -> Facts:
     """Row 2l of RoPE at position m is a transform of the coordinates with a Haar-like wavelet of scale 1 and mean 0,
     with k = floor(m/(2 pi)) + 1 turns and the shift 2l - m theta/(2 pi k): true by the definition of the shift, which
     encodes the angle.
@@ -200,7 +188,11 @@ def rope_rows(psi: Formula = _psi, turns: Formula = _turns, shift: Formula = _sh
         "one turn at every position": {"turns": lambda position: sp.S.One},
     },
 )
-def no_mother(positions: tuple[int, int] = (1, 7), turns: Formula = _turns, shift: Formula = _shift) -> Facts:
+def no_mother(
+    positions: tuple[int, int] = (1, 7),
+    turns: Formula = relations.restricted_turns,
+    shift: Formula = relations.restricted_shift,
+) -> Facts:
     """RoPE is not a transform with one mother wavelet and these shifts: already at the positions 1 and 7, which have 1
     and 2 turns, the identity asks for two different values at one point, so the wavelet depends on the position.
     """
@@ -232,10 +224,7 @@ def no_mother(positions: tuple[int, int] = (1, 7), turns: Formula = _turns, shif
         "a first frequency of pi/4": {"frequency": lambda plane, *, head_dim: sp.pi / 4},
     },
 )
-def haar_matrix(
-    rows: tuple[int, int] = (1, 0),
-    frequency: Formula = lambda plane, *, head_dim: rotary.frequency(plane, head_dim=head_dim),
-) -> Facts:
+def haar_matrix(rows: tuple[int, int] = (1, 0), frequency: Formula = rotary.frequency) -> Facts:
     """Haar's matrix of two coordinates is a reflection; with its rows swapped it is RoPE's rotation by pi/4. No whole
     position turns plane 0, whose frequency is 1, by pi/4, so at no position are the planes of RoPE Haar's matrix
     (errata F18).
@@ -268,7 +257,7 @@ def haar_matrix(
         "the slopes of 16 heads": {"slopes": lambda heads: biases.alibi_slopes(2 * heads)[:heads]},
     },
 )
-def windows(slopes: Callable[[int], Sequence[sp.Expr]] = lambda heads: biases.alibi_slopes(heads=heads)) -> Facts:
+def windows(slopes: Callable[[int], Sequence[sp.Expr]] = biases.alibi_slopes) -> Facts:
     """With equal contents, head h of 8 heads of ALiBi gives a key 1/1000 of the query's own weight at the distance 2^h
     log 1000 = 13.8, 27.6, ..., 1768.4: eight windows, each twice the one before.
     """

@@ -224,7 +224,7 @@ def _is_identity(turns: sp.Rational, n: int) -> bool:
         "the denominator of s / pi": {"period": lambda turns: sp.Integer((2 * turns).q)},
     },
 )
-def integer_periods(period: Formula = lambda turns: grape.integer_period(turns=turns)) -> Facts:
+def integer_periods(period: Formula = grape.integer_period) -> Facts:
     """On integer positions exp(nL) is periodic if and only if s / pi is rational, and its least period is the
     denominator of s / (2 pi) (the paper prints 2 pi / s, which need not be an integer). Checked for denominators up to
     8; a general argument covers the rest.

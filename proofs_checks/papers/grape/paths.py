@@ -114,8 +114,8 @@ def row_semigroup(path: Formula = _edges, rest: Formula = _edges) -> Facts:
     yield "u = m: the path from m is empty", lambda: far + empty, far
     yield (
         "u -> u + 1",
-        lambda: combine(path(j, i, u), far + near, gained),
-        lambda: far + combine(path(j, m, u), near, added),
+        lambda: combine(of_query(i, u), far + near, gained),
+        lambda: far + combine(of_query(m, u), near, added),
     )
     yield "u = j: b(j, i) = b(j, m) + the path from i to m"
 
@@ -240,7 +240,7 @@ def monotone_rows(
         "with the next": {"prefix": lambda position: grape.prefix(position + 1)},
     },
 )
-def prefix_identity(prefix: Formula = lambda position: grape.prefix(position=position)) -> Facts:
+def prefix_identity(prefix: Formula = grape.prefix) -> Facts:
     """The sum of a_l over i < l <= j is A_j - A_i with A_u the sum up to and including a_u (errata F10: the paper
     prints A_u without a_u).
     """
@@ -251,20 +251,8 @@ def prefix_identity(prefix: Formula = lambda position: grape.prefix(position=pos
     empty, first = empty_value("path", grape.increments(key=i, query=i)), empty_value("A_0", prefix(sp.S.Zero))
     # Induction hypothesis: A_j = S + A_i.
     yield same_by_sympy("base: the empty path", empty, sp.S.Zero)
-    yield (
-        "step: A_(j+1) - A_i",
-        lambda: combine(prefix(j), S + A_i, grown) - A_i,
-        lambda: combine(path, S, added),
-    )
+    yield "step: A_(j+1) - A_i", lambda: combine(prefix(j), S + A_i, grown) - A_i, lambda: combine(path, S, added)
     yield same_by_sympy("A_0 = a_0", first, sp.Symbol(str(grape.INCREMENTS[0]), real=True))
-
-
-def _query_features(position: sp.Expr, gate: sp.Expr) -> sp.Matrix:
-    return grape.query_features(position=position, gate=gate)
-
-
-def _key_features(position: sp.Expr, gate: sp.Expr) -> sp.Matrix:
-    return grape.key_features(position=position, gate=gate)
 
 
 def _own_gate(position: sp.Expr, gate: sp.Expr) -> sp.Matrix:
@@ -335,19 +323,19 @@ def _beside_content() -> str:
     },
     falsifiers={
         "five features": {
-            "query": _last_twice(_query_features, sp.Integer(1)),
-            "key": _last_twice(_key_features, sp.Rational(1, 2)),
+            "query": _last_twice(grape.query_features, sp.Integer(1)),
+            "key": _last_twice(grape.key_features, sp.Rational(1, 2)),
         },
         "three features, without the key's gate at its position": {
-            "query": lambda position, gate: sp.Matrix(_query_features(position, gate)[:3]),
-            "key": lambda position, gate: sp.Matrix(_key_features(position, gate)[:3]),
+            "query": lambda position, gate: sp.Matrix(grape.query_features(position, gate)[:3]),
+            "key": lambda position, gate: sp.Matrix(grape.key_features(position, gate)[:3]),
         },
-        "the gates exchanged": {"query": _key_features},
+        "the gates exchanged": {"query": grape.key_features},
     },
 )
 def streaming_features(
-    query: Formula = _query_features,
-    key: Formula = _key_features,
+    query: Formula = grape.query_features,
+    key: Formula = grape.key_features,
     ranks: Mapping[str, int] = {"query and key": 4, "query": 2, "key": 2},
 ) -> Facts:
     """The bias of GRAPE-A gated by query and key is a scalar product of 4 features, and of 2 features if gated by one

@@ -21,8 +21,8 @@ AXES = (sp.Integer(1), sp.Integer(0), sp.Integer(0), sp.Integer(0))
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def _orthonormal() -> grape.Frame:
-    return grape.Frame(matrix=sp.ImmutableMatrix(sp.eye(4)))
+def _frame(matrix: sp.Matrix = sp.eye(4)) -> grape.Frame:
+    return grape.Frame(matrix=sp.ImmutableMatrix(matrix))
 
 
 def _orthogonal_only() -> grape.Frame:
@@ -86,10 +86,7 @@ def _frame_facts() -> Facts:
     spanning = grape.spanning([(1, 2, 3, 5), vector])
     generator = grape.plane_generator(grape.Frame.of(*spanning), 1).matrix(*spanning)
     lengths = grape.Frame.of(*grape.spanning([(1, 2, 0, 2), (2, 0, 0, 0)]))
-    planes = [
-        (grape.plane_generator(lengths, plane), grape.plane_exponential(lengths, plane, angle=angle))
-        for plane in (0, 1)
-    ]
+    planes = [(grape.plane_generator(lengths, k), grape.plane_exponential(lengths, k, angle=angle)) for k in (0, 1)]
     yield (
         "E' = L E for |a_1| = 3, |a_2| = 2",
         lambda: sp.Matrix([E.derivative(angle).coordinates() for _, E in planes]),
@@ -108,8 +105,8 @@ def _frame_facts() -> Facts:
 def _converse() -> str:
     """Text with the commutator of planes of unit vectors whose products are g = a_1.a_2 and h = a_1.J a_2."""
     g, h = sp.symbols("g h", real=True)
-    products = sp.ImmutableMatrix([[1, 0, g, -h], [0, 1, h, g], [g, h, 1, 0], [-h, g, 0, 1]])
-    commutator = _commutator(grape.Frame(matrix=products)).coefficients
+    products = sp.Matrix([[1, 0, g, -h], [0, 1, h, g], [g, h, 1, 0], [-h, g, 0, 1]])
+    commutator = _commutator(_frame(products)).coefficients
     return f"the coefficients of [L_1, L_2] are {sorted(commutator.atoms(sp.Symbol), key=str)} = a_1.a_2, a_1.J a_2"
 
 
@@ -123,12 +120,10 @@ def _converse() -> str:
     falsifiers={
         "a_1 = e_1, a_2 = e_2": {"frame": lambda: grape.Frame.of(*grape.spanning([AXES, (0, 1, 0, 0)]))},
         "a_1 = e_1, a_2 = (e_2 + e_3) / sqrt 2": {"frame": _orthogonal_only},
-        "orthogonal but not of length 1": {
-            "frame": lambda: grape.Frame(matrix=sp.ImmutableMatrix(sp.diag(4, 4, 1, 1)))
-        },
+        "orthogonal but not of length 1": {"frame": lambda: _frame(sp.diag(4, 4, 1, 1))},
     },
 )
-def commuting_planes(frame: Callable[[], grape.Frame] = _orthonormal) -> Facts:
+def commuting_planes(frame: Callable[[], grape.Frame] = _frame) -> Facts:
     """If the vectors a_l and J a_l are jointly orthonormal, the planes' generators commute and the product of their
     exponentials is RoPE in the basis of these vectors (errata F9: the paper asks only that the a_l are orthogonal to
     each other, which does not suffice).
@@ -206,18 +201,14 @@ def absorption(spectrum: Spectrum = lambda thetas: thetas) -> Facts:
 
     `spectrum` maps these frequencies to those that are claimed.
     """
-    t, frame = sp.Symbol("t", real=True), _orthonormal()
+    t, frame = sp.Symbol("t", real=True), _frame()
     angles, at_zero = ([at * frequency for frequency in spectrum((FIRST, SECOND))] for at in (t, sp.S.Zero))
     first, second = (grape.plane_generator(frame, plane) for plane in (0, 1))
     L, E = first.scaled(FIRST) + second.scaled(SECOND), grape.commuting_action(frame, angles)
     numbers = [_schur_fact(dimension, spectrum) for dimension in (2, 3, 5, 8)]
     yield equal_operators("E(0) = I", lambda: grape.commuting_action(frame, at_zero), lambda: grape.identity(frame))
     yield equal_operators("E' = L E", lambda: E.derivative(t), lambda: L @ E)
-    yield (
-        "B^T E(t) B = R(t)",
-        lambda: sp.eye(4) + E.coefficients,
-        lambda: _two_rotations((t * FIRST, t * SECOND)),
-    )
+    yield "B^T E(t) B = R(t)", lambda: sp.eye(4) + E.coefficients, lambda: _two_rotations((t * FIRST, t * SECOND))
     yield (
         "so (e^(jL) W_q x).(e^(iL) W_k y) = (R(j) B^T W_q x).(R(i) B^T W_k y), and B^T W_q, B^T W_k are projections "
         "that RoPE with these frequencies can learn"
@@ -238,15 +229,11 @@ def _action(phase: sp.Expr, frequency: sp.Expr) -> sp.Matrix:
     assumptions=("induction on j - i, so any distance", "plane by plane, so every even d follows"),
     falsifiers={
         "the query's own rate counts": {"phase": lambda position: grape.phase(position=position + 1)},
-        "the key is turned back": {"key_action": lambda phase, frequency: _action(-phase, frequency)},
-        "the key is turned by its position": {
-            "key_action": lambda phase, frequency: _action(sp.Symbol("i"), frequency)
-        },
+        "the key is turned back": {"key_action": lambda phase, theta: _action(-phase, theta)},
+        "the key is turned by its position": {"key_action": lambda phase, theta: _action(sp.Symbol("i"), theta)},
     },
 )
-def contextual_phases(
-    phase: Formula = lambda position: grape.phase(position=position), key_action: Formula = _action
-) -> Facts:
+def contextual_phases(phase: Formula = grape.phase, key_action: Formula = _action) -> Facts:
     """With phases summed over the tokens before, a score depends on the rates of the tokens from the key on, up to the
     query and without it: their sum takes the place of RoPE's j - i.
     """

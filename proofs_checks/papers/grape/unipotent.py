@@ -165,8 +165,7 @@ def joint_lift(shear: Formula = lambda slope: -slope * grape.nilpotent(), rotate
     },
 )
 def stretches(
-    values: Formula = lambda s, root: grape.shear_singular_values(s, root=root),
-    condition: Formula = lambda s, root: grape.shear_condition_number(s, root=root),
+    values: Formula = grape.shear_singular_values, condition: Formula = grape.shear_condition_number
 ) -> Facts:
     """I + sE has the one eigenvalue 1, the singular values sqrt(1 + s^2/2 +- s sqrt(1 + s^2/4)) with product 1, the
     condition number sigma_+^2, all within 1 - s and 1 + s; for any A with A^2 = 0 the same holds with s |A|.
@@ -180,7 +179,7 @@ def stretches(
         ("N^T N has the eigenvalues sigma^2", (gram - x * sp.eye(2)).det, lambda: (high**2 - x) * (low**2 - x)),
         ("sigma_+ sigma_- = 1", lambda: high * low, sp.Integer(1)),
         ("sigma_+^2 = 1 + s^2/2 + s sqrt(1 + s^2/4)", lambda: high**2, lambda: 1 + s**2 / 2 + s * rho),
-        ("condition number = sigma_+ / sigma_-", lambda: condition(s, rho), lambda: high / low),
+        ("condition number = sigma_+ / sigma_-", lambda: condition(s, root=rho), lambda: high / low),
         ("sigma_+ <= 1 + s: (1 + s/2)^2 - rho^2", lambda: (1 + s - (high - rho)) ** 2 - rho**2, s),
         ("sigma_- >= 1 - s if s < 2: rho^2 - (1 - s/2)^2", lambda: rho**2 - (1 - s + (rho - low)) ** 2, s),
     ):
@@ -225,7 +224,7 @@ def _linear(there: sp.Matrix, here: sp.Matrix) -> sp.Expr:
     "Appendix G: offsets of pixels and points in space (read in a converted copy of version 1)",
     r"m=\alpha\cdot(r_t-r_j):\ G(m_{tl})G(m_{lj})=G(m_{tj});\qquad |r_t-r_l|+|r_l-r_j|\ne|r_t-r_j|",
     assumptions=("two coordinates stand for three",),
-    printed={"offset": lambda there, here: grape.length_offset(there=there, here=here)},
+    printed={"offset": grape.length_offset},
     falsifiers={
         "the squared length": {"offset": lambda there, here: grape.length_offset(there, here) ** 2},
         "the difference of the city-block lengths": {
