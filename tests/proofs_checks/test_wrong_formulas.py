@@ -188,7 +188,9 @@ def test_wrong_formula_is_refuted(
     right, holds = pkgutil.resolve_name(formula), CLAIMS[claim_id].holds
     monkeypatch.setattr(formula, wrong)
     with pytest.raises(Refuted, match=reason):
-        CLAIMS[claim_id].check(**{name: wrong if value is right else value for name, value in holds.items()})
+        CLAIMS[claim_id].check(
+            **{key: wrong if callable(right) and value is right else value for key, value in holds.items()}
+        )
 
 
 WRONG_LEARNERS: list[tuple[Callable[..., Any], str, str]] = [
