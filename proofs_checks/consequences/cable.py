@@ -79,8 +79,6 @@ def gated_cocycle(
 ) -> Facts:
     """Distances add up along the path, and so do the biases of Cable without gates; with gates B_ij - B_lj - B_il =
     (g_l - g_j) times the distance from i to l.
-
-    `defect` takes the gates of the queries j and l, and the distances from l to j and from i to l.
     """
     row = g_j, g_l, D_lj, D_il = sp.symbols("g_j g_l D_lj D_il", real=True)
     mid = sp.Symbol("l", integer=True)
@@ -133,8 +131,6 @@ def _written_out(kernel: Formula, tokens: int) -> str:
 def geometry(kernel: Formula = lambda D, gate: minus_gated(D), total: sp.Expr = sp.S.Zero) -> Facts:
     """|S_i - S_j| is a pseudo-metric on the tokens, a metric in the released code, and -|S_i - S_j| is conditionally
     positive definite for every input; with the gate of the query it is not symmetric.
-
-    `kernel` takes a distance |S_i - S_j| and the gate of its row, `total` is the sum of the weights.
     """
     gates, D = sp.symbols("g_1 g_2", positive=True), sp.Symbol("D", positive=True)
     rows = [kernel(D, gate) for gate in gates]
@@ -176,8 +172,6 @@ def geometry(kernel: Formula = lambda D, gate: minus_gated(D), total: sp.Expr = 
 def after_a_prefix(weight: Formula = sigmoid, kept: Formula = lambda S_j, S_i: S_j - S_i) -> Facts:
     """A prefix changes the biases among later tokens only through the layer's inputs: it adds one number to all later
     running sums, and their differences stay, under sigmoid attention too.
-
-    `kept` is the part of S_j - S_i that enters the logit.
     """
     s, start = sp.symbols("s t", integer=True)
     S_j, S_i, w, qk, P, g, S = sp.symbols("S_j S_i w q.k P g S", real=True)
@@ -246,9 +240,6 @@ def streaming(
 ) -> Facts:
     """With the running sum S_i stored beside each key, the biases of the next query are those of a full recomputation,
     with gates and under the logarithm too; rows of biases cannot be stored instead.
-
-    `recalled` takes the running sum at the new query, that cached with the key, the old bias, the step and the new
-    gate.
     """
     S_j, S_i, g_j, g, s = sp.symbols("S_j S_i g_j g_j+1 s_j+1", real=True)
     added = next_term("D", text_distance, i, j)

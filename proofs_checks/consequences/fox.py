@@ -108,8 +108,6 @@ def token_removed(key_after: Formula = lambda key: key - 1, was_at: Formula = la
 def gauge(weight: Formula = lambda own, rest: own / (own + rest), kept: Formula = lambda c_j, c_i: -c_i) -> Facts:
     """Only differences of the running sums matter; under softmax the query's part may be dropped as well, so that -c_i
     for the key suffices.  Under sigmoid attention it may not be dropped.
-
-    `weight` takes exp of a key's logit and that of the other key, `kept` takes c_j and c_i.
     """
     s = sp.Symbol("s", integer=True)
     D, c_j, c_i, c_k, S_i, S_k, g = sp.symbols("D c_j c_i c_k S_i S_k g", real=True)
@@ -196,8 +194,6 @@ def accurate(
 ) -> Facts:
     """A path sum computed block by block is right to float32's digits whatever came before; computed from a float32
     running sum it is lost after a run of strongly forgetting gates, in bfloat16 at once (errata F24).
-
-    `tolerance` takes the number of gates and the size of the exact sum.
     """
     log_gates, facts, lost = gates(), [], []
     query = len(log_gates) - 1

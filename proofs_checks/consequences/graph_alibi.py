@@ -151,10 +151,7 @@ def _around(u: sp.Expr, v: sp.Expr, nodes: sp.Expr) -> sp.Expr:
     },
 )
 def on_path(form: Formula = biases.PATH_HOPS) -> Facts:
-    """In a path the distance of nodes u and v is |u - v|, so graph ALiBi is ALiBi with keys on both sides.
-
-    `form` is the distance of the nodes u and v among n nodes.
-    """
+    """In a path the distance of nodes u and v is |u - v|, so graph ALiBi is ALiBi with keys on both sides."""
     _compare("path", form)
     ahead, behind = _NODE + _STEPS, _NODE + _STEPS + 1
     recovered, alibi = biases.GRAPH_ALIBI.bias, biases.ALIBI.bias
@@ -184,10 +181,7 @@ def on_path(form: Formula = biases.PATH_HOPS) -> Facts:
     },
 )
 def on_cycle(form: Formula = _around) -> Facts:
-    """In a cycle of n nodes the distance of u and v is min(|u - v|, n - |u - v|).
-
-    `form` is the distance of the nodes u and v among n nodes.
-    """
+    """In a cycle of n nodes the distance of u and v is min(|u - v|, n - |u - v|)."""
     _compare("cycle", form)
     n, t = sp.Symbol("n", integer=True, positive=True), _STEPS
     left = t + 1

@@ -139,8 +139,6 @@ def window(bound: Formula = _sharp, counted: Callable[[int], int] = lambda size:
     """If every content logit is within [-C, C], at most e^(2C) h / (1 - h + e^(2C) h) <= e^(2C) h of a node's attention
     lies at W hops or more, and this is attained; h is the share of r >= W in the sum of |S_r| e^(-mr), with |S_r| nodes
     at r hops.
-
-    `bound` takes h and e^(2C); h counts `counted` nodes for the nodes at a distance.
     """
     for name, sizes in _spheres().items():
         weights = _weights(biases.graph_alibi_bias, _HALVING, range(len(sizes)))

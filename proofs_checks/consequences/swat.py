@@ -262,8 +262,6 @@ def horizons(
 ) -> Facts:
     """The k-th head of negative slope multiplies far weights by 1/1000 from 2^k log 1000 tokens on (13.8, 27.6, 55.3,
     ...). These slopes of H heads are ALiBi's for H/2 heads only at H = 16. Decided for H <= 64.
-
-    `equal` are the even numbers H of heads at which these slopes are those of `others` for H/2 heads.
     """
     alike = set()
     for heads in range(2, _MOST_HEADS + 1, 2):

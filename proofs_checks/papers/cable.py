@@ -217,8 +217,6 @@ def silent_steps(
 ) -> Facts:
     """NoPE is Cable of the text where every ReLU is 0; of the released code it is only a limit, because softplus is
     positive at finite weights.
-
-    The steps of `never` are 0 at no logit, but in the limit of logits that fall; `at_some_logit` at all z <= 0.
     """
     z, down = sp.Symbol("z", real=True), sp.Symbol("p", nonnegative=True)
     for version, step in never.items():

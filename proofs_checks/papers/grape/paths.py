@@ -205,8 +205,6 @@ def monotone_rows(
     """A bias with b(j, j) = 0 is a path integral with edges <= 0 if and only if it does not fall as the key moves
     towards the query: GRAPE-A with edges that no query changes is one, as the paper says, and so is query-gated
     GRAPE-A; key-gated GRAPE-A is not (errata F12 assumes that the paper claims it; its words do not).
-
-    `inside` names rows of biases that are, `outside` rows of biases that are not.
     """
     j, i = sp.symbols("j i", integer=True, nonnegative=True)
     for name, row in inside.items():
@@ -341,8 +339,6 @@ def streaming_features(
     """The bias of GRAPE-A gated by query and key is a scalar product of 4 features, and of 2 features if gated by one
     of them; fewer do not suffice: with softplus gates the scores have rank d + 4.  The two further coordinates of
     GL(d+2), where each token acts with its own gate (our reading), give i lambda_k - j lambda_q.
-
-    `ranks` has the number of features of each variant.
     """
     j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
     of_query, of_key = query(j, query_gate), key(i, key_gate)

@@ -236,8 +236,6 @@ def _linear(there: sp.Matrix, here: sp.Matrix) -> sp.Expr:
 def composition(offset: Formula = _linear) -> Facts:
     """The composition law of the unipotent actions holds for offsets linear in the coordinates, alpha . (r_t - r_j); it
     fails for m = |r_t - r_j|, of which the paper says that it still holds: lengths do not add.
-
-    `offset` takes the places of the query and of the key.
     """
     key, between, query = map(sp.Matrix, ((0, 0), (3, 0), (3, 4)))
     steps, direct = (offset(between, key), offset(query, between)), offset(query, key)
