@@ -4,26 +4,9 @@ from itertools import combinations
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import (
-    Formula,
-    combine,
-    derivative,
-    empty_value,
-    next_term,
-    require_equal,
-    same_by_sympy,
-)
+from lengthgen.proofs_checks.facts import Formula, Side, combine, derivative, empty_value, next_term, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
-from lengthgen.proofs_checks.papers.cable import (
-    SOURCE,
-    any_distance,
-    i,
-    j,
-    minus_gated,
-    released_step,
-    text_distance,
-    text_step,
-)
+from lengthgen.proofs_checks.papers.cable import SOURCE, any_distance, i, j, minus_gated, text_distance, text_step
 from lengthgen.proofs_checks.papers.fox import OVER_PATHS, sigmoid
 from lengthgen.theory.encodings import paths
 from lengthgen.theory.zero.sympy_engine import Undecided
@@ -39,7 +22,7 @@ _MOST_TOKENS = 6
     r"e^{B_{ij}}=\prod_{l=j+1}^{i}e^{-\mathrm{ReLU}(z_l)},\quad f_l=1,\ \partial f_l/\partial z_l=0\ (z_l<0)",
     assumptions=(OVER_PATHS,),
     falsifiers={
-        "softplus, whose gates stay below 1": {"step": released_step},
+        "softplus, whose gates stay below 1": {"step": lambda logit: -paths.cable_log_gate(logit)},
         "gates that grow": {"gate_of": sp.exp},
         "gates 1 - s": {"gate_of": lambda step: 1 - step},
     },
@@ -74,8 +57,7 @@ def gate_of_one(step: Formula = text_step, gate_of: Formula = lambda step: sp.ex
     },
 )
 def gated_cocycle(
-    defect: Formula = lambda g_j, g_l, D_lj, D_il: (g_l - g_j) * D_il,
-    gates: Formula = lambda g_j, g_l: (g_j, g_l),
+    defect: Formula = lambda g_j, g_l, D_lj, D_il: (g_l - g_j) * D_il, gates: Formula = lambda g_j, g_l: (g_j, g_l)
 ) -> Facts:
     """Distances add up along the path, and so do the biases of Cable without gates; with gates B_ij - B_lj - B_il =
     (g_l - g_j) times the distance from i to l.
@@ -99,8 +81,8 @@ def gated_cocycle(
     yield "the defect is 0 for all paths only if the gates of j and l are equal, as they are without gates"
 
 
-def _written_out(kernel: Formula, tokens: int) -> str:
-    """Fact that the form of this many tokens is the sum of 2 s_l A_l^2, for weights of sum 0."""
+def _written_out(kernel: Formula, tokens: int) -> tuple[str, Side, Side]:
+    """Identity: the form of this many tokens is the sum of 2 s_l A_l^2, for weights of sum 0."""
     weights = sp.symbols(f"c1:{tokens}", real=True)
     weights = (-sp.Add(*weights), *weights)
     steps = [sp.Symbol(f"s{index}", positive=True) for index in range(tokens)]
@@ -109,7 +91,7 @@ def _written_out(kernel: Formula, tokens: int) -> str:
         (weights[a], weights[b], any_distance(sp.Integer(a), sp.Integer(b)).doit().xreplace(values))
         for a, b in combinations(range(tokens), 2)
     ]
-    return require_equal(
+    return (
         f"{tokens} tokens",
         lambda: sp.Add(*(2 * first * second * kernel(distance, sp.S.One) for first, second, distance in pairs)),
         lambda: sp.Add(*(2 * steps[at] * sp.Add(*weights[:at]) ** 2 for at in range(1, tokens))),
@@ -235,9 +217,7 @@ def tail(law: Formula = paths.cable_logarithm, power: sp.Expr = sp.Integer(2), f
         "that row and the new step": {"recalled": lambda S_j, S_i, old, step, gate: old + minus_gated(step, gate)},
     },
 )
-def streaming(
-    recalled: Formula = lambda S_j, S_i, old, s, gate: minus_gated(S_j - S_i, gate),
-) -> Facts:
+def streaming(recalled: Formula = lambda S_j, S_i, old, s, gate: minus_gated(S_j - S_i, gate)) -> Facts:
     """With the running sum S_i stored beside each key, the biases of the next query are those of a full recomputation,
     with gates and under the logarithm too; rows of biases cannot be stored instead.
     """

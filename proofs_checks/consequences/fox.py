@@ -118,11 +118,8 @@ def gauge(weight: Formula = lambda own, rest: own / (own + rest), kept: Formula 
         return weight(sp.exp(S_i + law(c_j, c_i)), sp.exp(S_k + law(c_j, c_k)))
 
     yield same_by_sympy("base j = i: D_ii = 0", empty_value("D_ii", along_path(i, i)), sp.S.Zero)
-    yield (
-        "step: c_j+1 - c_j = D_i,j+1 - D_ij",
-        lambda: combine(from_base, c_j, last_from_base) - c_j,
-        lambda: combine(path, D, last) - D,
-    )
+    step = "step: c_j+1 - c_j = D_i,j+1 - D_ij"
+    yield step, lambda: combine(from_base, c_j, last_from_base) - c_j, lambda: combine(path, D, last) - D
     yield "c + g: no change", lambda: (c_j + g) - (c_i + g), lambda: c_j - c_i
     yield (
         "weight by S + c_j - c_i = weight by S + what is kept",

@@ -42,11 +42,8 @@ def gains_after_rotation(first: sp.Expr = FIRST, second: sp.Expr = FIRST) -> Fac
         lambda: _kernel(i + D + s, i + s, w, first, second),
         lambda: _kernel(i + D, i, w, first, second),
     )
-    yield (
-        "R(j)^T C R(i) = (c_1 + c_2)/2 R(j - i)^T + (c_1 - c_2)/2 R(i + j)^T S",
-        lambda: _kernel(i + D, i, w, FIRST, SECOND),
-        expected,
-    )
+    split = "R(j)^T C R(i) = (c_1 + c_2)/2 R(j - i)^T + (c_1 - c_2)/2 R(i + j)^T S"
+    yield split, lambda: _kernel(i + D, i, w, FIRST, SECOND), expected
     yield "S = diag(1, -1): the second part goes with i + j, and vanishes only for c_1 = c_2"
     near, far = (float(_kernel(sp.Integer(key + 1), sp.Integer(key), sp.S.One, 1, 4)[0, 0].evalf(20)) for key in (0, 1))
     yield f"gains (1, 2), omega = 1, q = k = (1, 0): scores {near:.4f} at (0, 1) and {far:.4f} at (1, 2)"

@@ -231,11 +231,8 @@ def isomers(
     if not ruling.holds:
         raise Unsettled(ruling.reason)
     yield f"output at the oxygen: 1 over the sum of e^(-m d), d = {rows[0]} and {rows[1]}"
-    yield (
-        "difference of these sums, negative for every m > 0",
-        lambda: totals[0] - totals[1],
-        lambda: sp.exp(-2 * m) * (sp.exp(-m) - 1),
-    )
+    difference = "difference of these sums, negative for every m > 0"
+    yield difference, lambda: totals[0] - totals[1], lambda: sp.exp(-2 * m) * (sp.exp(-m) - 1)
     yield f"at m = log 2: {first} and {second}"
     yield (
         "without the graph the isomers are one multiset of atoms, and NoPE's scores move with the atoms: "

@@ -149,11 +149,8 @@ def diagonal(
 
     rate, damped = plane().values()
     yield "L^T L = 2 I: orthogonal but for the scale", product(L.T, L), 2 * sp.eye(2)
-    yield (
-        "L^T H(D) L / 2 is diagonal",
-        lambda: L.T * hope.kernel(D, **law) * L / 2,
-        lambda: sp.diag(channel(slow, D), channel(fast, D)),
-    )
+    channels = "L^T H(D) L / 2 is diagonal"
+    yield channels, lambda: L.T * hope.kernel(D, **law) * L / 2, lambda: sp.diag(channel(slow, D), channel(fast, D))
     stated = sp.Matrix([first, second])
     yield "any rates lambda1 < lambda2 are a plane's", lambda: sp.Matrix(hope.decay_rates(**plane())), stated
     yield "its theta' - theta = lambda1 > 0", lambda: damped - rate, first

@@ -8,16 +8,7 @@ import sympy as sp
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.facts import Formula, ball, derivative, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
-from lengthgen.proofs_checks.papers.swat import (
-    LOGIT,
-    LOGITS,
-    OTHER,
-    REST,
-    SOURCE,
-    Weights,
-    each_alone,
-    softmax,
-)
+from lengthgen.proofs_checks.papers.swat import LOGIT, LOGITS, OTHER, REST, SOURCE, Weights, each_alone, softmax
 from lengthgen.theory import far, laws
 from lengthgen.theory.encodings import biases, rotary
 from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Law, Normaliser
@@ -95,11 +86,8 @@ def constants_of_a_row(ignoring: Weights = softmax, changing: Formula = rotary.s
     """
     c = sp.Symbol("c", real=True)
     moved = (LOGIT + c, OTHER + c, sp.log(REST * sp.exp(c)))
-    yield (
-        "softmax(l + c) = softmax(l), S the sum of e^l over further keys",
-        lambda: ignoring(moved)[0],
-        lambda: ignoring(LOGITS)[0],
-    )
+    ignored = "softmax(l + c) = softmax(l), S the sum of e^l over further keys"
+    yield ignored, lambda: ignoring(moved)[0], lambda: ignoring(LOGITS)[0]
     yield (
         "sigma(l + c) - sigma(l) = sinh(c/2) / (cosh(c/2) + cosh(l + c/2))",
         lambda: changing(LOGIT + c) - changing(LOGIT),

@@ -53,11 +53,8 @@ def integrals(
     yield "psi is 0 at t = 1 and t = -1 alone", lambda: psi(t), lambda: (1 - t) * (1 + t) * sp.exp(-(t**2) / 2)
     yield "its derivative is t (t^2 - 3) e^(-t^2/2)", lambda: derivative(psi(t), t), lambda: SLOPE_OF_RICKER
     yield same_by_sympy("so its minimum is at t = sqrt(3)", psi(sp.sqrt(3)), -2 * sp.exp(-sp.Rational(3, 2)))
-    yield (
-        "the integral over the distances D >= 0, so from t = -b/a = -r on, is r e^(-r^2/2)",
-        lambda: -antiderivative(-r),
-        half_line(r),
-    )
+    over_distances = "the integral over the distances D >= 0, so from t = -b/a = -r on, is r e^(-r^2/2)"
+    yield over_distances, lambda: -antiderivative(-r), half_line(r)
     yield same_by_sympy("which is 0 for r = 0 alone", half_line(r) * sp.exp(r**2 / 2), r)
 
 
@@ -100,11 +97,8 @@ def far_field(psi: Formula = ricker, widths: int = 6) -> Facts:
     refute(widths**2 <= 3, f"psi still falls at t = {widths}")
     a, b = sp.symbols("a b", positive=True)
     e, f = sp.symbols("e f", nonnegative=True)
-    yield (
-        "psi rises for t > sqrt(3): its derivative is t (t^2 - 3) e^(-t^2/2)",
-        lambda: derivative(psi(t), t),
-        lambda: SLOPE_OF_RICKER,
-    )
+    rises = "psi rises for t > sqrt(3): its derivative is t (t^2 - 3) e^(-t^2/2)"
+    yield rises, lambda: derivative(psi(t), t), lambda: SLOPE_OF_RICKER
     yield same_by_sympy("to its limit 0, so that |psi| falls", sp.limit(psi(t), t, sp.oo), sp.S.Zero)
     yield f"|psi({widths})| = {short(abs(ball(edge)))} < 10^-6, by enclosure"
     yield (

@@ -1,5 +1,6 @@
 """Forgetting Transformer (FoX, arXiv 2503.02130): gates along the path, their sum, equal forms, pruning, timescales."""
 
+from functools import partial
 from typing import Any
 
 import flint
@@ -64,11 +65,9 @@ def path_product(bias: Path = along_path, gate: Path = path_gate) -> Facts:
     # Under the hypothesis exp(D) = F the gate of the path may be written exp(D).
     empty, empty_gate = empty_value("bias", bias(i, i)), empty_value("gate", gate(i, i))
     yield "base: exp(D_ii) = F_ii", lambda: sp.exp(empty), lambda: empty_gate
-    yield (
-        "step: exp(D_i,j+1) = F_i,j+1",
-        lambda: sp.exp(combine(bias(i, j), D, added)),
-        lambda: combine(gate(i, j), sp.exp(D), multiplied),
-    )
+    summed, product = bias(i, j), gate(i, j)
+    step = "step: exp(D_i,j+1) = F_i,j+1"
+    yield step, lambda: sp.exp(combine(summed, D, added)), lambda: combine(product, sp.exp(D), multiplied)
     yield (
         "ratio of any two weights of a row: softmax(S + D) = normalised F exp(S)",
         lambda: sp.exp(S + D) / sp.exp(S_ + D_),
@@ -92,23 +91,15 @@ def constant_gates(gate: Formula = lambda m: sp.exp(-m)) -> Facts:
     """With the gate e^-m at all tokens the bias is that of ALiBi with slope m."""
     m, D = sp.Symbol("m", positive=True), sp.Symbol("D", real=True)
     last = next_term("D", along_path, i, j)
-    until, longer = (biases.alibi_bias(m, query_position=end, key_position=i) for end in (j, j + 1))
-    yield (
-        "base: exp(D_ii) = 1",
-        lambda: sp.exp(empty_value("D", along_path(i, i))),
-        lambda: sp.exp(biases.alibi_bias(m, query_position=i, key_position=i)),
-    )
-    yield (
-        "one more gate: exp(D_i,j+1) = exp(D_ij) f",
-        lambda: sp.exp(combine(along_path(i, j), D, last)),
-        lambda: sp.exp(D) * sp.exp(last),
-    )
+    alibi, empty = partial(biases.alibi_bias, m, key_position=i), empty_value("D", along_path(i, i))
+    until, longer = alibi(query_position=j), alibi(query_position=j + 1)
+    path = along_path(i, j)
+    yield "base: exp(D_ii) = 1", lambda: sp.exp(empty), lambda: sp.exp(alibi(query_position=i))
+    one_more = "one more gate: exp(D_i,j+1) = exp(D_ij) f"
+    yield one_more, lambda: sp.exp(combine(path, D, last)), lambda: sp.exp(D) * sp.exp(last)
     yield "step: exp(-m (j - i)) f = exp(-m (j + 1 - i))", lambda: sp.exp(until) * gate(m), lambda: sp.exp(longer)
-    yield (
-        "(j - i) log f with log f = -m",
-        lambda: paths.fox_constant_bias(sp.Integer(-1) * m, query_position=j, key_position=i),
-        until,
-    )
+    constant = partial(paths.fox_constant_bias, query_position=j, key_position=i)
+    yield "(j - i) log f with log f = -m", lambda: constant(sp.Integer(-1) * m), until
 
 
 @CLAIMS.claim(

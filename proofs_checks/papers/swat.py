@@ -111,7 +111,10 @@ def independence(alone: Weights = each_alone, together: Weights = softmax) -> Fa
     },
 )
 def reach_of_layers(field: Formula = rotary.swat_receptive_field, keys: Callable[[int], range] = range) -> Facts:
-    """After L layers of causal windows of W tokens an output depends on exactly 1 + (W - 1) L tokens, its own included."""
+    """After L layers of causal windows of W tokens an output depends on exactly 1 + (W - 1) L tokens, its own included.
+
+    `keys(W)` are the distances of the keys that a query sees.
+    """
     W, L = sp.symbols("W L", integer=True, positive=True)
     for width, depth in product(range(1, 6), repeat=2):
         places = np.arange(width * depth + 2)

@@ -102,16 +102,9 @@ def bounded(psi: Formula = ricker) -> Facts:
     u = sp.Symbol("u", nonnegative=True)
     yield "e^u psi = 1 - 2u with u = t^2/2 >= 0", lambda: psi(t) * sp.exp(t**2 / 2), lambda: 1 - 2 * (t**2 / 2)
     yield "e^u >= 1 + u + u^2/2 for u >= 0, by its series"
-    yield (
-        "that minus (1 - 2u) is not negative: psi <= 1",
-        lambda: (1 + u + u**2 / 2) - (1 - 2 * u),
-        lambda: 3 * u + u**2 / 2,
-    )
-    yield (
-        "and plus (1 - 2u) is positive: psi > -1",
-        lambda: (1 + u + u**2 / 2) + (1 - 2 * u),
-        lambda: ((u - 1) ** 2 + 3) / 2,
-    )
+    below, above = "that minus (1 - 2u) is not negative: psi <= 1", "and plus (1 - 2u) is positive: psi > -1"
+    yield below, lambda: (1 + u + u**2 / 2) - (1 - 2 * u), lambda: 3 * u + u**2 / 2
+    yield above, lambda: (1 + u + u**2 / 2) + (1 - 2 * u), lambda: ((u - 1) ** 2 + 3) / 2
     yield "so each of the d terms of q . p is at most |q_c|, and |q . p| <= |q|_1 at every distance"
     yield "psi goes to 0 on both sides, so q . p goes to 0 for a fixed query, where ALiBi's bias goes to -infinity"
 

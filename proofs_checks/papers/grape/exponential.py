@@ -187,9 +187,7 @@ def gauge(factor: Formula = lambda change: change.det(), orientation: int = -1) 
     regauged, scale = grape.regauged(GRAM, M), factor(M)
     shear = sp.Matrix([[1, M[0, 1]], [0, 1]])
     yield equal_operators(
-        "L of [a b] M = factor L",
-        lambda: grape.rank2_generator(regauged).expressed(GRAM, M),
-        lambda: L.scaled(scale),
+        "L of [a b] M = factor L", lambda: grape.rank2_generator(regauged).expressed(GRAM, M), lambda: L.scaled(scale)
     )
     yield "s^2 of [a b] M = (factor s)^2", lambda: grape.squared_speed(regauged), lambda: (scale * SPEED) ** 2
     yield equal_operators(

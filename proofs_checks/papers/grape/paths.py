@@ -112,11 +112,8 @@ def row_semigroup(path: Formula = _edges, rest: Formula = _edges) -> Facts:
     ):
         yield same_by_sympy(what, left, right)
     yield "u = m: the path from m is empty", lambda: far + empty, far
-    yield (
-        "u -> u + 1",
-        lambda: combine(of_query(i, u), far + near, gained),
-        lambda: far + combine(of_query(m, u), near, added),
-    )
+    long, short = of_query(i, u), of_query(m, u)
+    yield "u -> u + 1", lambda: combine(long, far + near, gained), lambda: far + combine(short, near, added)
     yield "u = j: b(j, i) = b(j, m) + the path from i to m"
 
 
