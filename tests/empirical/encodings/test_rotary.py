@@ -350,7 +350,7 @@ def xpos_scores(encoding, q, k, positions):
 def test_xpos_zetas_and_rates_are_those_of_its_symbolic_twin():
     encoding = XPos(head_dim=64)
     expected = [exact(rotary.xpos_rate(plane, head_dim=64)) for plane in range(32) for _ in (0, 1)]
-    torch.testing.assert_close(encoding.rates(), torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0)
+    torch.testing.assert_close(encoding.decay_rates(), torch.tensor(expected, dtype=torch.float64), rtol=1e-14, atol=0)
     assert math.isclose(encoding.zetas[0], 2 / 7, rel_tol=1e-15)
 
 
@@ -371,7 +371,7 @@ def test_xpos_far_positions_are_finite_where_absolute_factors_are_not():
     positions = torch.arange(64) + 40_000
     q, k = normal(2, 2, 1, 1, 64, XPOS_HEAD_DIM, dtype=torch.float32)
     encoding = XPos(head_dim=XPOS_HEAD_DIM)
-    assert (encoding.rates() * positions[:, None]).exp().float().isinf().any()
+    assert (encoding.decay_rates() * positions[:, None]).exp().float().isinf().any()
     score_matrix = xpos_scores(encoding, q, k, positions)
     torch.testing.assert_close(
         score_matrix.double(), xpos_scores(encoding, q.double(), k.double(), positions), rtol=0, atol=1e-5
