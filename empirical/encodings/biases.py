@@ -318,7 +318,7 @@ def graph_distances(graph: "nx.Graph") -> Tensor:
 
 
 def path_distances(query_positions: Tensor, key_positions: Tensor) -> Tensor:
-    """Return the distances |j - i| in a path through all positions [J] or [B, J], [I] or [B, I]: int64 [1 or B, J, I]."""
+    """Return the distances |j - i| in a path through all positions: int64 [1 or B, J, I]."""
     distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
     return distances if distances.dim() == 3 else distances[None]
 
