@@ -25,7 +25,7 @@ from lengthgen.empirical.encodings.relations import (
     Relational,
     RPESquare,
     Wavelet,
-    distinct_distances,
+    distinct,
 )
 from lengthgen.empirical.model.decoder import Decoder
 from lengthgen.empirical.model.mapped import MappedEncoding
@@ -798,7 +798,7 @@ def test_wavelet_the_table_is_as_short_as_the_distances_allow():
     near, far = torch.arange(50), torch.tensor([0, 1, 10**6])
     for positions, size in ((near, 99), (far, 7)):
         given = positions[:, None] - positions
-        table, places = distinct_distances(given)
+        table, places = distinct(given)
         assert len(table) == size
         assert torch.equal(table[places], given)
 
