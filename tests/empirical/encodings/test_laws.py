@@ -336,6 +336,8 @@ def test_a_name_option_or_value_that_does_not_fit_is_one_clear_line():
 NO_SCALE = "scale must be a finite number, at least 1, not "
 NO_HEAD_DIM = "head_dim must be a positive even number, not "
 NO_NUMBER = "base must be a positive finite number, not "
+POSITIVE = "must be a positive finite number, not "
+NOT_POSITIVE = (0.0, -1.0, nan, inf)
 REFUSED = [
     *(("rope hope sinusoidal", {"base": base}, NO_NUMBER) for base in (0.0, -1.0, nan, inf)),
     *(("rope hope xpos swat", {"head_dim": head_dim}, f"{NO_HEAD_DIM}{head_dim}") for head_dim in (0, 7, -2)),
@@ -372,13 +374,68 @@ REFUSED = [
     ("seqpe", {"injection": "attn_add"}, "injection must be attn_scalar or input_add, not 'attn_add'"),
     ("seqpe", {"digits": 1, "length": 11}, "digits=1 give codes to 10 positions, and there are 11"),
     *(("grape-path", {size: 0}, "heads, width and layers must be") for size in ("heads", "width", "layers")),
+    ("ape", {"length": 0}, "length and width must be at least 1, not 0 and 8"),
+    ("ape", {"width": -1}, "length and width must be at least 1, not 4 and -1"),
+    ("ntk dynamic-ntk", {"head_dim": 2}, "head_dim must be above 2: one plane cannot be both"),
+    ("dynamic-ntk yarn", {"trained_length": 0}, "trained_length must be at least 1, not 0"),
+    *(("dynamic-ntk", {"factor": wrong}, f"factor {POSITIVE}{wrong}") for wrong in NOT_POSITIVE),
+    *(("xpos", {"scale_base": wrong}, f"scale_base {POSITIVE}{wrong}") for wrong in NOT_POSITIVE),
+    *(("lbpe", {"temperature": wrong}, f"temperature {POSITIVE}{wrong}") for wrong in NOT_POSITIVE),
+    *(("fire", {name: wrong}, f"{name} {POSITIVE}{wrong}") for name in ("rate", "threshold") for wrong in NOT_POSITIVE),
+    *(("fire", {size: 0}, f"{size} must be at least 1, not 0") for size in ("heads", "layers")),
+    *(("lbpe", {size: 0}, f"{size} must be at least 1, not 0") for size in ("layers", "head_dim", "labels", "hinges")),
+    *(
+        ("rpe-square", {size: 0}, f"{size} must be at least 1, not 0")
+        for size in ("width", "heads", "layers", "length", "inner")
+    ),
+    *(
+        (
+            "fox-fixed",
+            {"shortest": shortest, "longest": longest},
+            "timescales must be 0 < shortest <= longest < inf, not ",
+        )
+        for shortest, longest in ((0.0, 2.0), (4.0, 2.0), (1.0, inf), (nan, 2.0), (1.0, nan))
+    ),
+    *(
+        ("hope", {"damping": damping}, f"damping must be a finite number above the largest rate 1, not {damping}")
+        for damping in (1.0, 0.5, -3.0, nan, inf)
+    ),
+    ("hope", {"base": 0.01, "damping": 2.0}, "above the largest rate 10, not 2"),
+    *(("yarn", {"scale": scale}, f"{NO_SCALE}{scale}") for scale in (0.5, nan)),
+    *(
+        ("yarn", wrong, "alpha and beta must be finite with 0 < alpha < beta")
+        for wrong in ({"alpha": 0}, {"alpha": 32}, {"beta": inf}, {"alpha": nan})
+    ),
+    ("yarn", {"ramp": "papre"}, "ramp must be 'paper' or 'code', not 'papre'"),
+    ("yarn", {"ramp": "code", "base": 1.0}, "needs a base above 1, not 1.0"),
+    ("yarn", {"ramp": "code", "trained_length": 4}, "fall from plane 0 to plane 0: trained_length = 4"),
+    (
+        "yarn",
+        {"ramp": "code", "base": 1.5, "head_dim": 8, "trained_length": 4096},
+        "fall from plane 29 to plane 7: trained_length = 4096",
+    ),
+    ("grape-commuting grape-thin", {"heads": 0}, "heads must be at least 1, not 0"),
+    ("grape-commuting grape-contextual", {"head_dim": 5}, "head_dim must be a positive even number, not 5"),
+    ("grape-contextual", {"width": 0}, "width and layers must be at least 1, not 0 and 2"),
+    *(
+        ("grape-thin", {"rank": rank}, f"rank must be a positive even number up to head_dim = 4, not {rank}")
+        for rank in (3, 6, 0)
+    ),
 ]
 
 
 @pytest.mark.parametrize(("names", "wrong", "message"), REFUSED)
 def test_modules_refuse_sizes_and_options_without_a_meaning(names, wrong, message):
     for name in names.split():
-        sizes = {"heads": 2, "head_dim": 4, "width": 8, "layers": 2, "trained_length": 6} | wrong
+        sizes = {
+            "heads": 2,
+            "head_dim": 4,
+            "width": 8,
+            "layers": 2,
+            "length": 4,
+            "rank": 2,
+            "trained_length": 6,
+        } | wrong
         with pytest.raises(ValueError, match=message):
             MODULES[name](**modules._accepted(MODULES[name], sizes))
 

@@ -178,7 +178,10 @@ def catalogued(name: str) -> PositionEncoding:
 
 
 HOPS = path_distances(torch.arange(LENGTH), torch.arange(LENGTH))
-NAMES = sorted({encoding.name for encoding in with_formulas() if not encoding.drawn_from} - {"t5-bidirectional"})
+NAMES = sorted(
+    {encoding.name for encoding in with_formulas() if not encoding.drawn_from} - {"t5-bidirectional"}
+    | {"rpe-square", "lbpe", "lbpe-sh", "grape-thin[rank=2]"}
+)
 
 
 def three(name: str) -> tuple[list[Decoder], torch.Tensor | None]:
