@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lengthgen.empirical.encodings.base import Content, PositionEncoding
 from lengthgen.empirical.encodings.modules import MODULES, named
-from lengthgen.theory.encodings import absolute, biases, catalogue, grape, paths, relations, rotary
+from lengthgen.theory.encodings import absolute, biases, catalogue, grape, hope, paths, relations, rotary
 from lengthgen.theory.encodings.encoding import DISTANCE_LAWS, Law
 from lengthgen.theory.laws import decide_law
 from tests.empirical.twins import HOSTILE, normal
@@ -376,6 +376,11 @@ def _xpos(at: At) -> Mapping[Any, Any]:
     return {**_rope(at), rotary.XPOS_RATE: rotary.xpos_rate(at.plane, head_dim=HEAD_DIM)}
 
 
+def _hope(at: At) -> Mapping[Any, Any]:
+    margin = sp.Rational(at.module.margin().item()) + 1 - _frequency(at)
+    return {hope.RATE: _frequency(at), hope.MARGIN: margin}
+
+
 def _kerple(symbol: sp.Symbol, name: str) -> Formula:
     return Formula(
         values=lambda at: {
@@ -452,6 +457,8 @@ FORMULAS: Mapping[str, Formula] = {
     "dynamic-ntk[factor=4], one beyond": _dynamic((0, 2, TRAINED)),
     "yarn[scale=16]": _yarn("paper"),
     "yarn[scale=16,ramp=code]": _yarn("code"),
+    # Its absolute factors cancel to 40 digits only while positions are small.
+    "hope[damping=1.25]": Formula(values=_hope, score=1e-14, positions=(0, 1, 2, 7, 11)),
     **{f"swat[slopes={kind}]": _swat(kind) for kind in rotary.SWAT_SLOPES},
     "grape-contextual": Formula(values=contextual_values, score=1e-12, positions=TOKENS),
     "grape-additive": Formula(

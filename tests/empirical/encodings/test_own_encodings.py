@@ -142,7 +142,7 @@ def test_an_encoding_that_cannot_be_made_is_one_line(name, tmp_path):
     code, says = CONSTRUCTORS[name]
     path = tmp_path / "mine.py"
     path.write_text(
-        f"import torch\nfrom lengthgen.empirical.encodings.base import Content, PositionEncoding\n{textwrap.dedent(code)}\n"
+        f"import torch\nfrom lengthgen.empirical.encodings.base import PositionEncoding\n{textwrap.dedent(code)}\n"
     )
     with pytest.raises(EncodingError, match=says) as caught:
         module_of(parse_encoding(f"{path}:mine"), SIZES)
