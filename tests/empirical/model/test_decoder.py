@@ -178,6 +178,7 @@ def catalogued(name: str) -> PositionEncoding:
 
 
 HOPS = path_distances(torch.arange(LENGTH), torch.arange(LENGTH))
+SCALES = torch.tensor([[3, 4], [5, 5], [9, 2]])
 NAMES = sorted(
     {encoding.name for encoding in with_formulas() if not encoding.drawn_from} - {"t5-bidirectional"}
     | {"rpe-square", "lbpe", "lbpe-sh", "grape-thin[rank=2]"}
@@ -199,12 +200,13 @@ def test_each_model_of_a_stack_is_the_model_alone_and_so_are_its_gradients(name)
     members, labels = three(name)
     stack = stack_models(members)
     tokens = torch.randint(SYMBOLS, (3, 2, LENGTH))
-    together = stack(tokens, labels=labels, distances=HOPS)
+    together = stack(tokens, labels=labels, distances=HOPS, scales_MB=SCALES[: len(tokens)])
     loss = torch.randn(together.shape, dtype=torch.float64)
     (together * loss).sum().backward()
     for model, member in enumerate(members):
         here = slice(model, model + 1)
-        alone = member(tokens[here], labels=None if labels is None else labels[here], distances=HOPS)
+        own = None if labels is None else labels[here]
+        alone = member(tokens[here], labels=own, distances=HOPS, scales_MB=SCALES[here])
         assert torch.allclose(alone, together[here], atol=1e-12)
         (alone * loss[here]).sum().backward()
         for key, parameter in member.named_parameters():
@@ -219,8 +221,8 @@ def test_the_last_queries_alone_are_those_of_all(name, first):
     [model, *_], labels = three(name)
     tokens = torch.randint(SYMBOLS, (1, 2, LENGTH))
     labels = None if labels is None else labels[:1]
-    all_logits = model(tokens, labels=labels, distances=HOPS)
-    last = model(tokens, labels=labels, distances=HOPS, first_query=first)
+    all_logits = model(tokens, labels=labels, distances=HOPS, scales_MB=SCALES[: len(tokens)])
+    last = model(tokens, labels=labels, distances=HOPS, scales_MB=SCALES[: len(tokens)], first_query=first)
     assert torch.allclose(last, all_logits[:, :, first:], atol=1e-12)
 
 
