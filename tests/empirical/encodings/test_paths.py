@@ -2,22 +2,18 @@
 
 import math
 
+import numpy as np
 import pytest
 import sympy as sp
 import torch
 
 from lengthgen.empirical.encodings.base import Content
-from lengthgen.empirical.encodings.biases import ALiBi
 from lengthgen.empirical.encodings.paths import (
-    Cable,
-    FixedFoX,
     FoX,
-    GatedCable,
-    LogarithmicCable,
-    UngatedCable,
     path_sums,
 )
-from lengthgen.theory.encodings import biases, paths
+from lengthgen.theory.encodings import paths
+from tests.empirical.encodings.table import WIDTH, make, shaken
 from tests.empirical.twins import HOSTILE, exact, normal
 
 H, D, B = 3, 5, 2
@@ -62,11 +58,9 @@ def test_fox_is_the_sum_along_the_path(length):
     for dtype in (torch.float64, torch.float32, torch.bfloat16):
         bias = encoding.bias(positions, positions, content, dtype=dtype)
         assert bias.dtype == dtype and bias.shape == (B, H, length, length)
-        for row in range(B):
-            for head in range(H):
-                right = exact_paths(gates[row, head], range(length), range(length))
-                off = (bias[row, head].double() - right).abs()
-                assert (off <= budget(right, length, dtype)).all(), (dtype, off.max())
+        for row, head in np.ndindex(B, H):
+            right = exact_paths(gates[row, head], range(length), range(length))
+            assert ((bias[row, head].double() - right).abs() <= budget(right, length, dtype)).all(), dtype
 
 
 def test_fox_x_transformers_agrees():
@@ -145,33 +139,6 @@ def test_fox_autocast_does_not_narrow_the_gates():
         assert torch.equal(encoding.bias(positions, positions, content), before)
 
 
-def test_fox_a_removed_prefix_leaves_no_trace_and_a_removed_middle_does():
-    encoding, x = make_fox(), normal(9, 1, 60, D)
-
-    def bias(x):
-        positions = torch.arange(x.shape[1])
-        return encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
-
-    full_bias = bias(x)
-    torch.testing.assert_close(bias(x[:, 20:]), full_bias[..., 20:, 20:], rtol=1e-13, atol=1e-11)
-    without_one = bias(torch.cat((x[:, :30], x[:, 31:]), 1))
-    assert ((without_one[..., 30:, :30] - full_bias[..., 31:, :30]).abs() > 1e-6).all()
-
-
-def test_fox_positions_without_a_token_are_no_step():
-    encoding, content = make_fox(), Content(x_BLD=normal(10, 1, len(HOSTILE), D))
-    hostile, plain = torch.tensor(HOSTILE), torch.arange(len(HOSTILE))
-    assert torch.equal(encoding.bias(hostile, hostile, content), encoding.bias(plain, plain, content))
-
-
-@pytest.mark.parametrize("queries", [1, 3, 40])
-def test_fox_the_last_queries_are_those_among_all(queries):
-    encoding, content, positions = make_fox(), Content(x_BLD=normal(11, B, 70, D)), torch.arange(70)
-    full_bias = encoding.bias(positions, positions, content, dtype=torch.float64)
-    last = encoding.bias(positions[-queries:], positions, content, dtype=torch.float64)
-    torch.testing.assert_close(last, full_bias[:, :, -queries:], rtol=1e-13, atol=1e-12)
-
-
 def test_fox_gradients(monkeypatch):
     monkeypatch.setattr("lengthgen.empirical.encodings.paths._ROWS", 3)
     encoding, positions = make_fox(), torch.arange(9)
@@ -199,40 +166,26 @@ def test_fox_gradients_are_those_of_the_plain_difference():
     )
 
 
-def test_fox_timescales_of_alibi_are_alibi():
-    """Slopes 2^-1 and 2^-16 are two timescales; the middle of three is ALiBi's of no head."""
-    positions = torch.tensor(HOSTILE)
-    slopes = [1 / slope for slope in biases.alibi_slopes(2)]
-    ours = FixedFoX(heads=2, shortest=float(slopes[0]), longest=float(slopes[1])).bias(positions, positions)
-    assert torch.equal(ours, ALiBi(heads=2).bias(positions, positions).tril())
+KINDS = ("cable", "cable-gated", "cable-nw", "cable-log")
 
 
-KINDS = {"cable": Cable, "cable-gated": GatedCable, "cable-nw": UngatedCable, "cable-log": LogarithmicCable}
-
-
-def make(name, layers=1):
-    """Cable with large weights, as the module starts with small ones."""
-    encoding = KINDS[name](width=D, heads=H, layers=layers).double()
-    with torch.no_grad():
-        for seed, parameter in enumerate(encoding.parameters()):
-            parameter.copy_(normal(seed, *parameter.shape))
-    return encoding
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_cable_positions_without_a_token_are_no_step(name):
-    encoding, content = make(name), Content(x_BLD=normal(10, B, len(HOSTILE), D))
-    hostile, plain = torch.tensor(HOSTILE), torch.arange(len(HOSTILE))
+@pytest.mark.parametrize("name", ["fox", *KINDS])
+def test_positions_without_a_token_are_no_step_and_the_last_queries_are_those_among_all(name):
+    encoding, hostile = shaken(make(name)), torch.tensor(HOSTILE)
+    content, plain = Content(x_BLD=normal(10, B, len(HOSTILE), WIDTH)), torch.arange(len(HOSTILE))
     assert torch.equal(encoding.bias(hostile, hostile, content), encoding.bias(plain, plain, content))
+    content, positions = Content(x_BLD=normal(11, B, 70, WIDTH)), torch.arange(70)
+    full_bias = encoding.bias(positions, positions, content, dtype=torch.float64)
+    for queries in (1, 3, 40):
+        last = encoding.bias(positions[-queries:], positions, content, dtype=torch.float64)
+        torch.testing.assert_close(last, full_bias[:, :, -queries:], rtol=1e-12, atol=1e-12)
 
 
 def test_cable_keys_after_the_query_get_zero_or_the_same_logarithm():
-    x, positions = normal(11, B, 70, D), torch.arange(70)
+    x, positions = normal(11, B, 70, WIDTH), torch.arange(70)
     for name in ("cable", "cable-gated", "cable-nw"):
-        assert (make(name).bias(positions, positions, Content(x_BLD=x)).triu(1) == 0).all()
-    encoding = make("cable-log")
-    with torch.no_grad():
-        encoding.gate_weight.zero_()
+        assert (shaken(make(name)).bias(positions, positions, Content(x_BLD=x)).triu(1) == 0).all()
+    encoding = shaken(make("cable-log"), gate_weight=0)
     bias = encoding.bias(positions, positions, Content(x_BLD=x), dtype=torch.float64)
     assert torch.equal(bias, bias.mT) and bias[..., 0, 69].max() < -1
     formula = paths.cable_logarithm(
@@ -247,6 +200,6 @@ def test_cable_keys_after_the_query_get_zero_or_the_same_logarithm():
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_cable_is_finite_however_large_steps_and_gates_are(name, dtype):
-    encoding, positions = make(name), torch.arange(40)
-    bias = encoding.bias(positions, positions, Content(x_BLD=1e30 * normal(12, 1, 40, D).abs()), dtype=dtype)
+    encoding, positions = shaken(make(name)), torch.arange(40)
+    bias = encoding.bias(positions, positions, Content(x_BLD=1e30 * normal(12, 1, 40, WIDTH).abs()), dtype=dtype)
     assert bias.dtype == dtype and bias.isfinite().all() and (bias <= 0).all() and bias.min() < -100
