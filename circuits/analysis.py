@@ -59,8 +59,8 @@ class Analysis(Brief):
             TaskError: there is none.
         """
         if self.result is None or self.result.circuit is None:
-            raise TaskError(
-                f"task '{self.task.name}': some step up to scale {self.traces[-1].scale} needs more than {MAX_ARITY} "
+            raise self.task.error(
+                f"some step up to scale {self.traces[-1].scale} needs more than {MAX_ARITY} "
                 "arguments, so that it has no circuit"
             )
         return self.result.circuit
@@ -107,7 +107,7 @@ def analyse(task: Task, format: str, largest_scale: int, mode: str = "free", *, 
             shown = [laid_out.filled_trace(each) for each in traces]
     if mode == Mode.DECLARED:
         if task.reference is None:
-            raise TaskError(f"task '{task.name}': mode 'declared' needs a reference circuit; use mode 'free'")
+            raise task.error("mode 'declared' needs a reference circuit; use mode 'free'")
         arity: int | None = task.reference.arity
     else:
         with clock.phase("arity"):

@@ -65,8 +65,8 @@ def aligned(task: Task, largest_scale: int) -> Task:
             operands differs.
     """
     if None in task.layout(largest_scale):
-        raise TaskError(
-            f"task '{task.name}': prompt tokens after outputs cannot be aligned yet, as an operand is then no piece of "
+        raise task.error(
+            "prompt tokens after outputs cannot be aligned yet, as an operand is then no piece of "
             "the prompt; use the unaligned format"
         )
     return _padded(task, _closed(task, largest_scale, to_width=True))
@@ -81,8 +81,8 @@ def _closed(task: Task, largest_scale: int, *, to_width: bool) -> _Layouts:
         cut = task.segments(scale)
         operands = [segment for segment in cut if segment.operand]
         if len(operands) != len(widths) or any(s.width > w - CLOSING for s, w in zip(operands, widths, strict=True)):
-            raise TaskError(
-                f"task '{task.name}': the operands of scale {scale} do not fit those of scale {largest_scale}; "
+            raise task.error(
+                f"the operands of scale {scale} do not fit those of scale {largest_scale}; "
                 "align to the largest scale in use, or use the unaligned format"
             )
         width_of = dict(zip(operands, widths, strict=True))
@@ -112,7 +112,7 @@ def _padded(task: Task, layout: _Layouts) -> Task:
         TaskError: the alphabet already holds PAD.
     """
     if PAD in task.alphabet:
-        raise TaskError(f"task '{task.name}': '{PAD}' fills operands in the aligned format; rename that symbol")
+        raise task.error(f"'{PAD}' fills operands in the aligned format; rename that symbol")
     return replace(task, **_fields(task, layout, lambda is_pad: [i for i, pad in enumerate(is_pad) if not pad]))
 
 
@@ -279,8 +279,8 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
                 before += segment_width
             width = before
         if len(places) != core_width:
-            raise TaskError(
-                f"task '{task.name}': the fixed tokens of scale {scale} are not as many as those of scale "
+            raise task.error(
+                f"the fixed tokens of scale {scale} are not as many as those of scale "
                 f"{largest_scale}, which the filled format needs; use the aligned or the unaligned format"
             )
         prompt: list[Sequence[str] | EllipsisType] = [filler] * width

@@ -45,8 +45,8 @@ def _steps(task: Task, scale: int) -> Sequence[tuple[str, tuple[int, ...]]]:
     arity, steps = _required(task).arity, task.reference_steps(scale)
     for position, (_, arguments) in zip(task.step_positions(scale), steps, strict=False):
         if len(arguments) != arity or not all(1 <= argument < position for argument in arguments):
-            raise TaskError(
-                f"task '{task.name}': the reference circuit reads {arguments} at position {position}, scale {scale}; "
+            raise task.error(
+                f"the reference circuit reads {arguments} at position {position}, scale {scale}; "
                 f"give {arity} earlier positions"
             )
     return steps
@@ -81,16 +81,14 @@ def check_reference(task: Task, traces: Iterable[Trace]) -> None:
         # A sample may lack the prompts of the longest outputs.
         longer = task.end is not None and not trace.exhaustive and len(steps) > len(trace.steps)
         if len(steps) != len(trace.steps) and not longer:
-            raise TaskError(
-                f"task '{task.name}': the reference circuit has {len(steps)} steps at scale {trace.scale}, not "
-                f"{len(trace.steps)}"
+            raise task.error(
+                f"the reference circuit has {len(steps)} steps at scale {trace.scale}, not {len(trace.steps)}"
             )
         for position, (operator, arguments) in zip(trace.steps, steps, strict=not longer):
             where = f"at scale {trace.scale}, position {position}"
             if not determines(trace, position, arguments):
-                raise TaskError(
-                    f"task '{task.name}': its reference circuit is wrong: the tokens at {arguments} do not determine "
-                    f"the step {where}"
+                raise task.error(
+                    f"its reference circuit is wrong: the tokens at {arguments} do not determine the step {where}"
                 )
             keys, values = step_entries(trace, position, arguments)
             for key, value in zip(keys.tolist(), values.tolist(), strict=True):
@@ -99,9 +97,8 @@ def check_reference(task: Task, traces: Iterable[Trace]) -> None:
                     symbols = tuple(task.alphabet[place % len(task.alphabet)] for place in places)
                     values_by_key[operator, key] = _value(task, task.reference, operator, symbols)
                 if values_by_key[operator, key] != value:
-                    raise TaskError(
-                        f"task '{task.name}': its reference circuit is wrong: operator '{operator}' gives a wrong "
-                        f"symbol {where}"
+                    raise task.error(
+                        f"its reference circuit is wrong: operator '{operator}' gives a wrong symbol {where}"
                     )
 
 
@@ -114,7 +111,7 @@ def _value(task: Task, reference: Reference, operator: str, symbols: tuple[str, 
     except ValueError:
         return UNDEFINED
     if value not in task.alphabet:
-        raise TaskError(f"task '{task.name}': the reference's '{operator}' gives {value!r}, not in the alphabet")
+        raise task.error(f"the reference's '{operator}' gives {value!r}, not in the alphabet")
     return task.alphabet.index(value)
 
 

@@ -20,7 +20,7 @@ from lengthgen.circuits.search.rounds import INTERRUPTED, Rounds, search_in_roun
 from lengthgen.circuits.search.templates import Combination, Guesses, Place
 from lengthgen.circuits.search.wirings import Mode
 from lengthgen.circuits.tables import step_entries
-from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.task import Task
 from lengthgen.circuits.trace import Trace, trace
 from lengthgen.infrastructure.brief import Brief, by_scale
 
@@ -138,7 +138,7 @@ def traces_up_to(task: Task, scale: int, clock: Clock | None = None) -> list[Tra
         TaskError: the scale is below 1, or the task breaks its contract.
     """
     if scale < 1:
-        raise TaskError(f"task '{task.name}': a scale is at least 1, not {scale}")
+        raise task.error(f"a scale is at least 1, not {scale}")
     clock = clock or Clock()
     traces: list[Trace] = []
     with clock.phase("traces"):
@@ -189,13 +189,13 @@ def src(
         raise ValueError("SRC needs the traces of scales 1, 2, ... without a gap")
     symbols = len(task.alphabet)
     if symbols**arity > MAX_ENTRIES:
-        raise TaskError(
-            f"task '{task.name}': an operator of arity {arity} over {symbols} symbols has {symbols**arity:,} entries, "
+        raise task.error(
+            f"an operator of arity {arity} over {symbols} symbols has {symbols**arity:,} entries, "
             f"more than {MAX_ENTRIES:,}; use fewer symbols or slots"
         )
     if mode == "declared" and (task.reference is None or task.reference.arity != arity):
         status = f"has arity {task.reference.arity}" if task.reference else "is missing"
-        raise TaskError(f"task '{task.name}': mode 'declared' at arity {arity} needs a reference circuit; it {status}")
+        raise task.error(f"mode 'declared' at arity {arity} needs a reference circuit; it {status}")
     clock = clock or Clock()
     largest_beyond = largest if largest and largest > len(traces) else None
     beyond_traces: list[Trace] = []

@@ -62,24 +62,17 @@ def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) 
     """
     clock = clock or Clock()
     if result.mode == "typed" or task.right is not None:
-        raise TaskError(
-            f"task '{task.name}': minimum circuits are counted in the modes free and declared, of tasks with one right "
-            "output"
-        )
+        raise task.error("minimum circuits are counted in the modes free and declared, of tasks with one right output")
     operators = result.values[max(result.bounds)]
     if result.circuit is None or operators is None or not all(trace.exhaustive for trace in result.traces):
-        raise TaskError(
-            f"task '{task.name}': minimum circuits are counted where SRC is finite and exact; take smaller scales"
-        )
+        raise task.error("minimum circuits are counted where SRC is finite and exact; take smaller scales")
     places: list[Place] = []
     steps: list[Mapping[Table, list[tuple[int, ...]]]] = []
     for trace in result.traces:
         for position in trace.steps:
             step = all_wirings(task, trace, position, result.arity, result.mode, clock)
             if not step.complete:
-                raise TaskError(
-                    f"task '{task.name}': position {position} of scale {trace.scale} has too many wirings to count"
-                )
+                raise task.error(f"position {position} of scale {trace.scale} has too many wirings to count")
             places.append((trace.scale, position))
             steps.append(step.wirings)
     numbers = [{table: len(wirings) for table, wirings in step.items()} for step in steps]

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from lengthgen.circuits.clock import Clock
 from lengthgen.circuits.src import MAX_ARITY, SRCResult, minimal_arity, src, traces_up_to
-from lengthgen.circuits.task import Task, TaskError
+from lengthgen.circuits.task import Task
 from lengthgen.circuits.trace import Trace, of_prompts
 
 MAX_CHOICES = 1_000
@@ -160,8 +160,8 @@ def _least_arity(task: Task, traces: Sequence[Trace], right: Sequence[RightOutpu
         if arity == 1:
             break
     if not least:
-        raise TaskError(
-            f"task '{task.name}': each choice of right outputs that was tried needs more than {MAX_ARITY} arguments; "
+        raise task.error(
+            f"each choice of right outputs that was tried needs more than {MAX_ARITY} arguments; "
             "choose an arity to get bounds"
         )
     return min(least)

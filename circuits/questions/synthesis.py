@@ -212,11 +212,11 @@ def _traces(task: Task, scale: int) -> list[Trace]:
         TaskError: a scale has too many prompts, or several outputs are right.
     """
     if task.right is not None:
-        raise TaskError(f"task '{task.name}': several outputs are right, which is not possible here yet")
+        raise task.error("several outputs are right, which is not possible here yet")
     traces = traces_up_to(task, scale)
     if len(traces) < scale or not all(trace.exhaustive for trace in traces):
         sampled = next((trace.scale for trace in traces if not trace.exhaustive), len(traces) + 1)
-        raise TaskError(f"task '{task.name}': scale {sampled} has too many prompts to try all; take smaller scales")
+        raise task.error(f"scale {sampled} has too many prompts to try all; take smaller scales")
     return traces
 
 
@@ -233,7 +233,7 @@ def _formula(question: _Question) -> _Formula:
     earlier_steps = 0
     for trace in question.traces:
         if question.tokens and None in task.layout(trace.scale):
-            raise TaskError(f"task '{task.name}': prompt tokens come after outputs; a scratchpad is not possible yet")
+            raise task.error("prompt tokens come after outputs; a scratchpad is not possible yet")
         inputs = range(trace.tokens.shape[1])
         right = formula.new(len(inputs))
         formula.at_most([-literal for literal in right], math.floor(question.error * len(inputs)))

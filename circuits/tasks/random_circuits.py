@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lengthgen.circuits.task import Reference, Task, TaskError
+from lengthgen.circuits.task import Step, Task, TaskError
 from lengthgen.circuits.tasks.digits import Integers, Numbers, digit_task
 
 WIRINGS: dict[str, Callable[[int, int], int]] = {
@@ -78,7 +78,7 @@ def random_circuit(name: str, base: int = 3) -> Task:
         table = np.array([int(digit) for digit in operator_of(t)], dtype=np.uint16)
         return table.reshape(base, base).T.ravel() if change == SWAPS and changed(t) else table
 
-    def steps(n: int) -> list[tuple[str, tuple[int, ...]]]:
+    def steps(n: int) -> list[Step]:
         reading = [(reads(t, n), n + t) for t in range(1, n + 1)]
         computed = [
             (operator_of(t), (y, x) if change == SWAPS and changed(t) else (x, y))
@@ -98,18 +98,13 @@ def random_circuit(name: str, base: int = 3) -> Task:
             outputs[t - 1] = before
         return outputs
 
-    def generate(x: list[int]) -> list[int]:
-        outputs = [0]
-        for t in range(1, len(x) + 1):
-            outputs.append(int(table_of(t)[x[reads(t, len(x)) - 1] * base + outputs[-1]]))
-        return outputs[1:]
-
     return digit_task(
         name=name,
         base=base,
-        generate=generate,
         vectorised=vectorised,
-        reference=Reference(arity=2, steps=steps, apply=apply),
+        arity=2,
+        steps=steps,
+        apply=apply,
     )
 
 
