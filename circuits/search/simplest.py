@@ -16,7 +16,7 @@ from lengthgen.circuits.search.templates import (
     located_wiring,
     pace_of,
 )
-from lengthgen.circuits.tables import Operators, missing
+from lengthgen.circuits.tables import Operators
 
 
 def circuit_of(
@@ -64,7 +64,7 @@ def _simplest(
         own_slots: operator -> slot of the query's own token at earlier steps.
     """
     query = place[1] - 1
-    good_slots = {own_slots.get(operator) for operator in range(len(served.operators))}
+    good_slots = {own_slots.get(operator) for operator in range(len(served.operators.tables))}
     for combination in combinations:
         first = None
         for wiring in _located(place, served, problem, combination):
@@ -98,7 +98,7 @@ def _located(place: Place, served: Served, problem: Problem, combination: Combin
 def _serving(place: Place, wiring: tuple[int, ...], served: Served, problem: Problem) -> int | None:
     """Return the index of the first operator that serves a step through a wiring; None if none does."""
     step = problem.step_entries(place, wiring)
-    return next((i for i, table in enumerate(served.operators) if missing(table, step, problem.symbols) == 0), None)
+    return next((i for i in range(len(served.operators.tables)) if served.operators.missing(i, step) == 0), None)
 
 
 def _combinations_in_use(

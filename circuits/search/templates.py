@@ -12,7 +12,6 @@ a step answers whether anything does; only where all guesses fail are the step's
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -89,16 +88,10 @@ Place = tuple[int, int]
 """One step: its scale and its position."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """Wiring chosen for each step, possibly with holes, and the template combinations used."""
-
-    wirings: Mapping[Place, tuple[int, ...]]
-    combinations: tuple[Combination, ...]
-
-
-def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: Clock) -> Choice:
-    """Return one wiring for each step, from as few template combinations as a greedy cover finds.
+def choose_wirings(
+    traces: Sequence[Trace], arity: int, *, exact: bool, clock: Clock
+) -> tuple[dict[Place, tuple[int, ...]], tuple[Combination, ...]]:
+    """Return one wiring for each step, and the few template combinations that give them, as a greedy cover finds them.
 
     The hardest step must be served by one of its own combinations. It needs most positions and has fewest ways to
     choose them; ties go to the largest scale, where fewest templates give the same position. Among its combinations the
@@ -140,7 +133,7 @@ def choose_wirings(traces: Sequence[Trace], arity: int, *, exact: bool, clock: C
             if is_wiring_at(wiring, place):
                 chosen[place] = wiring
                 del open_places[place]
-    return Choice(wirings=chosen, combinations=tuple(combinations))
+    return chosen, tuple(combinations)
 
 
 def _most_serving(
