@@ -133,7 +133,6 @@ def _plain(symbol: Any) -> Any:
 
 
 def _argument_text(argument: Any) -> str:
-    """Return an argument of a task's function as text for a message."""
     if isinstance(argument, np.ndarray):
         return f"{len(argument):,} prompts"
     return " ".join(argument) if isinstance(argument, tuple) else str(argument)

@@ -153,7 +153,6 @@ def _spread_inputs(trace: Trace, steps: Sequence[int], count: int, mode: str) ->
 
 
 def _restricted(trace: Trace, columns: NDArray[np.intp]) -> Trace:
-    """Return a trace restricted to some of its inputs."""
     every = trace.exhaustive and len(columns) == trace.tokens.shape[1]
     near = np.empty((0, 2), dtype=np.int64)
     tokens = trace.tokens[:, columns]

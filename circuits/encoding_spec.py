@@ -87,7 +87,6 @@ def _ideal(circuit: Circuit | None) -> Relation:
 
 
 def _ideal_hinted(circuit: Circuit | None) -> Relation:
-    """Return the ideal relation of a circuit with scale hint."""
     return ideal_relation(_required(circuit), scale_hint=True)
 
 
@@ -197,7 +196,6 @@ class EncodingSpec:
 
 
 def _value_text(value: Value) -> str:
-    """Return a value of an option as text."""
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

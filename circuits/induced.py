@@ -256,12 +256,10 @@ def _of_signature(
 
 
 def _count(operators: dict[Signature, list[_Table]]) -> int:
-    """Number of operators of all signatures."""
     return sum(map(len, operators.values()))
 
 
 def _compatible(first: _Views, second: _Views) -> bool:
-    """True if one operator can serve both steps."""
     return _Table(parts={first.counts: first}).missing(second) is not None
 
 

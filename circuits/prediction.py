@@ -163,14 +163,12 @@ def _variant(
 
 
 def _restricted(circuit: Circuit, scales: set[int]) -> Circuit:
-    """Return the circuit restricted to some of its scales."""
     if scales == circuit.wirings.keys():
         return circuit  # keeps its cached essential slots
     return replace(circuit, wirings={scale: circuit.wirings[scale] for scale in sorted(scales)})
 
 
 def _no_prediction(spec: EncodingSpec, why: str) -> Prediction:
-    """Return the record of an encoding without a prediction."""
     return Prediction(
         encoding=str(spec),
         relation=None,
@@ -282,7 +280,6 @@ def _first(breaks: Mapping[str, int]) -> tuple[str | None, int | None]:
 
 
 def _why(low: float, high: float, first: str | None, breaks_at: int | None, caveat: str) -> str:
-    """Return the explanation of a prediction in one sentence."""
     if first is None:
         reason = f"operators: {low:g} at every scale; training meets every label and entry in use"
     elif math.isinf(high):

@@ -197,11 +197,6 @@ def as_table(bits: NDArray[np.int64]) -> Table:
     """Return the table of ascending numbers key * symbols + value."""
     mask = np.zeros(int(bits[-1]) + 1, dtype=bool)
     mask[bits] = True
-    return _bits(mask)
-
-
-def _bits(mask: NDArray[np.bool_]) -> int:
-    """Return a boolean mask as the bits of an integer."""
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
 
@@ -226,7 +221,6 @@ class Operators:
     """List of partial tables, uint8 [symbols ** slots] each; UNDEFINED marks entries that no step needs yet."""
 
     def __init__(self, symbols: int, tables: Iterable[NDArray[np.uint8]] = ()) -> None:
-        """Begin with copies of some tables."""
         self.symbols = symbols
         self.tables = [table.copy() for table in tables]
 

@@ -319,7 +319,6 @@ class Task(Brief):
         return prompts.T
 
     def _drawn(self, scale: int, choices: list[tuple[int, ...]], source: random.Random) -> list[int]:
-        """Return one prompt that `draw` gives."""
         assert self.draw is not None
         symbols = self.draw(scale, source)
         numbers = self._numbers(symbols, f"the prompt drawn for scale {scale}")
@@ -443,7 +442,6 @@ class Task(Brief):
         return outputs
 
     def _symbols_of(self, tokens: Sequence[int]) -> tuple[str, ...]:
-        """Return token numbers as symbols."""
         return tuple(map(self.alphabet.__getitem__, tokens))
 
     def require_size(self, sequences: int, positions: int) -> None:
@@ -456,12 +454,10 @@ class Task(Brief):
 
     @cached_property
     def _layouts(self) -> dict[int, _Layout]:
-        """Layout of each scale asked for before."""
         return {}
 
     @cached_property
     def _reference_steps(self) -> dict[int, Sequence[Step]]:
-        """Steps of the reference circuit at each scale asked for before."""
         return {}
 
     @cached_property

@@ -114,7 +114,6 @@ def trace(task: Task, scale: int) -> Trace:
 
 
 def _trace(task: Task, scale: int) -> Trace:
-    """Return the trace of one scale, computed."""
     choices = task.choices(scale)
     operands = sum(len(symbols) > 1 for symbols in choices)
     count = math.prod(len(symbols) for symbols in choices)

@@ -95,7 +95,6 @@ def table_of(cells: Iterable[RecordedCell]) -> Table:
 
 
 def _row(cells: list[RecordedCell]) -> Row:
-    """Return the counts of some cells."""
     late: Counter[int] = Counter()
     for cell in cells:
         if cell.first_break is not None:

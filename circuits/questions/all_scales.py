@@ -10,7 +10,7 @@ would save no operator.
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lengthgen.circuits.clock import Clock, OutOfTime
@@ -126,12 +126,8 @@ def src_for_all_scales(
     )
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """Wiring of a rule, and its table over all configurations of the rule."""
-
-    places: tuple[Place, ...]
-    table: Mapping[Key, str]
+_Choice = tuple[tuple[Place, ...], Mapping[Key, str]]
+"""Wiring of a rule, and its table over all configurations of the rule."""
 
 
 class _NoWiringError(Exception):
@@ -222,24 +218,14 @@ def _choices(machine: Transducer, shape: Shape, arity: int, window: int, clock: 
     for rule_views, determining_sets in zip(views, determining, strict=True):
         by_table: dict[frozenset[tuple[Key, str]], _Choice] = {}
         for wiring in slots:
-            if not any(map(set(wiring).issubset, determining_sets)):
-                continue
-            clock.check(len(rule_views))
-            table = _table(rule_views, wiring)
-            if table is not None:
-                choice = _Choice(tuple(places[slot] for slot in wiring), table)
-                by_table.setdefault(frozenset(table.items()), choice)
+            if any(map(set(wiring).issubset, determining_sets)):
+                clock.check(len(rule_views))
+                entries = [*dict.fromkeys((tuple([view[slot] for slot in wiring]), view[-1]) for view in rule_views)]
+                if len(table := dict(entries)) == len(entries):
+                    choice = tuple(places[slot] for slot in wiring), table
+                    by_table.setdefault(frozenset(entries), choice)
         choices.append([*by_table.values()])
     return choices
-
-
-def _table(views: Iterable[Key], slots: Sequence[int]) -> dict[Key, str] | None:
-    """Return the map from the tokens at some slots of each view to its last token; None if it is no function."""
-    table: dict[Key, str] = {}
-    for view in views:
-        if table.setdefault(tuple([view[slot] for slot in slots]), view[-1]) != view[-1]:
-            return None
-    return table
 
 
 def _assigned(choices: list[list[_Choice]], shape: Shape, arity: int, most: int, clock: Clock) -> LocalCircuit | None:
@@ -264,15 +250,15 @@ def _assigned(choices: list[list[_Choice]], shape: Shape, arity: int, most: int,
                 operators=tuple(operators),
             )
         rule = order[len(rules)]
-        for choice in choices[rule]:
+        for places, table in choices[rule]:
             for index, operator in enumerate([*operators, {}][:most]):
                 tried += 1
                 if tried > MAX_TRIED:
                     return None
-                clock.check(len(choice.table))
-                if all(operator.get(key, token) == token for key, token in choice.table.items()):
-                    merged = [*operators[:index], {**operator, **choice.table}, *operators[index + 1 :]]
-                    circuit = completed(merged, {**rules, rule: Rule(choice.places, index)})
+                clock.check(len(table))
+                if all(operator.get(key, token) == token for key, token in table.items()):
+                    merged = [*operators[:index], {**operator, **table}, *operators[index + 1 :]]
+                    circuit = completed(merged, {**rules, rule: Rule(places, index)})
                     if circuit is not None:
                         return circuit
         return None

@@ -94,7 +94,6 @@ def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) 
 
 
 def _entry(task: Task, arity: int, key: int, value: int) -> tuple[tuple[str, ...], str]:
-    """Return an entry as symbols."""
     symbols = len(task.alphabet)
     digits = [key // symbols ** (arity - 1 - slot) % symbols for slot in range(arity)]
     return tuple(task.alphabet[digit] for digit in digits), task.alphabet[value]

@@ -33,7 +33,6 @@ class Narrowing:
     """
 
     def __init__(self, problem: Problem, clock: Clock) -> None:
-        """Know nothing yet of a problem."""
         self.problem, self.clock = problem, clock
         self.scales: tuple[int, ...] = ()
         self.stuck: Place | None = None

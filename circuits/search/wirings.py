@@ -105,7 +105,6 @@ def _filled(needed: Iterable[frozenset[int]], fillers: Iterable[int], arity: int
 
 
 def _orders(places: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return the distinct orders of positions, ascending."""
     return sorted(set(itertools.permutations(places)))
 
 

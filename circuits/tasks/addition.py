@@ -82,7 +82,6 @@ def _sum_steps(m: int, n: int, *, before_b: int) -> list[Step]:
 
 
 def _sum_of(base: int) -> Callable[[str, tuple[str, ...]], str]:
-    """Return the unit operator of `addition`."""
 
     def apply(_: str, symbols: tuple[str, ...]) -> str:
         if symbols[2:4] == ("+", "="):

@@ -192,10 +192,8 @@ def _load_other(name: str, base: int | None, named: Mapping[str, Callable[..., A
 
 @lru_cache(maxsize=64)
 def _with_base(name: str, base: int) -> Task:
-    """Return a task of the project with a base, made once. Raise TaskError if the base is out of range."""
     return TASKS[name](base) if name in TASKS else task_of_family(name, base)
 
 
 def _has_base(name: str) -> bool:
-    """True if a task of the project has a base to choose."""
     return bool(inspect.signature(TASKS[name]).parameters) if name in TASKS else has_base(name)

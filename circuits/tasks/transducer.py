@@ -158,7 +158,6 @@ def copy(base: int = 2) -> Transducer:
 
 
 def _running_sum(name: str, base: int) -> Transducer:
-    """Return the machine of running sums modulo the base."""
     step: dict[tuple[State, str], tuple[State, str]] = {
         (state, str(digit)): ((state + digit) % base, str((state + digit) % base))
         for state in range(base)

@@ -209,7 +209,6 @@ def addition() -> Task:
 
 
 def _operand(length: int, source: random.Random) -> list[str]:
-    """Return a random binary number of a length, without leading zeros."""
     rest = [source.choice("01") for _ in range(length - 1)]
     return ["1", *rest] if rest else [source.choice("01")]
 
