@@ -84,8 +84,7 @@ class Circuit(Brief):
         All earlier tokens are given, so one pass decides: the first wrong step is also wrong when the circuit runs
         freely.
 
-        Raises:
-            CircuitError: some step is wrong or cannot be computed; the message names the first.
+        Raise CircuitError if some step is wrong or cannot be computed; the message names the first.
         """
         inputs = 0
         for trace in traces:

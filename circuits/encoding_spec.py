@@ -189,8 +189,7 @@ class EncodingSpec:
     def record(self) -> Encoding:
         """The encoding itself. A user's own file is run.
 
-        Raises:
-            EncodingError: the user's file does not exist, fails, or does not define the object.
+        Raise EncodingError if the user's file does not exist, fails, or does not define the object.
         """
         return record(self.name) if self.is_own else ENCODINGS[self.name]
 
@@ -209,8 +208,7 @@ LONGEST_NUMBER = 40
 def parse_encoding(text: str) -> EncodingSpec:
     """Return the encoding that a text names: `name`, `name[key=value,...]` or `path/to/file.py:object`.
 
-    Raises:
-        EncodingError: the text has none of these forms, or as for EncodingSpec.
+    Raise EncodingError if the text has none of these forms, or as for EncodingSpec.
     """
     name, opened, inside = text.strip().partition("[")
     parts = [part.partition("=") for part in inside.removesuffix("]").split(",")] if opened else []
@@ -231,8 +229,7 @@ def read_value(text: str) -> Value:
 def parse_encodings(text: str) -> tuple[EncodingSpec, ...]:
     """Return the encodings of a comma-separated list, each once; commas in brackets separate options.
 
-    Raises:
-        EncodingError: as for `parse_encoding`.
+    Raise EncodingError as for `parse_encoding`.
     """
     parts = re.split(r",(?![^\[\]]*\])", text)
     return tuple(dict.fromkeys(parse_encoding(part) for part in parts))

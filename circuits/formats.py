@@ -59,10 +59,9 @@ def aligned(task: Task, largest_scale: int) -> Task:
     every smaller scale. The last steps read the place after the operand and, if an output has one digit more than its
     operands, the place after that; they would meet this end for the first time.
 
-    Raises:
-        TaskError: the alphabet already holds PAD, or prompt tokens come after outputs. Later, when a prompt is
-            computed: the scale is beyond the largest, an operand is wider than at the largest scale, or the number of
-            operands differs.
+    Raise TaskError if the alphabet already holds PAD, or prompt tokens come after outputs. Later, when a prompt is
+    computed: the scale is beyond the largest, an operand is wider than at the largest scale, or the number of operands
+    differs.
     """
     if None in task.layout(largest_scale):
         raise task.error(
@@ -106,11 +105,7 @@ def _symbols(task: Task, scale: int) -> list[Sequence[str] | EllipsisType]:
 
 
 def _padded(task: Task, layout: _Layouts) -> Task:
-    """Return the task with PADs where layouts have them.
-
-    Raises:
-        TaskError: the alphabet already holds PAD.
-    """
+    """Return the task with PADs where layouts have them. Raise TaskError if the alphabet already holds PAD."""
     if PAD in task.alphabet:
         raise task.error(f"'{PAD}' fills operands in the aligned format; rename that symbol")
     return replace(task, **_fields(task, layout, lambda is_pad: [i for i, pad in enumerate(is_pad) if not pad]))
@@ -232,9 +227,8 @@ def filled(task: Task, largest_scale: int) -> FilledTask:
     PAD separates it from the prompt. What filler holds changes no output. Where prompt tokens come after outputs, no
     operand is a piece of the prompt, and filler comes before the prompt alone.
 
-    Raises:
-        TaskError: the alphabet already holds PAD. Later, when a prompt is computed: as for `aligned`, or the number of
-            fixed tokens between operands changes with the scale.
+    Raise TaskError if the alphabet already holds PAD. Later, when a prompt is computed: as for `aligned`, or the number
+    of fixed tokens between operands changes with the scale.
     """
     between = None in task.layout(largest_scale)
 
@@ -326,8 +320,7 @@ FORMATS = ("aligned", "unaligned", "filled")
 def in_format(task: Task, name: str, *, largest_scale: int) -> Task:
     """Return the task in the named format.
 
-    Raises:
-        TaskError: the format is not one of FORMATS, or the task cannot be aligned.
+    Raise TaskError if the format is not one of FORMATS, or the task cannot be aligned.
     """
     if name not in FORMATS:
         raise TaskError(f"unknown format '{name}': choose one of {', '.join(FORMATS)}")

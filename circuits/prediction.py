@@ -188,8 +188,7 @@ def _infeasible(analysis: Analysis, spec: EncodingSpec, train: Sequence[int], te
 
     It breaks at the first scale where a step needs more arguments than any step in training.
 
-    Raises:
-        NoRelation: the encoding is the relation of a circuit.
+    Raise NoRelation if the encoding is the relation of a circuit.
     """
     relation = relation_of(spec, None)
     key = ("beyond any arity", max(train), (*test,))

@@ -16,9 +16,8 @@ from lengthgen.circuits.trace import Trace
 def reference_circuit(task: Task, scales: Iterable[int]) -> Circuit:
     """Return the task's own circuit at the given scales; operators are in the order of their first use.
 
-    Raises:
-        TaskError: the task has no reference circuit, its arity varies, or an operator gives a symbol outside the
-            alphabet.
+    Raise TaskError if the task has no reference circuit, its arity varies, or an operator gives a symbol outside the
+    alphabet.
     """
     reference = _required(task)
     numbers: dict[str, int] = {}
@@ -71,8 +70,7 @@ def reference_complexity(task: Task, arity: int, largest_scale: int) -> dict[int
 def check_reference(task: Task, traces: Iterable[Trace]) -> None:
     """Check the reference circuit on every input of the traces.
 
-    Raises:
-        TaskError: the circuit does not compute some step, or reads a position that is not earlier; names the first.
+    Raise TaskError if the circuit does not compute some step, or reads a position that is not earlier; names the first.
     """
     symbols = len(task.alphabet)
     values_by_key: dict[tuple[str, int], int] = {}

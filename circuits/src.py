@@ -113,8 +113,7 @@ def minimal_arity(traces: Sequence[Trace], *, at_least: int = 1, guesses: Guesse
 
     None if more than MAX_ARITY are needed. Calls on neighbouring scales are faster if they share their guesses.
 
-    Raises:
-        ValueError: no traces are given.
+    Raise ValueError if no traces are given.
     """
     if not traces:
         raise ValueError("no traces given")
@@ -134,8 +133,7 @@ def traces_up_to(task: Task, scale: int, clock: Clock | None = None) -> list[Tra
     The list ends early, but never before scale 1, once a quarter of the clock's limit has passed or all traces together
     would hold more than MAX_TOKENS.
 
-    Raises:
-        TaskError: the scale is below 1, or the task breaks its contract.
+    Raise TaskError if the scale is below 1, or the task breaks its contract.
     """
     if scale < 1:
         raise task.error(f"a scale is at least 1, not {scale}")
@@ -221,9 +219,7 @@ def _result(rounds: Rounds, last: Sequence[Trace], largest: int, clock: Clock) -
     if problem.mode != "typed":
         reference_bound = reference_complexity(problem.task, problem.arity, largest)
     bounds = _bounds(rounds, reference_bound)
-    sampled_from = min(
-        (scale_trace.scale for scale_trace in traces if not scale_trace.exhaustive), default=len(traces) + 1
-    )
+    sampled_from = min((each.scale for each in traces if not each.exhaustive), default=len(traces) + 1)
     status = _status(bounds, reference_bound, sampled_from)
     stopped = search.stopped
     if stopped is None and any(bounds[scale][0] != bounds[scale][1] for scale in range(len(traces) + 1, largest + 1)):
@@ -236,10 +232,8 @@ def _result(rounds: Rounds, last: Sequence[Trace], largest: int, clock: Clock) -
         mode=problem.mode,
         bounds=bounds,
         status=status,
-        inputs=sum(scale_trace.tokens.shape[1] for scale_trace in traces),
-        sampled=sum(
-            scale_trace.tokens.shape[1] for scale_trace in (*traces, *last) if scale_trace.scale >= sampled_from
-        ),
+        inputs=sum(each.tokens.shape[1] for each in traces),
+        sampled=sum(each.tokens.shape[1] for each in (*traces, *last) if each.scale >= sampled_from),
         exhaustive_to=sampled_from - 1,
         kernel=search.kernel,
         circuit=circuit,

@@ -169,9 +169,8 @@ class Task(Brief):
     def layout(self, scale: int) -> tuple[tuple[int, ...] | None, ...]:
         """Return the prompt of one scale, position by position: the token numbers allowed there; None for an output.
 
-        Raises:
-            TaskError: there are no positions, some position allows nothing or one symbol twice, a symbol is not in the
-                alphabet, or `prompt` fails.
+        Raise TaskError if there are no positions, some position allows nothing or one symbol twice, a symbol is not in
+        the alphabet, or `prompt` fails.
         """
         return self._layout(scale).positions
 
@@ -200,16 +199,14 @@ class Task(Brief):
     def choices(self, scale: int) -> list[tuple[int, ...]]:
         """Return the token numbers allowed at each prompt token of one scale, without the outputs between them.
 
-        Raises:
-            TaskError: as `layout`.
+        Raise TaskError as `layout`.
         """
         return list(self.given(scale).values())
 
     def given(self, scale: int) -> Mapping[int, tuple[int, ...]]:
         """Return position -> token numbers allowed there, for the prompt tokens of one scale; from 1, ascending.
 
-        Raises:
-            TaskError: as `layout`.
+        Raise TaskError as `layout`.
         """
         return self._layout(scale).given
 
@@ -218,16 +215,14 @@ class Task(Brief):
 
         Operands are maximal runs of positions with a choice; places of outputs count as such positions.
 
-        Raises:
-            TaskError: as `layout`.
+        Raise TaskError as `layout`.
         """
         return self._layout(scale).segments
 
     def reference_steps(self, scale: int) -> Sequence[Step]:
         """Return the steps of the reference circuit at one scale, which are computed once.
 
-        Raises:
-            TaskError: there is no reference circuit, or its `steps` fail.
+        Raise TaskError if there is no reference circuit, or its `steps` fail.
         """
         if scale not in self._reference_steps:
             if self.reference is None:
@@ -246,8 +241,7 @@ class Task(Brief):
 
         None if there are more than MAX_COMBINATIONS combinations of which only some are prompts.
 
-        Raises:
-            TaskError: as `layout`, or no combination is valid.
+        Raise TaskError as `layout`, or no combination is valid.
         """
         choices = self.choices(scale)
         stride = math.prod(len(symbols) for symbols in choices)
@@ -363,9 +357,8 @@ class Task(Brief):
 
         Outputs that end early are filled with UNDEFINED.
 
-        Raises:
-            TaskError: an output is empty, lengths differ without an `end`, an output does not end with it, a symbol is
-                not in the alphabet, `generate` fails, or the vectorised version disagrees with it.
+        Raise TaskError if an output is empty, lengths differ without an `end`, an output does not end with it, a symbol
+        is not in the alphabet, `generate` fails, or the vectorised version disagrees with it.
         """
         # Compared rows are spread over the batch: neighbours in a lexicographic list differ in the last symbols only.
         rows = np.unique(np.linspace(0, len(prompts) - 1, 16).astype(np.int64))

@@ -100,8 +100,7 @@ def trace(task: Task, scale: int) -> Trace:
 
     It is the same each time, and a task keeps its small traces, without what is computed about them.
 
-    Raises:
-        TaskError: the task breaks its contract.
+    Raise TaskError if the task breaks its contract.
     """
     if scale in task.traces:
         kept: Trace = task.traces[scale]

@@ -78,8 +78,7 @@ class SeveralCircuits:
     def with_own_token(self, spec: EncodingSpec, prediction: Prediction) -> Prediction:
         """Return a prediction with the answer of the rule `own_token`; it stays as it is without a relation.
 
-        Raises:
-            EncodingError: an object of the user's own cannot be loaded.
+        Raise EncodingError if an object of the user's own cannot be loaded.
         """
         if prediction.distractors is None:
             return prediction

@@ -148,7 +148,6 @@ def _fewest(machine: Transducer, arity: int, least: int, clock: Clock) -> LocalC
     Raises:
         _NoWiringError: every shape has a rule without a wiring.
         TooManyError: there are too many configurations.
-        OutOfTime: the clock's limit has passed.
     """
     windows = [back for back in range(1, WINDOW + 1) if back == 1 or (2 * back + 2) ** arity <= MAX_WIRINGS]
     periods = range(1, min(MAX_PERIOD, len(machine.states)) + 1)
@@ -186,7 +185,6 @@ def _choices(machine: Transducer, shape: Shape, arity: int, window: int, clock: 
     Raises:
         _NoWiringError: some rule has none.
         TooManyError: there are too many configurations.
-        OutOfTime: the clock's limit has passed.
     """
     places = [Place("x", 0), Place("y", 1), Place(EQUALS, 0)]
     for back in range(1, window + 1):
@@ -232,9 +230,6 @@ def _assigned(choices: list[list[_Choice]], shape: Shape, arity: int, most: int,
     """Return a circuit of at most `most` operators, with one of its choices for each rule.
 
     None if there is none, or if none is among MAX_TRIED choices.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
     """
     order = sorted(range(len(choices)), key=lambda rule: len(choices[rule]))
     tried = 0

@@ -58,7 +58,6 @@ def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) 
     Raises:
         TaskError: the mode is typed, several outputs are right, SRC is not known or infinite, a scale was sampled, a
             step has too many wirings, or the tables take more than MAX_STATES multisets.
-        OutOfTime: the clock's limit has passed.
     """
     clock = clock or Clock()
     if result.mode == "typed" or task.right is not None:

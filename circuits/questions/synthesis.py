@@ -188,8 +188,7 @@ def _size(question: _Question) -> int:
 def _traces(task: Task, scale: int) -> list[Trace]:
     """Return the traces of all scales up to the last.
 
-    Raises:
-        TaskError: a scale has too many prompts, or several outputs are right.
+    Raise TaskError if a scale has too many prompts, or several outputs are right.
     """
     if task.right is not None:
         raise task.error("several outputs are right, which is not possible here yet")

@@ -46,11 +46,7 @@ class Narrowing:
         self.fewer: Served | None = None
 
     def find_scales(self, *, patient: bool) -> None:
-        """Find the scales at which every step has a wiring. Unless `patient`, this ends at half of the clock's limit.
-
-        Raises:
-            OutOfTime: the clock's limit has passed.
-        """
+        """Find the scales at which every step has a wiring; unless `patient`, only up to half of the clock's limit."""
         problem, guesses = self.problem, Guesses()
         scales: list[int] = []
         for scale, trace in problem.traces.items():
@@ -67,11 +63,7 @@ class Narrowing:
         self.scales = tuple(scales)
 
     def find_circuits(self) -> None:
-        """Find a circuit of few templates, and the reference circuit, as far as the mode and the arity allow them.
-
-        Raises:
-            OutOfTime: the clock's limit has passed.
-        """
+        """Find a circuit of few templates, and the reference circuit, as far as the mode and the arity allow them."""
         problem, circuits = self.problem, list[Served]()
         if problem.mode != "declared":
             circuits.append(self._simple_circuit())
@@ -100,9 +92,7 @@ class Narrowing:
     def narrow(self) -> None:
         """Narrow the bounds at every scale until they meet or cannot be improved.
 
-        Raises:
-            OutOfTime: the clock's limit has passed.
-            SolverError: the solver cannot decide.
+        Raise SolverError if the solver cannot decide.
         """
         first = [circuit.openers() for circuit in self.circuits]
         openers = {
@@ -150,11 +140,7 @@ class Narrowing:
         self.bounds = {n: (lower, high) if n >= scale else (low, high) for n, (low, high) in self.bounds.items()}
 
     def admit(self, place: Place) -> None:
-        """Let the lower bounds rest on one more step, with all its wirings.
-
-        Raises:
-            OutOfTime: the clock's limit has passed.
-        """
+        """Let the lower bounds rest on one more step, with all its wirings."""
         if place not in self.wirings:
             with self.clock.phase("wirings"):
                 alternatives = self.problem.alternatives(place, self.clock)
@@ -164,8 +150,7 @@ class Narrowing:
     def fewest(self) -> Partition:
         """Return the fewest operators of the steps. Only steps with all their wirings count for the lower bound.
 
-        Raises:
-            SolverError: the solver cannot decide.
+        Raise SolverError if the solver cannot decide.
         """
         symbols = self.problem.symbols
         partition = fewest_operators(list(self._tables.values()), symbols, self.clock)
@@ -177,11 +162,7 @@ class Narrowing:
         return replace(partition, lower=max(1, lower))
 
     def extended(self, start: Served, scales: Iterable[int]) -> Served | Place:
-        """Return a circuit extended to all steps of some scales, or the first step that its operators cannot serve.
-
-        Raises:
-            OutOfTime: the clock's limit has passed.
-        """
+        """Return a circuit extended to all steps of some scales, or the first step that its operators cannot serve."""
         with self.clock.phase("wirings"):
             served = start.copy()
             return next((place for place in self.problem.places(scales) if not self._serve(served, place)), served)

@@ -39,11 +39,7 @@ class Partition:
 
 
 def minimal_tables(tables: Iterable[Table], clock: Clock) -> frozenset[Table]:
-    """Return the tables that contain no other of them. A larger table never helps if a smaller one is allowed.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
-    """
+    """Return the tables that contain no other of them. A larger table never helps if a smaller one is allowed."""
     minimal: list[Table] = []
     for _, of_size in itertools.groupby(sorted(set(tables), key=int.bit_count), key=int.bit_count):
         smallest = len(minimal)  # no table contains another of its size

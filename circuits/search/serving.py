@@ -66,9 +66,6 @@ class Served:
             clock: clock of the calling computation.
             combinations: templates; the wirings that they give are tried first.
             alternatives: every wiring of some steps.
-
-        Raises:
-            OutOfTime: the clock's limit has passed.
         """
         count = len(self.operators.tables)
         cost = counted_steps(problem.traces[place[0]], problem.arity) + LOOK * count

@@ -104,9 +104,6 @@ def choose_wirings(
         arity: number of slots of every wiring.
         exact: True if a wiring has exactly as many slots as the step needs, instead of `arity`.
         clock: clock of the calling computation.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
     """
     trace_of = {trace.scale: trace for trace in traces}
     open_places = dict.fromkeys((trace.scale, position) for trace in traces for position in trace.steps)
@@ -265,11 +262,7 @@ class Guesses:
         self._served: Counter[Combination] = Counter()
 
     def has_determining_set(self, trace: Trace, position: int, arity: int, clock: Clock | None = None) -> bool:
-        """True if some set of at most `arity` earlier positions determines the step, on the inputs of the trace.
-
-        Raises:
-            OutOfTime: the clock's limit has passed.
-        """
+        """True if some set of at most `arity` earlier positions determines the step, on the inputs of the trace."""
         clock = clock or Clock()
         for combination in self._latest:
             positions = frozenset(located_wiring(combination, trace, position)) - {HOLE}

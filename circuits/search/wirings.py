@@ -51,11 +51,7 @@ def most_wirings(trace: Trace, arity: int) -> int:
 
 
 def alternatives(trace: Trace, position: int, arity: int, clock: Clock | None = None) -> Alternatives:
-    """Return the wirings of one step by their table; none if no set of `arity` positions determines the step.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
-    """
+    """Return the wirings of one step by their table; none if no set of `arity` positions determines the step."""
     needed, all_sets = determining_sets(trace, position, arity, clock)
     spare = sum((position - 1) ** (arity - len(chosen)) for chosen in needed)
     max_wirings = most_wirings(trace, arity)
@@ -78,11 +74,7 @@ def alternatives(trace: Trace, position: int, arity: int, clock: Clock | None = 
 
 
 def plain_wirings(trace: Trace, position: int, arity: int, clock: Clock | None = None) -> Iterator[tuple[int, ...]]:
-    """Yield wirings of one step whose unneeded slots hold only needed and constant positions.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
-    """
+    """Yield wirings of one step whose unneeded slots hold only needed and constant positions."""
     for places in _plain(trace, position, determining_sets(trace, position, arity, clock).sets, arity):
         yield from _orders(places)
 
@@ -127,9 +119,6 @@ def all_wirings(
 
     In mode "typed" the wirings beyond `most_wirings` are left out. Those of a sample are not complete either: with
     inputs left out, fewer positions may seem to suffice, and the wiring that is needed is not among those of the fewer.
-
-    Raises:
-        OutOfTime: the clock's limit has passed.
     """
     if mode == "free":
         return alternatives(trace, position, arity, clock)

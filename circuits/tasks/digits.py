@@ -24,8 +24,7 @@ Integers = NDArray[np.integer[Any]]
 def digits_of(name: str, base: int, marks: str) -> tuple[str, ...]:
     """Return the digits below a base, of a task with some other symbols and '$'.
 
-    Raises:
-        TaskError: the base is below 2, or needs more symbols than there are token numbers.
+    Raise TaskError if the base is below 2, or needs more symbols than there are token numbers.
     """
     if not 2 <= base <= MAX_SYMBOLS - len(marks) - 1:
         raise TaskError(f"task '{name}': the base must be 2 to {MAX_SYMBOLS - len(marks) - 1}, not {base}")

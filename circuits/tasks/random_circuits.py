@@ -46,8 +46,7 @@ def random_circuit(name: str, base: int = 3) -> Task:
     from the first.  The operator of `swaps` distinguishes its arguments, and from the step on, y_t = f(y_(t-1), x_r).
     The arity of the reference circuit is 2.
 
-    Raises:
-        TaskError: the name has another form, or the base is not 2 to 10.
+    Raise TaskError if the name has another form, or the base is not 2 to 10.
     """
     match = NAME.fullmatch(name)
     if not match:

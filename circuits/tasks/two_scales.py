@@ -39,8 +39,7 @@ class TwoScaleTask:
     def along(self, pairs: Callable[[int], Pair], name: str) -> Task:
         """Return the ordinary task whose scale k is the pair `pairs(k)`, with "-NAME" added to its name.
 
-        Raises:
-            TaskError: a field is not as described in `Task`.
+        Raise TaskError if a field is not as described in `Task`.
         """
         reference, draw = self.reference, self.draw
         changed: dict[str, Any] = {
