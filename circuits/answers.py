@@ -36,12 +36,7 @@ class Answers:
     def guarded(self, function: Any, read: Callable[[Any], Any], what: str, where: str, **options: Any) -> Guarded[Any]:
         """Return a function of the task whose failures are one line: "OWNER: WHAT fails WHERE: ...".
 
-        Args:
-            function: the user's function.
-            read: method of this class that reads its answers.
-            what: name of the function for messages.
-            where: its last argument for messages, with {} in place of it.
-            options: further parameters of `Guarded`.
+        `read` is a method of this class, and `where` names the last argument by {}.
         """
         if not callable(function):
             raise self.error(f"{self.owner}: {what} must be a function, not {shown(function)}")

@@ -8,6 +8,7 @@ treat two pairs differently only if their labels differ, so its relation is the 
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -100,46 +101,28 @@ def _required(circuit: Circuit | None) -> Circuit:
     return circuit
 
 
-_OF_CIRCUIT = "its relation is that of a task's circuit"
-_LEARNED = "training has to find these labels"
+_OF_CIRCUIT = {"no_formula": "its relation is that of a task's circuit"}
+_LEARNED: dict[str, Any] = {"no_formula": "training has to find these labels", "learns_labels": True}
+_LEARNED["caveat"] = _LEARNED["no_formula"]
 
-register(
-    Encoding(name="ipe", title="IPE", aliases=("ideal",), summary="ideal", no_formula=_OF_CIRCUIT, relation_of=_ideal),
-    Encoding(
-        name="ipe-sh",
-        title="IPE-SH",
-        summary="ideal with scale hint",
-        no_formula=_OF_CIRCUIT,
-        relation_of=_ideal_hinted,
+for _name, _summary, _relation_of, _fields in (
+    ("ipe", "ideal", _ideal, {"aliases": ("ideal",), **_OF_CIRCUIT}),
+    ("ipe-sh", "ideal with scale hint", _ideal_hinted, _OF_CIRCUIT),
+    (
+        "rpe-square",
+        "relative to anchors (RPE-Square)",
+        lambda circuit: rpe_square_of(_required(circuit).task),
+        {
+            "title": "RPE-Square",
+            "arxiv": "2410.08898",
+            "no_formula": "its anchors are found in the prompt",
+            "caveat": "training has to find the anchors",
+        },
     ),
-    Encoding(
-        name="rpe-square",
-        title="RPE-Square",
-        arxiv="2410.08898",
-        summary="relative to anchors (RPE-Square)",
-        no_formula="its anchors are found in the prompt",
-        relation_of=lambda circuit: rpe_square_of(_required(circuit).task),
-        caveat="training has to find the anchors",
-    ),
-    Encoding(
-        name="lbpe",
-        title="LBPE",
-        summary="learned labels",
-        no_formula=_LEARNED,
-        relation_of=_ideal,
-        caveat=_LEARNED,
-        learns_labels=True,
-    ),
-    Encoding(
-        name="lbpe-sh",
-        title="LBPE-SH",
-        summary="learned labels with scale hint",
-        no_formula=_LEARNED,
-        relation_of=_ideal_hinted,
-        caveat=_LEARNED,
-        learns_labels=True,
-    ),
-)
+    ("lbpe", "learned labels", _ideal, _LEARNED),
+    ("lbpe-sh", "learned labels with scale hint", _ideal_hinted, _LEARNED),
+):
+    register(Encoding(**({"title": _name.upper()} | _fields), name=_name, summary=_summary, relation_of=_relation_of))
 
 
 @dataclass(frozen=True, kw_only=True)

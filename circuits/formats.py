@@ -114,10 +114,7 @@ def _padded(task: Task, layout: _Layouts) -> Task:
 def _fields(task: Task, layout: _Layouts, kept: Callable[[list[bool]], list[int]]) -> dict[str, Any]:
     """Return the fields of a task in a format, which read and write its own tokens among those that the format adds.
 
-    Args:
-        task: the task without the format.
-        layout: its prompts in the format.
-        kept: function from "is this a PAD?" for each token of a prompt to the indices of the task's own tokens.
+    `kept` is a function from "is this a PAD?" for each token of a prompt to the indices of the task's own tokens.
     """
     pad = len(task.alphabet)
     own_vectorised, own_valid, own_draw, own_right = task.vectorised, task.valid, task.draw, task.right

@@ -173,12 +173,7 @@ def _lengthened(tokens: Tokens, length: int) -> Tokens:
 def _near_among(prompts: Tokens, choices: list[tuple[int, ...]]) -> NDArray[np.int64]:
     """Return pairs of some prompts that differ in one position, or by an exchange of two neighbouring tokens.
 
-    Args:
-        prompts: distinct prompts, uint8 [count, prompt tokens].
-        choices: tokens allowed at each prompt position.
-
-    Returns:
-        Rows of the prompts, int64 [pairs, 2].
+    int64 [pairs, 2]; `choices` has the tokens allowed at each prompt position.
     """
     changed, of = _exchanged(prompts)
     changes, rows = [changed], [of]

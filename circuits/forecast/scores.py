@@ -65,38 +65,28 @@ def scores() -> dict[str, Any]:
 def probabilities(fitted: Sequence[RecordedCell]) -> dict[str, Probability]:
     """Return rival -> its probabilities. A rule's yes counts as SURE, its no as 1 - SURE, an abstention as one half.
 
-    Args:
-        fitted: cells of the judged population from which the rate by encoding and format is taken.
+    The rate by encoding and format is that of the fitted cells, in which the share of all stands for one run.
     """
-    rates = _rates(fitted)
-    table = fitted_table()
+    table, rates = fitted_table(), dict[Key, list[int]]()
+    for cell in fitted:
+        for key in ((), (cell.encoding, cell.features.operands)):
+            successes_and_runs = rates.setdefault(key, [0, 0])
+            successes_and_runs[0] += cell.generalize
+            successes_and_runs[1] += cell.fit
+    successes, runs = rates.get((), [1, 2])
+
+    def rate(cell: RecordedCell) -> float:
+        of_key = rates.get((cell.encoding, cell.features.operands), [0, 0])
+        return (of_key[0] + successes / runs) / (of_key[1] + 1)
 
     def of_rule(rule: str) -> Probability:
         return lambda cell: {True: SURE, False: 1 - SURE, None: 0.5}[cell.answers[rule]]
 
     return (
         {"forecast": lambda cell: table.share(cell.features), "always-no": lambda cell: 1 - SURE}
-        | {"rate by encoding and format": lambda cell: rates(cell.encoding, cell.features.operands)}
+        | {"rate by encoding and format": rate}
         | {rule: of_rule(rule) for rule in ANSWERED.values()}
     )
-
-
-def _rates(fitted: Sequence[RecordedCell]) -> Callable[[str, str], float]:
-    """Return the share of runs that generalize by encoding and format, in which the share of all stands for one run."""
-    counts: dict[Key, list[int]] = {}
-    for cell in fitted:
-        for key in ((), (cell.encoding, cell.features.operands)):
-            successes_and_runs = counts.setdefault(key, [0, 0])
-            successes_and_runs[0] += cell.generalize
-            successes_and_runs[1] += cell.fit
-    successes, runs = counts.get((), [1, 2])
-    base = successes / runs
-
-    def rate(encoding: str, operands: str) -> float:
-        of_key = counts.get((encoding, operands), [0, 0])
-        return (of_key[0] + base) / (of_key[1] + 1)
-
-    return rate
 
 
 def _part(cells: Sequence[RecordedCell], rivals: Mapping[str, Probability], *, by_run: bool) -> dict[str, Any]:

@@ -72,13 +72,7 @@ def src_for_all_scales(
     The lower bound is that of `lengthgen.circuits.src` at scale `searched`, or at the last scale before the clock's
     limit. The upper bound is a local circuit that `check_proof` accepts. Its rules are searched for apart from the
     circuit that `lengthgen.circuits.src` gives, because minimum circuits are not unique, and that one need not be
-    local.
-
-    Args:
-        machine: the machine.
-        arity: number of slots of every operator; by default the fewest with which the searched scales are feasible.
-        searched: last scale at which SRC is computed, at least 1.
-        clock: time limit; None for no limit.
+    local. By default the arity is the least with which the scales up to `searched` are feasible.
 
     Raises:
         ValueError: the arity is not positive.
@@ -137,13 +131,7 @@ class _NoWiringError(Exception):
 def _fewest(machine: Transducer, arity: int, least: int, clock: Clock) -> LocalCircuit:
     """Return a local circuit that is right at all scales, with as few operators as the search finds.
 
-    Small windows come first, then small shapes.
-
-    Args:
-        machine: the machine.
-        arity: number of slots of every operator.
-        least: lower bound of the number of operators.
-        clock: clock of the calling computation.
+    Small windows come first, then small shapes. `least` is a lower bound of their number.
 
     Raises:
         _NoWiringError: every shape has a rule without a wiring.

@@ -50,14 +50,8 @@ class MinimumCircuits:
 def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) -> MinimumCircuits:
     """Return the number of minimum circuits up to the last scale of a result, and what they have in common.
 
-    Args:
-        task: the task.
-        result: result of `lengthgen.circuits.src.src`; every prompt was tried, and SRC is known and finite.
-        clock: time limit.
-
-    Raises:
-        TaskError: the mode is typed, several outputs are right, SRC is not known or infinite, a scale was sampled, a
-            step has too many wirings, or the tables take more than MAX_STATES multisets.
+    Raise TaskError if the mode is typed, several outputs are right, SRC is not known or infinite, a scale was sampled,
+    a step has too many wirings, or the tables take more than MAX_STATES multisets.
     """
     clock = clock or Clock()
     if result.mode == "typed" or task.right is not None:

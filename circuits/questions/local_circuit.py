@@ -199,13 +199,9 @@ def _window(places: Iterable[Place]) -> tuple[int, int]:
 def configurations(machine: Transducer, shape: Shape, window: tuple[int, int]) -> Iterator[Configuration]:
     """Yield every configuration that occurs at some step of some prompt of some scale, earlier steps first.
 
-    Args:
-        machine: the machine.
-        shape: numbers of rules.
-        window: numbers of earlier inputs and outputs in a configuration.
+    `window` has the numbers of earlier inputs and outputs in a configuration.
 
-    Raises:
-        TooManyError: there are more than MAX_CONFIGURATIONS.
+    Raise TooManyError if there are more than MAX_CONFIGURATIONS.
     """
     queue = [Configuration(0, machine.start, (), (), symbol) for symbol in machine.inputs]
     reached = set(queue)

@@ -32,18 +32,11 @@ def choice_src(
     """Return SRC at every scale up to the last, as the least over choices of one right output for each prompt.
 
     The circuit, and all that describes it, is that of the best choice at the last scale. The status is "exact" if the
-    bounds meet and every prompt was tried, "sampled" if they meet on the prompts tried, else "bounds".
+    bounds meet and every prompt was tried, "sampled" if they meet on the prompts tried, else "bounds". By default the
+    arity is the least with which some choice has a circuit. Once the limit has passed, no more choices are tried.
 
-    Args:
-        task: the task; `right` gives its right outputs.
-        scale: the last scale.
-        arity: number of slots of every operator; None for the least with which some choice has a circuit.
-        mode: one of lengthgen.circuits.search.wirings.Mode.
-        clock: time limit; once it has passed, no more choices are tried.
-
-    Raises:
-        TaskError: the task breaks its contract, or no arity is given and more than MAX_ARITY is needed by each choice
-            that was tried.
+    Raise TaskError if the task breaks its contract, or no arity is given and more than MAX_ARITY is needed by each
+    choice that was tried.
     """
     clock = clock or Clock()
     traces = traces_up_to(task, scale, clock)

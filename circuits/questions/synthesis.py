@@ -79,15 +79,8 @@ def scratchpad_tokens(
 ) -> Fewest:
     """Return the fewest scratchpad tokens with which so many operators compute the task at all scales up to the last.
 
-    More tokens never hurt, since a token may repeat another.
-
-    Args:
-        task: the task; all its outputs come after the prompt.
-        scale: the last scale.
-        arity: number of slots of every operator.
-        operators: largest number of operators, at least 1.
-        symbols: number of symbols that scratchpad tokens may have beyond the alphabet of the task.
-        clock: time limit.
+    More tokens never hurt, since a token may repeat another. `symbols` is the number of symbols that they may have
+    beyond the alphabet of the task.
 
     Raises:
         TaskError: a scale has too many prompts to try all, prompt tokens come after outputs, several outputs are right,
@@ -110,13 +103,7 @@ def src_within(
     """Return SRC within an error: scale n -> bounds of the fewest operators that are right but for a share of prompts.
 
     At every scale up to n, at most the share `error` of all prompts may be computed wrongly. At error 0 this is SRC.
-
-    Args:
-        task: the task.
-        scale: the last scale.
-        arity: number of slots of every operator.
-        error: share of the prompts of each scale, at least 0 and below 1.
-        clock: time limit; bounds that are not reached are (lower bound, math.inf).
+    Bounds that are not reached in time are (lower bound, math.inf).
 
     Raises:
         TaskError: as `scratchpad_tokens`, but prompt tokens may come after outputs; or the error is no such share.

@@ -105,12 +105,8 @@ def fewest_operators(steps: Sequence[frozenset[Table]], symbols: int, clock: Clo
 
     The result is exact iff lower == upper, which only a clock's limit can prevent.
 
-    A short depth-first search decides small cases; CaDiCaL (`lengthgen.circuits.search.sat`) decides the rest.
-
-    Args:
-        steps: the possible tables of each step, none empty.
-        symbols: size of the alphabet.
-        clock: clock of the calling computation.
+    A short depth-first search decides small cases; CaDiCaL (`lengthgen.circuits.search.sat`) decides the rest. `steps`
+    has the possible tables of each step, none empty.
     """
     clock = clock or Clock()
     with clock.phase("kernel"):

@@ -63,12 +63,8 @@ class Searched:
 def search(problem: Problem, clock: Clock, *, patient: bool = False) -> Searched:
     """Return the bounds and the circuit of a problem, or as much as time allows.
 
-    Ctrl-C ends the search in the same way.
-
-    Args:
-        problem: the problem.
-        clock: the limit.
-        patient: True if the check that all scales are feasible may use more than half of the time.
+    Ctrl-C ends the search in the same way. Unless `patient`, the check that all scales are feasible uses at most half
+    of the time.
     """
     known = Narrowing(problem, clock)
     circuit: Circuit | None = None
@@ -194,11 +190,7 @@ def _grown(rounds: Rounds, problem: Problem, scale: int) -> Circuit | None:
 def refuting(searched: Searched, problem: Problem, number: int, clock: Clock) -> dict[int, Trace]:
     """Return the sampled traces with fresh prompts on which the circuit is wrong, extended by such prompts.
 
-    Args:
-        searched: result of the search on the prompts of the problem.
-        problem: the problem whose traces are extended.
-        number: number of the round; each round draws other fresh prompts.
-        clock: no more traces are checked once its limit has passed.
+    Each round `number` draws other fresh prompts. No more traces are checked once the limit has passed.
     """
     circuit, wrong = searched.circuit, dict[int, Trace]()
     if circuit is None or searched.stopped:

@@ -112,13 +112,9 @@ def decide(
 ) -> SatResult:
     """Decide with the SAT solver if `count` operators serve all classes.
 
-    Args:
-        classes: the alternative tables of each class.
-        count: number of operators, at least 0.
-        clique: distinct classes, no two of which can share an operator.
-        seconds: time limit in seconds of wall clock; None for none. Writing the formula counts, but is not cut short.
-        steps: limit in counted steps; None for none. The solver then ends at the same conflict each time.
-        proof: True to request a refutation, which costs time.
+    The arguments are those of `formula`; a clique has no class twice. `seconds` limits the wall clock, in which writing
+    the formula counts, but is not cut short. With a limit in counted `steps` the solver ends at the same conflict each
+    time. A requested refutation costs time.
 
     Raises:
         ValueError: as for `formula`.
@@ -155,11 +151,7 @@ def decide(
 
 
 def satisfiable(clauses: Sequence[Sequence[int]], *, seconds: float | None) -> bool | None:
-    """Return whether a formula can be satisfied; None if the time limit is reached.
-
-    Args:
-        clauses: literals from 1 on, negative if negated.
-        seconds: time limit in seconds of wall clock; None for none.
+    """Return whether a formula can be satisfied; None if the time limit is reached. `seconds` limits the wall clock.
 
     Raises:
         SolverError: there are more than MAX_CLAUSES clauses.

@@ -60,12 +60,7 @@ class Served:
     ) -> bool:
         """Serve a step by the existing operator that needs the fewest new entries; return False if none can serve it.
 
-        Args:
-            place: the step.
-            problem: the problem whose steps are served.
-            clock: clock of the calling computation.
-            combinations: templates; the wirings that they give are tried first.
-            alternatives: every wiring of some steps.
+        The wirings that templates give are tried first; `alternatives` has every wiring of some steps.
         """
         count = len(self.operators.tables)
         cost = counted_steps(problem.traces[place[0]], problem.arity) + LOOK * count

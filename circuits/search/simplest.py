@@ -55,13 +55,7 @@ def _simplest(
 
     This is the first wiring given by templates through which the operators serve the step; else its present wiring. Of
     the orders of one combination, the first that leaves the query's own token in its slot comes before others.
-
-    Args:
-        place: the step.
-        served: operators, and the present wiring of each step.
-        problem: the problem.
-        combinations: template combinations, in order.
-        own_slots: operator -> slot of the query's own token at earlier steps.
+    `own_slots` has the slot of the query's own token at earlier steps of each operator.
     """
     query = place[1] - 1
     good_slots = {own_slots.get(operator) for operator in range(len(served.operators.tables))}

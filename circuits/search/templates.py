@@ -98,12 +98,7 @@ def choose_wirings(
     one that serves most other steps is taken, the simplest one on ties. This repeats until all steps are served.
 
     A template may give no earlier position for a step. Then the slot is open (HOLE), and its content does not matter.
-
-    Args:
-        traces: one trace of each scale; every step is determined by some `arity` positions.
-        arity: number of slots of every wiring.
-        exact: True if a wiring has exactly as many slots as the step needs, instead of `arity`.
-        clock: clock of the calling computation.
+    With `exact`, a wiring has exactly as many slots as the step needs, instead of `arity`.
     """
     trace_of = {trace.scale: trace for trace in traces}
     open_places = dict.fromkeys((trace.scale, position) for trace in traces for position in trace.steps)

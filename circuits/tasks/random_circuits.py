@@ -118,11 +118,7 @@ def drawn_name(source: random.Random, *, largest_rise: int) -> str:
 def _operator(base: int, seed: str, *, other_than: str = "", distinguishes: bool = False) -> str:
     """Return a random operator as its table, base**2 digits: entry x * base + y; both arguments matter.
 
-    Args:
-        base: number of digits.
-        seed: seed of the draw.
-        other_than: a table that is not returned.
-        distinguishes: True if swapped arguments must make a difference.
+    It is not `other_than`; with `distinguishes`, swapped arguments make a difference.
     """
     source = random.Random(seed)
     while True:

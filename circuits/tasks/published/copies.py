@@ -38,12 +38,7 @@ def copied(name: str, *orders: Order, repeated: bool = False) -> Task:
     """`x1 .. xn = y1 .. yk $`, or `x1 .. xn = y1 .. yk , z1 .. zk $`: a word's symbols in one or two orders.
 
     Unit operator: the identity, where '=' gives ',' if there are two orders, and what comes last gives '$'. The arity
-    is 1.
-
-    Args:
-        name: name of the task, without "published-".
-        orders: one or two orders.
-        repeated: True if all symbols of a word are equal.
+    is 1. With `repeated`, all symbols of a word are equal.
     """
     marks = {"=": "$"} if len(orders) == 1 else {"=": ",", ",": "$"}
 
