@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from lengthgen.circuits.formats import PAD, aligned, in_format
-from lengthgen.circuits.src import src, traces_up_to
 from lengthgen.circuits.task import Segment, Task, TaskError
 from lengthgen.circuits.tasks.copying import copy
 from lengthgen.circuits.tasks.counter import parity
@@ -63,25 +62,12 @@ def test_the_layout_of_two_operands() -> None:
     )
 
 
-@in_table
-def test_a_vectorised_twin_survives_alignment(task: Task) -> None:
-    padded = aligned(task, LARGEST)
-    assert (padded.vectorised is None) == (task.vectorised is None)
-    prompts = padded.all_prompts(3)
-    assert (padded.outputs(prompts) == replace(padded, vectorised=None).outputs(prompts)).all()
-
-
 def test_alignment_can_be_named_by_format() -> None:
     task = parity()
     assert in_format(task, "unaligned", largest_scale=4) is task
     assert len(in_format(parity(), "aligned", largest_scale=6).prompt(1)) == 9
     with pytest.raises(TaskError, match="unknown format 'diagonal': choose one of aligned, unaligned, filled"):
         in_format(parity(), "diagonal", largest_scale=4)
-
-
-def test_aligned_parity_has_the_same_src() -> None:
-    padded = aligned(parity(), LARGEST)
-    assert src(padded, traces_up_to(padded, LARGEST), 2).values == dict.fromkeys(range(1, LARGEST + 1), 1)
 
 
 def _shrinking(n: int) -> list[tuple[str, ...]]:

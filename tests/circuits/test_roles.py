@@ -208,9 +208,3 @@ def test_the_output_depends_on_no_position_that_no_step_reads(seed: int) -> None
         for prompt in itertools.product("ab", repeat=n):
             changed = tuple("a" if place + 1 in unread else symbol for place, symbol in enumerate(prompt))
             assert task.generate(changed) == task.generate(prompt)
-
-
-def test_a_position_of_a_single_symbol_is_not_missed() -> None:
-    circuit = src(parity(), traces_up_to(parity(), 3), 2).circuit
-    assert circuit is not None
-    assert [unread_positions(circuit, n) for n in (1, 2, 3)] == [[], [], []], "the '=' is not counted"
