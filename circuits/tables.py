@@ -195,7 +195,7 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 def as_table(bits: NDArray[np.int64]) -> Table:
     """Return the table of ascending numbers key * symbols + value."""
-    mask = np.zeros(int(bits[-1]) + 1, dtype=bool)
+    mask = np.zeros(int(bits.max(initial=-1)) + 1, dtype=bool)
     mask[bits] = True
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 

@@ -1,12 +1,13 @@
 """The aligned format pads operands and changes nothing else."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from lengthgen.circuits.formats import PAD, aligned, in_format
+from lengthgen.circuits.formats import PAD, aligned, filled, in_format
 from lengthgen.circuits.task import Segment, Task, TaskError
 from lengthgen.circuits.tasks.copying import copy
 from lengthgen.circuits.tasks.counter import parity
@@ -88,14 +89,18 @@ def _more_operands(n: int) -> list[tuple[str, ...]]:
         (parity(), 0, "at least 1"),
     ],
 )
-def test_scales_that_do_not_fit_are_refused(task: Task, scale: int, says: str) -> None:
+@pytest.mark.parametrize("padded", [aligned, filled])
+def test_scales_that_do_not_fit_are_refused(
+    padded: Callable[[Task, int], Task], task: Task, scale: int, says: str
+) -> None:
     with pytest.raises(TaskError, match=says):
-        aligned(task, LARGEST).choices(scale)
+        padded(task, LARGEST).choices(scale)
 
 
-def test_an_alphabet_that_holds_the_pad_is_refused() -> None:
+@pytest.mark.parametrize("padded", [aligned, filled])
+def test_an_alphabet_that_holds_the_pad_is_refused(padded: Callable[[Task, int], Task]) -> None:
     with pytest.raises(TaskError, match="'_' fills operands"):
-        aligned(replace(parity(), alphabet=("0", "1", "=", "$", PAD)), LARGEST)
+        padded(replace(parity(), alphabet=("0", "1", "=", "$", PAD)), LARGEST)
 
 
 def test_no_room_for_the_pad_is_refused() -> None:

@@ -195,20 +195,10 @@ def test_unseen_distractors_are_counted_and_decide_a_variant_only(analyses: Anal
         assert ideal.distractors.generalizes
 
 
-@pytest.mark.parametrize(
-    ("encoding", "train", "test", "says"),
-    [
-        ("ipe", [], [1], r"1\.\.10, at least one"),
-        ("ipe", [1], [], r"1\.\.10, at least one"),
-        ("ipe", [0, 1], [2], r"1\.\.10"),
-        ("ipe", [1], [LARGEST + 1], r"1\.\.10"),
-    ],
-)
-def test_scales_that_cannot_be_predicted_are_refused(
-    encoding: str, train: list[int], test: list[int], says: str, analyses: Analyses
-) -> None:
-    with pytest.raises(TaskError, match=says):
-        _parity(analyses, "aligned", encoding, train, test)
+@pytest.mark.parametrize(("train", "test"), [([], [1]), ([1], []), ([0, 1], [2]), ([1], [LARGEST + 1])])
+def test_scales_that_cannot_be_predicted_are_refused(train: list[int], test: list[int], analyses: Analyses) -> None:
+    with pytest.raises(TaskError, match=r"1\.\.10, at least one"):
+        _parity(analyses, "aligned", "ipe", train, test)
 
 
 @pytest.mark.parametrize("encoding", [name for name in ENCODINGS if name.startswith("random-")])

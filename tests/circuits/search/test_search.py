@@ -1,16 +1,13 @@
 """The search for SRC agrees with brute force in every mode, on samples, and within its limits."""
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 from time import perf_counter
-from unittest import mock
 
 import numpy as np
 import pytest
 
-from lengthgen.circuits import determining
 from lengthgen.circuits import src as src_module
 from lengthgen.circuits import trace as trace_module
 from lengthgen.circuits.clock import Clock
@@ -18,7 +15,6 @@ from lengthgen.circuits.determining import determining_sets
 from lengthgen.circuits.formats import in_format
 from lengthgen.circuits.search import partition, rounds, sat
 from lengthgen.circuits.search import rounds as stages
-from lengthgen.circuits.search.partition import fewest_operators
 from lengthgen.circuits.src import Interrupted, SRCResult, minimal_arity, src, traces_up_to
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import load, parse_task
@@ -30,75 +26,6 @@ from tests.oracles import sequences as oracle
 
 def _src(task: Task, scale: int, arity: int, mode: str = "free", clock: Clock | None = None) -> SRCResult:
     return src(task, traces_up_to(task, scale), arity, mode=mode, clock=clock)
-
-
-Instance = list[list[dict[int, int]]]
-"""For every step its tables, as key -> value."""
-
-
-def _instance(seed: int) -> tuple[Instance, int, int]:
-    """Steps of several tables over q symbols at arity k: random ones, or cut out of a few planted operators."""
-    rng = random.Random(seed)
-    q, k = rng.choice([(2, 1), (2, 2), (3, 1)])
-    keys = range(q**k)
-    planted = [{key: rng.randrange(q) for key in keys} for _ in range(rng.randint(1, 5))]
-    steps: Instance = []
-    for _ in range(rng.randint(2, 7)):
-        tables = []
-        for _ in range(rng.randint(1, 3)):
-            source = rng.choice(planted) if rng.random() < 0.6 else {key: rng.randrange(q) for key in keys}
-            shown = rng.sample(list(keys), rng.randint(1, len(keys)))
-            tables.append({key: source[key] for key in shown})
-        steps.append(tables)
-    return steps, q, k
-
-
-def _oracle_tables(steps: Instance, q: int, k: int) -> list[list[oracle.Table]]:
-    def key(number: int) -> tuple[str, ...]:
-        return tuple(str(number // q**place % q) for place in reversed(range(k)))
-
-    return [[frozenset((key(n), str(value)) for n, value in table.items()) for table in step] for step in steps]
-
-
-def _bits(steps: Instance, q: int) -> list[frozenset[int]]:
-    return [frozenset(sum(1 << n * q + value for n, value in table.items()) for table in step) for step in steps]
-
-
-def test_a_thousand_random_instances_are_solved_as_two_oracles_solve_them() -> None:
-    """Some instances need more than the pairwise bound: of three steps each two can share an operator, but not all."""
-    beyond_pairs = 0
-    for seed in range(1_000):
-        steps, q, k = _instance(seed)
-        plain = _oracle_tables(steps, q, k)
-        result = fewest_operators(_bits(steps, q), q)
-        assert result.lower == result.upper == oracle.fewest_by_partition(plain), seed
-        assert result.upper == oracle.fewest_by_hitting_set(plain, [str(value) for value in range(q)], k), seed
-        beyond_pairs += result.clique < result.lower
-    assert beyond_pairs > 20
-
-
-def test_the_solver_finds_what_the_search_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    instances = [_instance(seed)[:2] for seed in range(30)]
-    by_search = [fewest_operators(_bits(steps, q), q) for steps, q in instances]
-    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
-    for seed, ((steps, q), own) in enumerate(zip(instances, by_search, strict=True)):
-        by_solver = fewest_operators(_bits(steps, q), q)
-        assert (by_solver.lower, by_solver.upper) == (own.lower, own.upper), seed
-
-
-@pytest.mark.parametrize("seed", [17, 38])
-def test_pairs_of_large_tables_take_several_looks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search solves a small instance; the solver the same one with larger keys."""
-    steps, q, _ = _instance(seed)
-    small = _bits(steps, q)
-    large = [frozenset(table << 400_000 * q for table in step) for step in small]
-    monkeypatch.setattr(partition, "MAX_LOOKS", 20)
-    with mock.patch.object(partition, "_by_sat", wraps=partition._by_sat) as solver:
-        of_small = fewest_operators(small, q)
-        assert not solver.called
-        of_large = fewest_operators(large, q)
-        assert solver.called
-    assert of_small.lower == of_small.upper == of_large.lower == of_large.upper
 
 
 def _typed_oracle(task: Task, scale: int, arity: int) -> float:
@@ -257,18 +184,6 @@ def test_a_time_limit_gives_bounds(limit: float) -> None:
     assert result.bounds[24][1] <= 25, "the reference circuit has n + 1 operators"
 
 
-def test_bounds_before_the_limit_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clique and the simple circuit remain where the solver has no time."""
-    task = load("majority-count", base=15)
-    full = _src(task, 14, 2)
-    monkeypatch.setattr(partition, "MAX_LOOKS", 1)
-    monkeypatch.setattr(sat, "decide", lambda *_, **__: sat.SatResult(satisfiable=None))
-    cut = _src(task, 14, 2)
-    assert cut.status == "bounds"
-    for scale, (low, high) in cut.bounds.items():
-        assert low <= (full.values[scale] or 0) <= high
-
-
 def test_ctrl_c_carries_the_bounds_known_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -290,40 +205,6 @@ def test_the_time_is_counted_by_phase() -> None:
     result = src(task, traces_up_to(task, 5, clock), 3, clock=clock)
     assert {"traces", "wirings", "kernel", "check"} <= set(result.seconds)
     assert all(seconds >= 0 for seconds in result.seconds.values())
-
-
-def test_where_there_are_too_many_sets_the_lower_bound_does_not_rest_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """y_1 = x_1, so every position is determined in two ways; then the step is permuted, so that SRC grows."""
-    orders = [*permutations("012")]
-    task = Task(
-        name="twice",
-        alphabet=("0", "1", "2"),
-        prompt=lambda n: [("0", "1", "2")] * n,
-        generate=lambda x: [symbol for place, digit in enumerate(x) for symbol in (digit, orders[place][int(digit)])],
-    )
-    exact = _src(task, 5, 1)
-    assert exact.values[5] == 5
-    monkeypatch.setattr(determining, "MAX_SETS", 1)
-    cut = _src(task, 5, 1)
-    scale_trace = trace(task, 2)
-    assert [determining_sets(scale_trace, position, 1).complete for position in scale_trace.steps] == [
-        True,
-        False,
-        True,
-        False,
-    ]
-    for scale, (low, high) in cut.bounds.items():
-        assert low <= (exact.values[scale] or 0) <= high
-    assert cut.circuit is not None
-    cut.circuit.check(traces_up_to(task, 5))
-
-
-@pytest.mark.parametrize("scale", [1, 3, 6])
-def test_more_slots_never_need_more_operators(scale: int) -> None:
-    """The curve k -> SRC_k: constant tokens in further slots may act as selectors ([F])."""
-    task = load("permutation", base=3)
-    values = [_src(task, scale, arity).values[scale] or 0 for arity in (1, 2, 3)]
-    assert values == sorted(values, reverse=True)
 
 
 def test_minimal_arity_starts_at_the_given_arity() -> None:
