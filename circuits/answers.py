@@ -43,7 +43,11 @@ class Answers:
 
         def fails(*arguments: Any) -> str:
             last = next(each for each in reversed(arguments) if not isinstance(each, random.Random))
-            return f"{self.owner}: {what} fails {where.format(_argument_text(last))}"
+            if isinstance(last, np.ndarray):
+                last = f"{len(last):,} prompts"
+            elif isinstance(last, tuple):
+                last = " ".join(last)
+            return f"{self.owner}: {what} fails {where.format(last)}"
 
         return Guarded(function, read=read, fails=fails, error=self.error, **options)
 
@@ -125,9 +129,3 @@ class Answers:
 def _plain(symbol: Any) -> Any:
     """Return a text as a plain str, without methods of a user's subclass; anything else unchanged."""
     return str.__str__(symbol) if isinstance(symbol, str) else symbol
-
-
-def _argument_text(argument: Any) -> str:
-    if isinstance(argument, np.ndarray):
-        return f"{len(argument):,} prompts"
-    return " ".join(argument) if isinstance(argument, tuple) else str(argument)

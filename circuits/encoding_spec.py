@@ -160,7 +160,11 @@ class EncodingSpec:
     def __str__(self) -> str:
         """Return the shortest text that `parse_encoding` reads as this encoding."""
         registered = {} if self.is_own else ENCODINGS[self.name].options
-        changed = [f"{key}={_value_text(value)}" for key, value in self.options if value != registered[key].default]
+        changed = [
+            f"{key}={str(value).lower() if isinstance(value, bool) else str(value).removesuffix('.0')}"
+            for key, value in self.options
+            if value != registered[key].default
+        ]
         return f"{self.name}[{','.join(changed)}]" if changed else self.name
 
     @property
@@ -175,12 +179,6 @@ class EncodingSpec:
         Raise EncodingError if the user's file does not exist, fails, or does not define the object.
         """
         return record(self.name) if self.is_own else ENCODINGS[self.name]
-
-
-def _value_text(value: Value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)

@@ -4,7 +4,7 @@ A run is scored by the squared error of the probability that it was given (Brier
 true share of each cell would get: no forecast that knows the cell alone can be better.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
@@ -93,30 +93,24 @@ def _part(cells: Sequence[RecordedCell], rivals: Mapping[str, Probability], *, b
     """Return the scores on some cells: the mean over runs, or over cells whatever the number of their runs."""
     weights = [cell.fit if by_run else 1 for cell in cells]
 
-    def mean(losses: Iterable[float]) -> float:
+    def loss(cell: RecordedCell, probability: float) -> float:
+        share = cell.generalize / cell.fit  # the mean squared error over the fitting runs
+        return share * (1 - probability) ** 2 + (1 - share) * probability**2
+
+    def brier(rival: Probability) -> float:
+        losses = (loss(cell, rival(cell)) for cell in cells)
         return sum(weight * loss for weight, loss in zip(weights, losses, strict=True)) / sum(weights)
 
-    brier = {name: mean(_loss(cell, rival(cell)) for cell in cells) for name, rival in rivals.items()}
     repeated = [cell for cell in cells if cell.fit > 1]
-    noise = [_variance(cell) for cell in repeated]
+    shares = [cell.generalize / cell.fit for cell in repeated]
+    # The unbiased variance between the runs of a cell.
+    noise = fmean(share * (1 - share) * cell.fit / (cell.fit - 1) for share, cell in zip(shares, repeated, strict=True))
     return {
         "unit": "run" if by_run else "cell",
         "cells": len(cells),
         "runs": sum(cell.fit for cell in cells),
-        "brier": brier | {"noise": fmean(noise)},
+        "brier": {name: brier(rival) for name, rival in rivals.items()} | {"noise": noise},
     }
-
-
-def _loss(cell: RecordedCell, probability: float) -> float:
-    """Return the mean squared error of a probability over the fitting runs of a cell."""
-    share = cell.generalize / cell.fit
-    return share * (1 - probability) ** 2 + (1 - share) * probability**2
-
-
-def _variance(cell: RecordedCell) -> float:
-    """Return the unbiased variance between the runs of a cell."""
-    share = cell.generalize / cell.fit
-    return share * (1 - share) * cell.fit / (cell.fit - 1)
 
 
 def calibration(cells: Sequence[RecordedCell], probability: Probability) -> list[Tenth]:

@@ -74,6 +74,11 @@ def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) 
     common = set.intersection(
         *({entry for table in state for entry in plain(table, counting.symbols)} for state in last)
     )
+
+    def arguments(key: int) -> tuple[str, ...]:
+        symbols, slots = counting.symbols, reversed(range(result.arity))
+        return tuple(task.alphabet[key // symbols**slot % symbols] for slot in slots)
+
     wirings = {
         place: tuple(sorted(wiring for table in tables for wiring in step[table]))
         for place, step, tables in zip(places, steps, counting.used(), strict=True)
@@ -81,15 +86,9 @@ def minimum_circuits(task: Task, result: SRCResult, clock: Clock | None = None) 
     return MinimumCircuits(
         operators=int(operators),
         count=sum(last.values()),
-        entries=tuple(_entry(task, result.arity, key, value) for key, value in sorted(common)),
+        entries=tuple((arguments(key), task.alphabet[value]) for key, value in sorted(common)),
         wirings=wirings,
     )
-
-
-def _entry(task: Task, arity: int, key: int, value: int) -> tuple[tuple[str, ...], str]:
-    symbols = len(task.alphabet)
-    digits = [key // symbols ** (arity - 1 - slot) % symbols for slot in range(arity)]
-    return tuple(task.alphabet[digit] for digit in digits), task.alphabet[value]
 
 
 class _Counting:

@@ -7,7 +7,8 @@ enumerated from the machine's table alone; a circuit that is right at each of th
 that is wrong at some is wrong at some scale.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -174,8 +175,10 @@ def check_proof(machine: Transducer, circuit: LocalCircuit) -> int:
         TooManyError: there are more than MAX_CONFIGURATIONS.
     """
     rules, shape = circuit.rules, circuit.shape
-    count = 0
-    for configuration in configurations(machine, shape, _window([place for rule in rules for place in rule.places])):
+    count, back = 0, dict(LEAST_BACK)  # the largest numbers of steps back from which inputs and outputs are read
+    for place in itertools.chain(*(rule.places for rule in rules)):
+        back[place.kind] = max(back[place.kind], place.back)
+    for configuration in configurations(machine, shape, (back["x"], back["y"])):
         count += 1
         rule = rules[configuration.rule]
         key = tuple(map(configuration.token, rule.places))
@@ -186,14 +189,6 @@ def check_proof(machine: Transducer, circuit: LocalCircuit) -> int:
                 f"{' '.join(key)}, not {right}: {configuration}"
             )
     return count
-
-
-def _window(places: Iterable[Place]) -> tuple[int, int]:
-    """Return the largest number of steps back from which inputs and outputs are read."""
-    back = dict(LEAST_BACK)
-    for place in places:
-        back[place.kind] = max(back[place.kind], place.back)
-    return back["x"], back["y"]
 
 
 def configurations(machine: Transducer, shape: Shape, window: tuple[int, int]) -> Iterator[Configuration]:

@@ -9,6 +9,7 @@ lower bound, since every choice agrees on them.
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -41,7 +42,9 @@ def choice_src(
     clock = clock or Clock()
     traces = traces_up_to(task, scale, clock)
     right = [_right_of(task, trace) for trace in traces]
-    few = [count for count in range(1, len(traces) + 1) if _are_few(traces[:count], right[:count])]
+    numbers = itertools.accumulate((math.prod(map(len, each.values())) for each in right), operator.mul)
+    exhaustive = itertools.accumulate((trace.exhaustive for trace in traces), operator.and_)
+    few = [n for n, each in enumerate(zip(exhaustive, numbers, strict=True), 1) if each[0] and each[1] <= MAX_CHOICES]
     if arity is None:
         arity = _least_arity(task, traces, right, few)
     bounds: dict[int, tuple[float, float]] = {}
@@ -71,12 +74,6 @@ def _right_of(task: Task, trace: Trace) -> RightOutputs:
         for tokens in trace.tokens.T
         for prompt in [tuple(task.alphabet[token] for token in tokens[[position - 1 for position in trace.given]])]
     }
-
-
-def _are_few(traces: Sequence[Trace], right: Sequence[RightOutputs]) -> bool:
-    """True if all choices for the prompts of some traces can be tried."""
-    numbers = (len(every) for of_scale in right for every in of_scale.values())
-    return all(trace.exhaustive for trace in traces) and math.prod(numbers) <= MAX_CHOICES
 
 
 def _best_of(

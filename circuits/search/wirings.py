@@ -137,15 +137,11 @@ def all_wirings(
             break
         clock.check(counted_steps(trace, len(places)) * len(orders))
         left -= len(orders)
-        tag = _tag(len(places), arity, trace.symbols)
+        # Entries beyond all keys make tables of different numbers of slots exclude each other.
+        first = trace.symbols**arity
+        tag = sum(1 << (first + size) * trace.symbols + (size == len(places)) for size in range(arity + 1))
         tried_all = add_by_table(wirings, trace, position, orders, tag) and tried_all
     return Alternatives(wirings=wirings, complete=tried_all and trace.exhaustive)
-
-
-def _tag(slots: int, arity: int, symbols: int) -> Table:
-    """Return entries beyond all keys that make tables of different numbers of slots exclude each other."""
-    first = symbols**arity
-    return sum(1 << (first + size) * symbols + (size == slots) for size in range(arity + 1))
 
 
 def as_array(table: Table, arity: int, symbols: int) -> NDArray[np.uint8]:
