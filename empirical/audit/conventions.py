@@ -5,6 +5,7 @@ A binding is Python text, so that reproductions outside of lengthgen make the sa
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,7 +48,6 @@ class Convention:
 
     Attributes:
         signature: as shown to users; cosines and sines are applied with rotate_half, and e is the code of a position.
-        kind: hook.
         text: Python expression of `made`, the object, and of H and C: a function with the signature of the kind, or, if
             `by_lengths`, a function (number of queries, number of keys) -> bias, the queries being the last ones.
         required: numbers of required parameters of objects that may follow it; empty if `method` decides.
@@ -270,13 +270,8 @@ def in_sequences(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fit:
-    """Convention that an object follows, for H heads of width C; an embedding has one head of the model's width."""
-
-    convention: Convention
-    heads: int
-    head_dim: int
+Fit = tuple[Convention, int, int]
+"""Convention that an object follows, H heads, and their width C; an embedding has one head of the model's width."""
 
 
 def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Fit:
@@ -290,22 +285,21 @@ def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Fit:
     if not callable(instance):
         raise AuditError(f"'{name}' makes {type(instance).__name__}, which is neither a function nor a module")
     required = _required(instance, name)
-    candidates = [
-        Fit(convention=convention, heads=fit_heads, head_dim=fit_width)
+    kept = [*instance.parameters(), *instance.buffers()] if isinstance(instance, nn.Module) else []
+    # Model widths D that an embedding may take: that of all heads, of one, and those of the tensors that it keeps.
+    widths = dict.fromkeys([heads * head_dim, head_dim, *(tensor.shape[-1] for tensor in kept if tensor.ndim)])
+    candidates: list[Fit] = [
+        (convention, *sizes)
         for convention in CONVENTIONS
         if (hasattr(instance, convention.method) if convention.method else min(required, 3) in convention.required)
-        for fit_heads, fit_width in (
-            [(1, width) for width in _widths(instance, heads, head_dim)]
-            if convention.kind is Kind.EMBED
-            else [(heads, head_dim)]
-        )
+        for sizes in ([(1, width) for width in widths] if convention.kind is Kind.EMBED else [(heads, head_dim)])
     ]
     refusals: list[str] = []
     # As many tokens as heads fit by chance too, so that number is only tried where no other fits.
     for tokens in (heads + 3, heads if heads > 1 else 4):
         refusals, unmoved = [], []
         for fit in candidates:
-            if tokens == heads and fit.convention.in_sequence:
+            if tokens == heads and fit[0].in_sequence:
                 continue  # its calls have any number of tokens
             try:
                 if _acts_by_position(fit, instance, name, tokens):
@@ -316,27 +310,26 @@ def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Fit:
         if unmoved:
             return unmoved[0]
     why = refusals[0] if refusals else f"'{name}' takes {required} arguments"
-    of_as_many = list(dict.fromkeys(fit.convention.signature for fit in candidates if not fit.convention.method))
+    of_as_many = list(dict.fromkeys(fit[0].signature for fit in candidates if not fit[0].method))
     signatures = "; ".join([*dict.fromkeys([*of_as_many[:SHOWN], ROTATED]), MODEL])
     raise AuditError(f"{why}; wrap it in a function of one of the signatures that are understood: {signatures}")
-
-
-def _widths(instance: Any, heads: int, head_dim: int) -> list[int]:
-    """Model widths D that an embedding may take: that of all heads, of one, and those of the tensors that it keeps."""
-    kept = [*instance.parameters(), *instance.buffers()] if isinstance(instance, nn.Module) else []
-    return list(dict.fromkeys([heads * head_dim, head_dim, *(tensor.shape[-1] for tensor in kept if tensor.ndim)]))
 
 
 def _required(instance: Any, name: str) -> int:
     """Number of required positional parameters; 3 if any number is taken."""
     with user_code(f"'{name}' has no forward", error=AuditError):
         forward = instance.forward if issubclass(type(instance), nn.Module) else instance
-    with user_code(f"'{name}' has no readable signature: wrap it in a function", error=AuditError):
-        parameters = inspect.signature(forward).parameters.values()
+    parameters = readable_parameters(forward, name)
     if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
         return 3
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(p.default is p.empty and p.kind in positional for p in parameters)
+
+
+def readable_parameters(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
+    """Parameters of a function; AuditError if it has no readable signature."""
+    with user_code(f"'{name}' has no readable signature: wrap it in a function", error=AuditError):
+        return list(inspect.signature(function).parameters.values())
 
 
 def _acts_by_position(fit: Fit, instance: Any, name: str, tokens: int) -> bool:
@@ -345,9 +338,9 @@ def _acts_by_position(fit: Fit, instance: Any, name: str, tokens: int) -> bool:
     Raises:
         AuditError: the call fails or returns another shape.
     """
-    convention = fit.convention
-    function = bound(convention.along(convention.coordinates), instance, fit.heads, fit.head_dim)
-    positions, q = torch.arange(tokens), torch.ones(1, fit.heads, tokens, fit.head_dim)
+    convention, heads, head_dim = fit
+    function = bound(convention.along(convention.coordinates), instance, heads, head_dim)
+    positions, q = torch.arange(tokens), torch.ones(1, heads, tokens, head_dim)
     given = f"q, k {list(q.shape)} and positions [{tokens}]"
     if convention.signature == PAIRS:
         given = f"query and key positions [{tokens}]"
@@ -364,9 +357,7 @@ def _acts_by_position(fit: Fit, instance: Any, name: str, tokens: int) -> bool:
             return _varies(added) and torch.allclose(scaled, scaled[:, :1].expand_as(scaled), atol=1e-4)
         answer = function(q, q.clone(), positions)
         if not (isinstance(answer, tuple | list) and len(answer) == 2):
-            shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
-            wanted = f"(q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]"
-            raise AuditError(f"'{name}' must return {wanted}; it returns {shape}")
+            raise _unlike(answer, name, tokens)
         if convention.signature == ROTATED and not all(
             isinstance(part, Tensor) and has_real_values(part) and part.shape == q.shape for part in answer
         ):
@@ -381,27 +372,30 @@ def _require_bias(answer: Any, name: str, tokens: int) -> Tensor:
     shapes = ((tokens, tokens), (1, tokens))  # one row may stand for all
     is_bias = isinstance(answer, Tensor) and answer.ndim in (3, 4) and answer.shape[-2:] in shapes
     if not is_bias or not (answer.is_floating_point() or answer.is_complex()):
-        shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
-        wanted = f"(q, k), or a bias [H, {tokens}, {tokens}], for positions [{tokens}]"
-        raise AuditError(f"'{name}' must return {wanted}; it returns {shape}")
+        raise _unlike(answer, name, tokens)
     return answer
 
 
 def _require_like(answer: Any, given: Tensor, name: str) -> Tensor:
     """The answer if it has the shape of what went in, else AuditError."""
     if not isinstance(answer, Tensor) or answer.shape != given.shape:
-        shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
-        raise AuditError(f"'{name}' must return tensors {list(given.shape)}; it returns {shape}")
+        raise _unlike(answer, name, f"tensors {list(given.shape)}")
     return answer
+
+
+def _unlike(answer: Any, name: str, wanted: int | str) -> AuditError:
+    """Error of an answer of another shape than the wanted one, or than that of a rotation or a bias of some tokens."""
+    if isinstance(wanted, int):
+        wanted = f"(q, k), or a bias [H, {wanted}, {wanted}], for positions [{wanted}]"
+    shape = list(answer.shape) if isinstance(answer, Tensor) else type(answer).__name__
+    return AuditError(f"'{name}' must return {wanted}; it returns {shape}")
 
 
 def _is_the_same(near: Tensor, function: Callable[..., Any], far: Tensor) -> bool:
     """True if a bias is the same at positions that are farther apart, and these are not refused."""
-    try:
-        with user_code("positions are refused", error=AuditError):
-            return torch.equal(near, function(far, far))
-    except AuditError:
-        return False
+    with suppress(AuditError), user_code("positions are refused", error=AuditError):
+        return torch.equal(near, function(far, far))
+    return False
 
 
 def _varies(answer: Tensor) -> bool:

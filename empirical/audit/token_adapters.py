@@ -81,7 +81,7 @@ class EmbedAdapter(TokenAdapter):
 
 
 class ContentAdapter(TokenAdapter):
-    """Adapter for (q, k, x, positions, dtype) -> logits [B, H, L, L]: whole sequences, as positions alone have no code."""
+    """Adapter for (q, k, x, positions, dtype) -> logits [B, H, L, L] of whole sequences; positions have no code."""
 
     acts = "reads content"
 

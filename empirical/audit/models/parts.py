@@ -53,15 +53,11 @@ def rotary_part(subject: WholeModel, layer_type: str | None, *, streaming: bool)
         functions = dict(reversed(functions.items()))
     for name, apply in functions.items():
         for text in texts:
-            bound = _binding(text, apply)
+            bound = partial(_evaluated, text, apply)
             width = _width(bound, rotary, subject.config)
             if width is None:
                 continue
-            recipe = (
-                *subject.recipe,
-                f"from {module} import {name} as apply; made = model.get_submodule({path!r})",
-                f"rotate = {text}",
-            )
+            made = f"from {module} import {name} as apply; made = model.get_submodule({path!r})"
             untouched = subject.build().get_submodule(path)  # the one above has been called
             return Subject(
                 name=f"{subject.name}, rotation",
@@ -73,15 +69,15 @@ def rotary_part(subject: WholeModel, layer_type: str | None, *, streaming: bool)
                 claims=CLAIMS | ({"streaming"} if streaming else set()),
                 heads=1,
                 head_dim=width,
-                recipe=recipe if subject.recipe else (),
+                recipe=(*subject.recipe, made, f"rotate = {text}") if subject.recipe else (),
                 signature="rotary module and apply function of transformers",
                 makes_tables=text is BY_SEQ_LEN,
             )
     return None
 
 
-def _binding(text: str, apply: Callable[..., Any]) -> Callable[[Any], Callable[..., Any]]:
-    return lambda made: eval(text, {"made": made, "apply": apply, "torch": torch})
+def _evaluated(text: str, apply: Callable[..., Any], made: Any) -> Callable[..., Any]:
+    return eval(text, {"made": made, "apply": apply, "torch": torch})
 
 
 def _width(bound: Callable[[Any], Callable[..., Any]], rotary: nn.Module, config: Any) -> int | None:

@@ -1,9 +1,7 @@
 """Tap: queries, keys and logits of the attention layers of any model, read from the torch functions that it calls.
 
 A softmax over logits [..., J, I] is attention if a matrix product with a result of this shape came before it; the
-operands of that product, which may be an einsum, are the queries and the keys. Scaled dot-product attention gives all
-three at once.
-nn.MultiheadAttention and nn.TransformerEncoderLayer call `multi_head_attention_forward`, which the tap opens.
+operands of that product, which may be an einsum, are the queries and the keys.
 """
 
 from collections.abc import Callable, Mapping, Sequence

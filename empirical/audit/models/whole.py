@@ -16,6 +16,7 @@ from lengthgen.infrastructure.userfile import user_code
 TOKENS = ("input_ids", "ids", "idx", "tokens", "x", "inputs", "input")
 """Names of the argument for token ids, and of that for positions."""
 POSITIONS = ("position_ids", "input_pos", "positions", "pos", "position")
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +59,7 @@ def is_model(module: Any) -> bool:
             if "input_ids" in parameters or (parameters and parameters[0] in TOKENS[:4]):
                 return True
             tables = [part for part in module.modules() if isinstance(part, nn.Embedding)]
-            if len(_required(module)) != 1 or not tables or parameters[0] in POSITIONS:
+            if len(_required(module.forward, *POSITIONAL)) != 1 or not tables or parameters[0] in POSITIONS:
                 return False
             ids = torch.tensor([[0, 1, 0]])
             answer = module(ids)
@@ -68,10 +69,11 @@ def is_model(module: Any) -> bool:
         return False
 
 
-def _required(module: nn.Module) -> list[str]:
-    parameters = inspect.signature(module.forward).parameters.values()
+def _required(function: Callable[..., Any], *kinds: Any) -> list[str]:
+    """Names of parameters without a default, of these kinds."""
+    parameters = inspect.signature(function).parameters.values()
     return [parameter.name for parameter in parameters if parameter.default is parameter.empty
-            and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]  # fmt: skip
+            and parameter.kind in kinds]  # fmt: skip
 
 
 def own_model(thing: Any, name: str, source: str = "") -> WholeModel | None:
@@ -116,13 +118,9 @@ def own_model(thing: Any, name: str, source: str = "") -> WholeModel | None:
 
 def _needs_arguments(thing: Callable[..., Any]) -> bool:
     try:
-        parameters = inspect.signature(thing).parameters.values()
+        return bool(_required(thing, *POSITIONAL, inspect.Parameter.KEYWORD_ONLY))
     except (TypeError, ValueError):
         return True
-    return any(
-        parameter.default is parameter.empty and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-        for parameter in parameters
-    )
 
 
 def _seeded(make: Callable[[], Any]) -> Any:
