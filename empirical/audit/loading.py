@@ -187,11 +187,12 @@ def _subjects_of_factory(
     def make(**keywords: Any) -> Any:
         with user_code(f"'{name}' cannot be made with {keywords}", error=AuditError):
             instance = build(**keywords)
-            if isinstance(instance, nn.Module) and not isinstance(instance, PositionEncoding):
-                for part in instance.parameters():
-                    if part.requires_grad and not part.any():  # a table that training fills would have one code
+            if isinstance(instance, nn.Module):
+                unset = [part for part in instance.parameters() if part.requires_grad and not part.any()]
+                if not isinstance(instance, PositionEncoding):
+                    for part in unset:  # a table that training fills would have one code
                         nn.init.uniform_(part)
-                instance.eval()
+                    instance.eval()
             return instance
 
     instance = make(**arguments)

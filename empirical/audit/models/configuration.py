@@ -145,9 +145,10 @@ def _reproduce_constant(subject: WholeModel, defect: Defect, length: int) -> str
     plane = defect.numbers.get("plane")
     if not subject.recipe or plane is None:
         return None
+    error = f"abs(w / {defect.numbers['published']!r} - 1)"
     lines = ["made = next(part for part in model.modules() if 'Rotary' in type(part).__name__)",
              f"cos, sin = made(torch.zeros(1, 1), torch.tensor([[1, {length - 1}]]))",
-             f"w = float(torch.atan2(sin, cos)[0, 0, {plane}]); error = abs(w / {defect.numbers['published']!r} - 1)"]  # fmt: skip
+             f"w = float(torch.atan2(sin, cos)[0, 0, {plane}]); error = {error}"]  # fmt: skip
     return confirmed([*subject.recipe, *lines])
 
 
