@@ -37,17 +37,14 @@ class Slope:
 
     Attributes:
         directions: for each head, as the distance grows: "falls", "rises", "flat" or "mixed".
-        first_rise: first distance at which the bias of some head is larger than at the distance before; None if none.
+        first_rise: first distance at which the bias of some head is larger than at the distance before.
         steps: for each head, change of the bias from distance 0 to 1.
         distinct_after: number of distinct codes among `of_after` distances to keys after the query; None if unused.
-        of_after: number of these distances.
-        after_flat: number of distinct finite codes of keys after the query if all keys before it have one code, else
-            None.
-        after_undefined: first distance to a key after the query whose bias is NaN; None if there is none.
+        after_flat: number of distinct finite codes of keys after the query if all keys before it have one code.
+        after_undefined: first distance to a key after the query whose bias is NaN.
         of_keys: True if the bias of a pair depends on the key alone, and softmax cancels what it lacks.
-        t5: numbers of T5's buckets, if the bias changes with the distance as they do; else None.
-        rule: for a bias -m D: "text" or "code", the rule of ALiBi's slopes that the steps follow, "text and code" where
-            both agree, "unpublished" if its slopes fall geometrically and follow neither; None for any other bias.
+        t5: numbers of T5's buckets, if the bias changes with the distance as they do.
+        rule: rule of ALiBi's slopes that a bias -m D follows: "text", "code", "text and code", or "unpublished".
     """
 
     directions: list[str]
@@ -155,8 +152,7 @@ class Sinusoids:
         table: entries divided by the amplitude, float64 [P, D], from position 0.
         steps: angle of one position step for each channel, [D].
         in_pairs: True if it is meant as pairs of one frequency each: half sines and half cosines, or each sine twice.
-        change: largest change of e(p) . e(p + d) with p, as a share of the largest product; 0 if each sine has a cosine
-            of its frequency.
+        change: largest change of e(p) . e(p + d) with p, as a share of the largest product.
     """
 
     table: Tensor

@@ -50,9 +50,7 @@ class Convention:
         signature: as shown to users; cosines and sines are applied with rotate_half, and e is the code of a position.
         text: Python expression of `made`, the object, and of H and C: a function with the signature of the kind, or, if
             `by_lengths`, a function (number of queries, number of keys) -> bias, the queries being the last ones.
-        required: numbers of required parameters of objects that may follow it; empty if `method` decides.
-        method: name of a method that the object must have.
-        by_lengths: True if the object takes lengths in place of positions.
+        required: numbers of required parameters of objects that may follow it, where no name of a `method` decides.
         in_sequence: True if the object numbers the tokens of its input itself.
         coordinates: number of coordinates of a position; AXIS in the text is the one along which positions run, and
             this number itself is all of them.
@@ -277,10 +275,8 @@ Fit = tuple[Convention, int, int]
 def recognise(instance: Any, name: str, heads: int, head_dim: int) -> Fit:
     """Convention that an object follows: the first whose call works, has the right shape, and acts by position.
 
-    If no call acts by position, it is the first of the right shape: then this is what the audit finds.
-
-    Raises:
-        AuditError: none does; the message gives the failure of the most likely call and all signatures.
+    If no call acts by position, it is the first of the right shape: then this is what the audit finds. AuditError if
+    none fits; the message gives the failure of the most likely call and all signatures.
     """
     if not callable(instance):
         raise AuditError(f"'{name}' makes {type(instance).__name__}, which is neither a function nor a module")

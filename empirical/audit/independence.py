@@ -31,15 +31,12 @@ class Independence:
 
     Attributes:
         other: changed parameters of the second instance.
-        unchanged_by_other: True if the first instance gives the same codes after the second was used, and so does a
-            fresh instance.
-        other_differs: True if the second instance has codes of its own.
-        unchanged_by_length: True if codes of a long sequence are the same after a short one, and codes of shorter ones
-            after a long one.
-        repeats_start: True if a call gets exactly the codes of an earlier call with as many tokens and another start.
-        unchanged_by_dtype: True if float32 codes are the same after use in bfloat16.
-        unchanged_by_moves: True if codes are the same after a move to bfloat16 and back; None if it has trainable
-            parameters.
+        unchanged_by_other: codes of the first instance and of a fresh one are the same after the second was used.
+        other_differs: the second instance has codes of its own.
+        unchanged_by_length: codes of long sequences are the same after a short one, and of shorter ones after a long one.
+        repeats_start: a call gets exactly the codes of an earlier call with as many tokens and another start.
+        unchanged_by_dtype: float32 codes are the same after use in bfloat16.
+        unchanged_by_moves: codes are the same after a move to bfloat16 and back; None with trainable parameters.
     """
 
     other: dict[str, Any] | None
@@ -106,12 +103,10 @@ def _unchanged_after_moves(adapter: Adapter, positions: Tensor, expected: Tensor
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """Largest difference between one call pattern and a full forward pass of the sequence alone.
+    """Largest absolute difference, on real tokens, between a call pattern and a full forward pass of a sequence alone.
 
-    Attributes:
-        difference: largest absolute difference on real tokens; infinite if a value is NaN.
-        tolerance: difference allowed for a code that is rounded once, at the entry with the largest ratio of both.
-        first_beyond: first query (token) position whose difference exceeds the tolerance; None if there is none.
+    `tolerance` is allowed for a code that is rounded once, at the entry with the largest ratio of both; `first_beyond`
+    is the first query (token) position whose difference exceeds it.
     """
 
     difference: float
@@ -125,14 +120,10 @@ class Agreement:
 
 
 def measure_patterns(adapter: Adapter, reference: Adapter, reach: int) -> tuple[dict[str, Agreement], str | None]:
-    """Compare every call pattern with a full forward pass.
+    """Compare every call pattern with a full forward pass: agreement by pattern, such as "left padded, near".
 
-    Each pattern is tested with `near` positions 0, 1, 2, ... and with `far` positions spread out up to `reach`.
-    Every call uses a fresh instance, so that no result depends on an earlier call.
-
-    Returns:
-        Agreement by pattern, such as "left padded, near"; and the error message if positions of each row, [B, L],
-        are refused, else None.
+    Each is tested with `near` positions 0, 1, 2, ... and with `far` positions spread out up to `reach`, by a fresh
+    instance for every call. The text is the error message if positions of each row, [B, L], are refused.
     """
     count = min(TOKENS, reach + 1)
     near, far = torch.arange(count), spread(reach, count)

@@ -1,10 +1,7 @@
 """Loading of subjects: an encoding of this project by name, or an object that a user's file defines.
 
-The object is one of
-    a record, `lengthgen.theory.encodings.encoding.Encoding`, that has a module;
-    a function or a module that follows one of `conventions.CONVENTIONS`;
-    a PositionEncoding;
-    a factory of one of these: a class, or a function whose parameters all have defaults or are sizes (SIZES, SYNONYMS).
+The object is a record (`Encoding`) that has a module; a function or a module that follows one of `CONVENTIONS`; a
+PositionEncoding; or a factory of one of these: a class, or a function whose parameters all have defaults or are sizes.
 Independence of two instances can be tested for a factory only. The object may have an attribute `claims`, and an
 attribute `follows`: fields of `rope_parameters` whose published constants it should have.
 """
@@ -75,11 +72,7 @@ class Hook(NamedTuple):
 
 
 def load(spec: str, **options: Any) -> list[Subject]:
-    """Return the subjects of NAME or path/to/file.py:OBJECT. The file is executed: it is the user's own code.
-
-    Args:
-        spec: a name of `lengthgen.empirical.encodings.modules`, or a file and an object that it defines.
-        **options: options of `subjects`.
+    """Subjects of NAME or path/to/file.py:OBJECT, with the options of `subjects`. The file is run: it is the user's.
 
     Raises:
         AuditError: the file or object does not exist, or the object has an unknown form.
@@ -131,16 +124,15 @@ def subjects(
     claims: Iterable[str] | None = None,
     **options: Any,
 ) -> list[Subject]:
-    """Return one subject for each hook through which an object acts.
+    """One subject for each hook through which an object acts.
 
     Args:
         thing: object of one of the forms listed above.
         name: name in messages and reports.
         source: Python expression of the object, for reproductions.
         claims: replaces the object's own claims or the usual ones.
-        options: heads: number H of heads of the queries passed in, and of the encoding if it has a parameter `heads`;
-            head_dim: head width C, likewise; parameters: keyword arguments of the audited instance, if `thing` is a
-            factory; other: changed keyword arguments of the second instance.
+        options: heads and head_dim of the queries, and of an encoding that has such parameters; parameters of the
+            audited instance, if `thing` is a factory; other: those that the second instance has changed.
 
     Raises:
         AuditError: the object has an unknown form, lacks a named parameter, or fails.

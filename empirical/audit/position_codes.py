@@ -33,8 +33,8 @@ class Codes:
     Attributes:
         windows: for each run of neighbours: first position `from`, length `of`, number of `distinct` codes, and the
             number `expected`, see `expected_distinct`.
-        repetition: first repeated code among the first positions; None if there is none.
-        clamped_from: first position that has the same code as all positions after it; None if there is none.
+        repetition: first repeated code among the first positions.
+        clamped_from: first position that has the same code as all positions after it.
         rounded_to: dtype to which positions seem to be rounded, because their codes coincide accordingly.
         not_finite_from: first position whose code is infinite or NaN although its value fits into the dtype.
         first_beyond: first tested position whose distance from its float64 code exceeds the budget.

@@ -45,8 +45,7 @@ class Rotary:
         frequencies: angle of each plane in one position step, the fastest first.
         attention_factor: factor of cosines and sines; a logit of rotated coordinates is multiplied by its square.
         logit_factor: further factor of the softmax scale (DeepSeek).
-        variants: wrong or other versions, to find the likely cause: frequencies and attention factor by the id of the
-            rule that names the mistake, or by words that say what they are.
+        variants: frequencies and attention factor of mistakes, by the id of their rule or by words.
     """
 
     frequencies: tuple[float, ...]
@@ -72,10 +71,10 @@ def require_fields(fields: Mapping[str, Any]) -> None:
 
 
 def rotary(fields: Mapping[str, Any], *, width: int, head_dim: int, trained: int, length: int) -> Rotary:
-    """Rotary encoding that the fields name.
+    """Rotary encoding that the fields name: rope_type, rope_theta and the fields of the type.
 
     Args:
-        fields: rope_type, rope_theta and the fields of the type.
+        fields: as in `rope_parameters`.
         width: number of rotated coordinates.
         head_dim: width of a head.
         trained: `max_position_embeddings`, where the fields do not give the original one.

@@ -104,12 +104,8 @@ def measure(
 ) -> RelativeLawErrors:
     """Measure the relative law on the grid and find the first position whose error exceeds the budget.
 
-    Args:
-        adapter: the subject in the setting to measure.
-        reference: the same subject in float64; the default budget, one rounding of the code, is derived from it.
-        position_reach: last position that the subject accepts.
-        offset_reach: last offset that it accepts.
-        budget: replaces the default budget: error of a logit divided by |q| |k|, or error of a bias.
+    `reference` is the subject in float64; `budget` replaces the error that one rounding of the code gives: error of a
+    logit divided by |q| |k|, or error of a bias.
     """
     signed_offsets = [offset for offset in OFFSETS if offset <= offset_reach]
     if "bidirectional" in adapter.subject.claims:

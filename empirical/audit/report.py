@@ -57,7 +57,7 @@ def audit(
     device: str = "cpu",
     on_step: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """Audit one subject and report its defects.
+    """Audit one subject and report its defects as plain data; `holds` is True if no finding is worse than a note.
 
     Args:
         subject: encoding to audit.
@@ -66,9 +66,6 @@ def audit(
         budget: largest allowed error of the relative law; None: the error that one rounding of the code gives.
         device: cpu or cuda.
         on_step: called with the name of each finished part: `independence`, then the label of each setting.
-
-    Returns:
-        Plain data for JSON; `holds` is True if no finding is worse than a note.
 
     Raises:
         AuditError: the subject fails at position 0 in float64, or returns values that do not fit its kind.
@@ -171,10 +168,8 @@ def _measure(
 def source_of(thing: Any, spec: str = "") -> dict[str, Any] | None:
     """File and line of the function of an object, or of its class; None for code without a file.
 
-    Args:
-        thing: function, class, or an instance of the class.
-        spec: path/to/file.py:name, by which the user named it. If its code is not in this file, as that of a class of a
-            library is not, the place is that of the name.
+    If its code is not in the file of `spec` (path/to/file.py:name, by which the user named it), as that of a class of a
+    library is not, the place is that of the name.
     """
     try:
         code = _code_of(thing)

@@ -49,15 +49,10 @@ def writable(text: str) -> str:
 
 
 def nearest(name: str, valid_names: Iterable[str], *, listed: str = "") -> str:
-    """Hint for an unknown name: "did you mean A, B or C?", with at most three names.
+    """Hint for an unknown name: "did you mean A, B or C?", with at most three names; case is ignored.
 
     If no valid name is close, the hint has all of them if they are few, else how many there are, the three nearest, and
-    where all are listed.
-
-    Args:
-        name: the unknown name.
-        valid_names: all names that would do; case is ignored in the comparison.
-        listed: the place of the whole list, and what else would do.
+    where all are listed (`listed`).
     """
     all_names = list(dict.fromkeys(valid_names))
     names = {valid.casefold(): valid for valid in all_names}

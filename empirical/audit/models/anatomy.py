@@ -44,19 +44,16 @@ CLAIMS = ("rope_theta", "rope_parameters", "rope_scaling", "rotary_dim", "rotary
 
 @dataclass(frozen=True, kw_only=True)
 class Anatomy:
-    """Encoding of one layer as it was measured.
+    """Encoding of one layer of self-attention as it was measured.
 
     Attributes:
-        layer: index among the layers of self-attention.
         kind: "rotary", "bias", "absolute", "scale" (queries or keys are scaled by their position),
             "none", or "unread" after recurrent layers, whose output changes along a row.
         q_scale: factor of q.k in the logits.
-        causal: True if no query sees a later key.
-        still: heads of a rotation that positions leave as they are.
-        odd: heads of a rotation that turn otherwise than most.
+        still, odd: heads of a rotation that positions leave as they are, and that turn otherwise than most.
         scaled: True if queries are rotated and scaled by their position.
         ahead: later keys that a query sees, where it sees some, and all earlier ones; else 0.
-        effect: maps of queries and keys at near positions, [2, H, L, C, C], for a rotation; else None.
+        effect: maps of queries and keys at near positions, [2, H, L, C, C], for a rotation.
     """
 
     layer: int
@@ -291,9 +288,7 @@ class Maps:
 def _completion(start: Tensor, maps: Tensor) -> Tensor:
     """Image of the one direction that no token has, as where a norm takes the mean away.
 
-    Args:
-        start: vectors of tokens at position 0, [..., T, C], of rank C - 1.
-        maps: maps that are solved for on their span, 0 on the rest: [P, ..., C, C].
+    `start` are vectors [..., T, C] of rank C - 1 at position 0; `maps` [P, ..., C, C] are solved for on their span.
     """
     missing = torch.linalg.svd(start).Vh[..., -1, :].expand(*maps.shape[:-1])
     image = torch.linalg.svd(maps).Vh[..., -1, :]

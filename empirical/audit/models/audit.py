@@ -55,19 +55,10 @@ def audit_model(
     with_parts: bool = True,
     on_step: Callable[[str], None] = lambda name: None,
 ) -> list[dict[str, Any]]:
-    """Audit a model and the parts of it that make its encoding.
+    """Answers on a model, then on the parts of it that make its encoding, in the form of `report.audit`.
 
-    Args:
-        subject: whole model.
-        requested: fields of the configuration that the user has set.
-        dtypes: names in `report.DTYPES`.
-        to: last position for parts that take positions.
-        budget: see `report.audit`.
-        with_parts: also audit the parts that make the encoding, by dtype and position.
-        on_step: called with the name of each finished part.
-
-    Returns:
-        Answers as plain data: that of the model, then those of its parts, in the form of `report.audit`.
+    `requested` are the fields of the configuration that the user has set, `to` is the last position for parts that take
+    positions, and `on_step` is called with the name of each finished part.
 
     Raises:
         AuditError: the model cannot be made, called or read.

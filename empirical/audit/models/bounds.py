@@ -126,11 +126,8 @@ def bounded(name: str) -> Iterator[None]:
 def require_affordable(name: str, build: Callable[[], nn.Module], *, heads: int, trained: int | None) -> None:
     """Raise TooLarge if an audit of a model takes too much memory; to see it, the model is made without memory.
 
-    Args:
-        name: name in messages.
-        build: factory of the model, itself `bounded`; what it raises else is left to the call that makes the model.
-        heads: number of heads.
-        trained: longest trained length; calls are twice as long where it is at most LONGEST.
+    What `build` raises else is left to the call that makes the model. Calls are twice as long as the longest trained
+    length where that is at most LONGEST.
     """
     try:
         with torch.device("meta"):

@@ -22,11 +22,7 @@ INCOMPLETE = (
 def cause(runner: Runner, chunks: tuple[int, ...], first: int, *, has_state: bool) -> Cause | None:
     """Rule and description of why token `first` differs when it comes in chunks; None if no layer can be read.
 
-    Args:
-        runner: model with a cache.
-        chunks: tokens of each call.
-        first: first token whose logits differ.
-        has_state: True if attention is not all that carries something from token to token, or has no positions.
+    `has_state`: attention is not all that carries something from token to token, or has no positions.
     """
     if has_state:
         return INCOMPLETE

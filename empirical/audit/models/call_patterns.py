@@ -30,9 +30,8 @@ class Pattern:
     """Result of one call pattern.
 
     Attributes:
-        plan: call pattern.
         difference: largest difference of logits on real tokens, over the largest logit; None if it was refused.
-        first: first real token whose logits differ too much; None if none.
+        first: first real token whose logits differ too much.
         refusal: message of the model if it refused the call.
         body: lines that reproduce it, after those that make `model`.
     """

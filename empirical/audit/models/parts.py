@@ -32,10 +32,7 @@ CLAIMS = frozenset({"relative", "distinct"})
 def rotary_part(subject: WholeModel, layer_type: str | None, *, streaming: bool) -> Subject | None:
     """Rotation of a model of transformers by its own module and function; None if they are not found or do not fit.
 
-    Args:
-        subject: whole model.
-        layer_type: kind of layer, for models whose layers differ.
-        streaming: True if codes must not depend on the length of the call.
+    `layer_type` is the kind of layer, for models whose layers differ; `streaming`: codes must not depend on the length.
     """
     model = subject.build()
     path = next((name for name, part in model.named_modules() if "Rotary" in type(part).__name__), None)

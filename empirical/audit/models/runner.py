@@ -39,13 +39,10 @@ class Runner:
     """Fresh instance of a model in one dtype.
 
     Attributes:
-        positions_name, mask_name: names of these arguments; None if the model takes none.
-        cache_name: name under which it takes a cache, None if it takes none.
+        positions_name, mask_name, cache_name: names of these arguments; None if the model takes none.
         cache_flag: text of the further argument that asks for a cache.
         vocabulary: number of token ids that may be used.
-        pick, pick_cache: texts that take the logits and the cache out of the model's answer, such as ".logits"; ""
-            before the first call.
-        needs_positions: True if it cannot be called without positions.
+        pick, pick_cache: texts that take logits and cache out of the last answer, such as ".logits".
         ids_name, ids_by_name: name of the argument for token ids, and whether it must be given by name.
         causal: True if no token sees a later one, so that further tokens change nothing and keys can be cached.
         origin: position of the first token, where positions are given.
@@ -189,14 +186,8 @@ class Runner:
     ) -> list[Reading]:
         """Readings of the layers of self-attention, up to layer `last`; in an encoder-decoder those of the decoder.
 
-        Args:
-            ids: token ids.
-            positions: positions, int64 [B, L].
-            past: cache of earlier tokens; then there are other numbers of keys than of queries.
-            last: last layer that is read; the model is left after it.
-
-        Raises:
-            AuditError: no such layer can be read.
+        With `past`, a cache of earlier tokens, there are other numbers of keys than of queries. After layer `last` the
+        model is left. AuditError if no such layer can be read.
         """
         source = SOURCE - (ids.shape[1] == SOURCE) if self.is_seq2seq else None
         tap = Tap(*ids.shape, first=None if last is None else last + 1, cached=past is not None, source=source)

@@ -170,9 +170,7 @@ class Tap(TorchFunctionMode):
 def einsum_factors(equation: Any, *operands: Any) -> tuple[Tensor, Tensor] | None:
     """Queries [..., J, C] and keys [..., I, C] of an einsum with result [..., J, I]; None if it is no such product.
 
-    Args:
-        equation: equation of the einsum, in any layout: "bqhd,bkhd->bhqk", "... i d, ... j d -> ... i j".
-        operands: the two operands, alone or in one sequence.
+    The equation may have any layout: "bqhd,bkhd->bhqk", "... i d, ... j d -> ... i j"; operands may be one list.
     """
     operands = tuple(operands[0]) if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
     if not isinstance(equation, str) or len(operands) != 2:

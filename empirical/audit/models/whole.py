@@ -24,12 +24,10 @@ class WholeModel:
     """Whole model to audit.
 
     Attributes:
-        name: name in reports.
         build: factory of a fresh instance with the same weights.
         recipe: Python lines that make the instance as `model`, without this package.
-        config: configuration, if it has one, else None.
         sizes: sizes that were filled in, by field.
-        rebuild: function from changed fields of the configuration to a fresh instance; None if it has none.
+        rebuild: function from changed fields of the configuration to a fresh instance, if it has one.
         takes_positions: False if positions are not given, though the model has an argument for them.
         widest: widest dtype in which it works.
         mask_hides: True if a mask is true where tokens are padding.
@@ -79,12 +77,8 @@ def _required(function: Callable[..., Any], *kinds: Any) -> list[str]:
 def own_model(thing: Any, name: str, source: str = "") -> WholeModel | None:
     """Whole model of a user: a module, or a factory whose arguments all have defaults; None if the object is no model.
 
-    A model that `torch.compile` has wrapped is audited without its compiler, whose calls cannot be read.
-
-    Args:
-        thing: object of the user.
-        name: name in reports.
-        source: Python expression of the object, for reproductions.
+    A model that `torch.compile` has wrapped is audited without its compiler, whose calls cannot be read. `source` is a
+    Python expression of the object, for reproductions.
     """
     if issubclass(type(thing), nn.Module):  # an object of the user's may raise where its class is asked for
         if not is_model(uncompiled(thing)):

@@ -26,11 +26,9 @@ Distances = frozenset[int]
 
 
 class Seen(NamedTuple):
-    """Distances to the keys that a query of a row of a length sees, at least in some head, by layer.
+    """Distances to the keys that a query of a row of a length sees, in some head, by layer.
 
-    Attributes:
-        full: of the last query, in a full pass.
-        cached: by name of a call with a cache, and by layer: those of a query in it and in a full pass.
+    `full`: of the last query in a full pass; `cached`: by name of a call with a cache, in it and in a full pass.
     """
 
     length: int
