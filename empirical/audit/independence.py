@@ -33,7 +33,7 @@ class Independence:
         other: changed parameters of the second instance.
         unchanged_by_other: codes of the first instance and of a fresh one are the same after the second was used.
         other_differs: the second instance has codes of its own.
-        unchanged_by_length: codes of long sequences are the same after a short one, and of shorter ones after a long one.
+        unchanged_by_length: codes of long sequences are the same after a short one, and of short ones after a long one.
         repeats_start: a call gets exactly the codes of an earlier call with as many tokens and another start.
         unchanged_by_dtype: float32 codes are the same after use in bfloat16.
         unchanged_by_moves: codes are the same after a move to bfloat16 and back; None with trainable parameters.

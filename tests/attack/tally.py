@@ -44,13 +44,13 @@ def outcome(*endings: Ending) -> str:
 
 
 def disaster(*endings: Ending, mib: int | None = None) -> str | None:
-    """How calls ended badly, whatever was asked: out of time or memory, with a traceback, with processes left."""
+    """Bad end of calls, whatever was asked: out of time or memory, with a traceback, with processes left."""
     if any(ending.status is None for ending in endings):
         return LATE
-    said = "".join(ending.err + ending.out for ending in endings)
-    if (mib and any(ending.peak_mib > mib for ending in endings)) or (mib and "\nMemoryError" in said):
+    printed = "".join(ending.err + ending.out for ending in endings)
+    if (mib and any(ending.peak_mib > mib for ending in endings)) or (mib and "\nMemoryError" in printed):
         return LARGE
-    if "Traceback" in said or (mib and any((ending.status or 0) < 0 for ending in endings)):
+    if "Traceback" in printed or (mib and any((ending.status or 0) < 0 for ending in endings)):
         return TRACEBACK
     return ORPHANS if any(ending.orphans for ending in endings) else None
 

@@ -101,7 +101,7 @@ def test_a_cache_that_cannot_be_written_costs_no_answer_and_one_line(tmp_path, m
 
 @pytest.fixture
 def untold():
-    """Nothing has been said yet in this process, and nothing counts as said afterwards."""
+    """A process that has said nothing yet, and of which nothing counts as said afterwards."""
     cache._tell_once.cache_clear()
     yield
     cache._tell_once.cache_clear()

@@ -115,7 +115,9 @@ def test_no_damage_of_a_derived_file_is_a_traceback_or_shown(ask):
             assert_nothing_new(content[part], first[3][part], (kind, name))
         if READ_BY[name] == "both":
             assert code == 1 and code_of_report == 1, (kind, name)
-            assert all(Path(name).name in said and "make it again with" in said for said in (err, err_of_report))
+            assert all(
+                Path(name).name in message and "make it again with" in message for message in (err, err_of_report)
+            )
         elif name.startswith("made-up/"):
             assert (code, code_of_report) == (0, 1) and name in err_of_report, (kind, name)
         else:

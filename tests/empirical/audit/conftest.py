@@ -1,4 +1,4 @@
-"""What all audits of tests share: threads as they were, and fewer tokens one by one."""
+"""Set-up of all audits in tests: threads are as they were, and fewer tokens come one by one."""
 
 import pytest
 import torch
