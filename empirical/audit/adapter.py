@@ -52,7 +52,7 @@ def first_positions(reach: int) -> Tensor:
 
 
 def spread(reach: int, count: int) -> Tensor:
-    """At most reach + 1 positions in 0..reach, ascending with growing steps."""
+    """Positions in 0..reach, ascending with growing steps; `count` is at most reach + 1."""
     positions: list[int] = []
     for step in range(count):
         target = round((reach + 1) ** (step / max(1, count - 1)) - 1)

@@ -124,7 +124,7 @@ def subjects(
     claims: Iterable[str] | None = None,
     **options: Any,
 ) -> list[Subject]:
-    """One subject for each hook through which an object acts.
+    """Subjects of an object, one for each hook through which it acts.
 
     Args:
         thing: object of one of the forms listed above.

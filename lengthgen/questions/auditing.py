@@ -124,10 +124,10 @@ def audit(
             )
         progress = Progress(f"audit of {model.name}", len(STEPS) + 1, "parts")
         audits = audit_model(model, requested=requested, dtypes=dtypes, to=to, budget=budget, on_step=progress.step)
-        whole = model.build()
-        rotary = next((part for part in whole.modules() if "Rotary" in type(part).__name__), whole)
+        instance_of_model = model.build()
+        rotary = next((part for part in instance_of_model.modules() if "Rotary" in type(part).__name__), None)
         for result in audits:
-            result["source"] = source_of(rotary if result["kind"] == "rotate" else whole, text)
+            result["source"] = source_of(rotary if rotary and result["kind"] == "rotate" else instance_of_model, text)
     else:
         audits = []
         made = partial(load, text) if named else partial(subjects, encoding, name=text)

@@ -68,7 +68,7 @@ def _options() -> argparse.Namespace:
 
 
 def _planned(options: argparse.Namespace, material: Path) -> tuple[Callable[[Any], Try | None], Iterable[Any], int]:
-    """What makes an attack of its plan, the plans, and how many are made at once."""
+    """Function that makes an attack of its plan, the plans, and how many are made at once."""
     drawn = options.count, options.seed, options.only
     if options.attack in FUZZED:
         return partial(fuzzing.run_attack, material), FUZZED[options.attack](material, *drawn), options.jobs

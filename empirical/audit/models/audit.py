@@ -248,16 +248,16 @@ def _repeated_positions(
 ) -> list[Defect]:
     """Defect of two positions that are the same to a model, in float32 or, if it was asked for, in bfloat16."""
     rule, dtype, pair = "positions-rounded", "float32", None
-    if found := repeated(single, layer, length):
-        pair = found[:2]
-        rule = "codes-clamped" if found[2] else "codes-repeated" if found[1] == 0 else rule
+    if same := repeated(single, layer, length):
+        pair = same[:2]
+        rule = "codes-clamped" if same[2] else "codes-repeated" if same[1] == 0 else rule
     elif single.positions_name:
         with suppress(AuditError):  # it takes no rows of one token, or no position as far
             pair = rounded(single, layer, min(trained or FARTHEST, FARTHEST) - 1)
     if not pair and "bfloat16" in dtypes:
         with suppress(AuditError):  # it does not work in bfloat16
-            if found := repeated(single.fresh(torch.bfloat16), layer, length):
-                rule, dtype, pair = "rounded-by-move", "bfloat16", found[:2]
+            if same := repeated(single.fresh(torch.bfloat16), layer, length):
+                rule, dtype, pair = "rounded-by-move", "bfloat16", same[:2]
     if not pair:
         return []
     says = f"a token at position {pair[0]} has the query and the key that it has at position {pair[1]}, in {dtype}"
