@@ -25,13 +25,13 @@ from lengthgen.empirical.model.backend import Backend
 from lengthgen.infrastructure import shapes
 from lengthgen.infrastructure.cache import Cached, UserCached
 from lengthgen.infrastructure.digests import file_digest, source_digest
+from lengthgen.infrastructure.discovery import parts_of_studies
 from lengthgen.infrastructure.files import locked, sweep_partial, user_cache, write_sealed_json
 from lengthgen.infrastructure.messages import tell
 from lengthgen.infrastructure.shapes import COUNT, FLAG, LIMIT, TEXT, Shape, list_of, one_for_each, or_none, record, row
 from lengthgen.paper_figs.stored import CLAIM
 from lengthgen.proofs_checks.claim import TIME_LIMIT
 from lengthgen.questions.complexity import Question, compute
-from lengthgen.questions.court import court_answer
 from lengthgen.questions.figures import draw_catalogue
 from lengthgen.questions.lrc import lrc_answer
 from lengthgen.questions.report import write_report
@@ -120,8 +120,8 @@ def reproduced(profile_name: str, out: Path, backend: Backend) -> dict[str, Any]
         }
         answers["claims"] = _claims(out, profile_name)  # once more, for the claims that the new runs decide
         if profile_name != QUICKEST:
-            judged = court_answer("published", [], out)["theories"]
-            answers["theories"] = {name: row["verdict"] for name, row in judged.items()}
+            for part in parts_of_studies("REPRODUCED").values():
+                answers |= part.reproduced(out)
         answers["figures"] = _drawn_figures(out, profile_name)
         report = write_report(out, profile_name, complete=False)
         answers["report"] = {"page": report["page"], "broken": report["broken"]}

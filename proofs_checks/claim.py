@@ -10,6 +10,8 @@ from lengthgen.infrastructure.brief import Brief, Listed
 Parameters = Mapping[str, Any]
 TIME_LIMIT = 60.0
 """Default time limit of a claim, in seconds."""
+PARTS: Mapping[str, str] = {"papers": "What the papers say", "consequences": "What we add"}
+"""Folder of claims -> its heading, in the order of the ledger."""
 
 
 class Strength(StrEnum):

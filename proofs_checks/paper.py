@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Literal, ParamSpec, TypeAlias
 
-from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Source, Strength
+from lengthgen.proofs_checks.claim import Claim, Evidence, Parameters, Refuted, Source, Strength
 from lengthgen.proofs_checks.facts import Side, require_equal
 
 Facts: TypeAlias = Iterator[str | tuple[str, Side, Side]]
@@ -134,6 +134,12 @@ class PaperClaims(list[Claim]):
             return check
 
         return register
+
+
+def refute(wrong: object, because: str) -> None:
+    """Raise `Refuted` with a counterexample if something is wrong."""
+    if wrong:
+        raise Refuted(because)
 
 
 def _statement(facts: Callable[..., Facts]) -> str:

@@ -11,7 +11,7 @@ from itertools import combinations
 from math import comb
 from statistics import mean
 
-from lengthgen.empirical.modular_addition.texts import (
+from lengthgen.empirical.studies.modular_addition.texts import (
     MODULUS,
     Pair,
     View,
@@ -22,7 +22,7 @@ from lengthgen.empirical.modular_addition.texts import (
     most_right,
     text,
 )
-from lengthgen.empirical.modular_addition.texts import ordered_split as split
+from lengthgen.empirical.studies.modular_addition.texts import ordered_split as split
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, Reach
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.empirical.modular_addition.conditions import CONDITIONS, ModularProfile, load_profile
-from lengthgen.empirical.modular_addition.coverage import predict
+from lengthgen.empirical.studies.modular_addition.conditions import CONDITIONS, ModularProfile, load_profile
+from lengthgen.empirical.studies.modular_addition.coverage import predict
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach
 from lengthgen.proofs_checks.papers.modular import BY_POSITION, SOURCE

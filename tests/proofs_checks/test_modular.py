@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from lengthgen.empirical.modular_addition import texts as pairs
+from lengthgen.empirical.studies.modular_addition import texts as pairs
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.papers import modular

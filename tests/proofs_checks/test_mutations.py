@@ -8,7 +8,7 @@ import sympy as sp
 
 from lengthgen.proofs_checks import mutations, registry
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.proofs_checks.papers.records import mutated_laws
+from lengthgen.proofs_checks.consequences.records import mutated_laws
 from lengthgen.proofs_checks.result import Result
 from lengthgen.proofs_checks.runner import run_claim
 from lengthgen.theory import laws

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from lengthgen.proofs_checks import registry
-from lengthgen.proofs_checks.claim import Claim, Evidence, Source, Strength
-from lengthgen.proofs_checks.papers import ORDER
+from lengthgen.proofs_checks.claim import PARTS, Claim, Evidence, Source, Strength
 
 ROWS = ("laws", "far", "cache")
 
@@ -200,7 +199,7 @@ def test_every_claim_is_found_by_its_id_and_has_the_file_that_lists_it() -> None
     modules = {
         module.__file__: module
         for name, module in sys.modules.items()
-        if name.startswith("lengthgen.proofs_checks.papers")
+        if name.startswith(tuple(f"lengthgen.proofs_checks.{part}" for part in PARTS))
     }
     for claim in registry.CLAIMS:
         assert registry.find(claim.id) is claim
@@ -209,12 +208,18 @@ def test_every_claim_is_found_by_its_id_and_has_the_file_that_lists_it() -> None
 
 
 def test_the_order_names_every_module_that_lists_claims_once_and_nothing_else() -> None:
-    folder = Path(registry.papers.__file__).parent
-    homes = {registry.home(claim).relative_to(folder).with_suffix("").parts for claim in registry.CLAIMS}
-    assert len(set(ORDER)) == len(ORDER)
-    assert {name for home in homes for name in (home[0], ".".join(home)) if name in ORDER} == set(ORDER)
+    folder = Path(registry.__file__).parent
+    homes = {registry.home(claim).relative_to(folder).with_suffix("").parts[1:] for claim in registry.CLAIMS}
+    assert len(set(registry.ORDER)) == len(registry.ORDER)
+    assert {name for home in homes for name in (home[0], ".".join(home)) if name in registry.ORDER} == {*registry.ORDER}
     for home in homes:
-        assert sum(name in ORDER for name in {home[0], ".".join(home)}) == 1
+        assert sum(name in registry.ORDER for name in {home[0], ".".join(home)}) == 1
+
+
+def test_what_papers_say_comes_before_what_we_add() -> None:
+    folder = Path(registry.__file__).parent
+    parts = [registry.home(claim).relative_to(folder).parts[0] for claim in registry.CLAIMS]
+    assert parts == sorted(parts, key=[*PARTS].index) and {*parts} <= {*PARTS}
 
 
 def test_every_claim_names_its_place_in_the_paper() -> None:

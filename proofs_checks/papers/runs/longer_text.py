@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from lengthgen.empirical.text.corpus import TextProfile, load_profile
-from lengthgen.empirical.text.text_run import TextRun
+from lengthgen.empirical.studies.text.corpus import TextProfile, load_profile
+from lengthgen.empirical.studies.text.text_run import TextRun
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.proofs_checks.claim import Claim, Evidence, Source, Strength, Unsettled

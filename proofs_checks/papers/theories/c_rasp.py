@@ -13,15 +13,15 @@ import networkx as nx
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
-from lengthgen.circuits.languages.c_rasp import decide
-from lengthgen.circuits.languages.c_rasp_positions import (
+from lengthgen.circuits.languages.regular import Automaton, canonical, minimal_automaton
+from lengthgen.empirical.studies.theories.c_rasp import decide
+from lengthgen.empirical.studies.theories.c_rasp_positions import (
     confused_by,
     confused_states,
     decide_with_positions,
     stable_actions,
     with_positions,
 )
-from lengthgen.circuits.languages.regular import Automaton, canonical, minimal_automaton
 from lengthgen.proofs_checks.claim import Claim, Evidence, Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 
