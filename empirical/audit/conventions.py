@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -72,29 +73,22 @@ class Convention:
         return self.text.replace("AXIS", str(axis))
 
 
-ROTATE, BIAS, EMBED = Kind.ROTATE, Kind.BIAS, Kind.EMBED
-ARGUMENTS = {ROTATE: "q, k, p", BIAS: "j, i, d=torch.float32", EMBED: "x, p"}
+ARGUMENTS = {Kind.ROTATE: "q, k, p", Kind.BIAS: "j, i, d=torch.float32", Kind.EMBED: "x, p"}
 """Arguments of the function that the text of a convention gives, by kind; "i, j" if the object takes lengths."""
 
 
-def _convention(
-    kind: Kind, required: set[int], signature: str, body: str, *, by_lengths: bool = False, **more: Any
-) -> Convention:
-    """Return a convention of objects with one of these numbers of required parameters; `body` is that of its text."""
-    text = f"lambda {'i, j' if by_lengths else ARGUMENTS[kind]}: {body}"
-    return Convention(
-        kind=kind, required=frozenset(required), signature=signature, text=text, by_lengths=by_lengths, **more
-    )
+def _convention(kind: Kind, required: int | set[int], signature: str, body: str, **more: Any) -> Convention:
+    """Convention of objects with one of these numbers of required parameters; `body` is that of its text."""
+    text = f"lambda {'i, j' if more.get('by_lengths') else ARGUMENTS[kind]}: {body}"
+    numbers = frozenset({required} if isinstance(required, int) else required)
+    return Convention(kind=kind, required=numbers, signature=signature, text=text, **more)
 
 
+_rotate, _bias, _embed = (partial(_convention, kind) for kind in (Kind.ROTATE, Kind.BIAS, Kind.EMBED))
+OVER_HEADS, OVER_BATCH = "with [B, H, L, C] positions run over heads", "with [B, L, D] positions run over the batch"
 LAYOUTS = (
     ("[B, H, L, C]", "", "", ""),
-    (
-        "[B, L, H, C]",
-        ".transpose(1, 2)",
-        ".transpose(1, 2)",
-        "1, right for {}: with [B, H, L, C] positions run over heads",
-    ),
+    ("[B, L, H, C]", ".transpose(1, 2)", ".transpose(1, 2)", f"1, right for {{}}: {OVER_HEADS}"),
     ("[B H, L, C]", ".flatten(0, 1)", ".unflatten(0, (-1, H))", ""),
     ("[L, B, H, C]", ".permute(2, 0, 1, 3)", ".permute(1, 2, 0, 3)", "0, right for {}"),
     ("[L, B H, C]", ".flatten(0, 1).transpose(0, 1)", ".transpose(0, 1).unflatten(0, (-1, H))", "0, right for {}"),
@@ -105,9 +99,8 @@ LAYOUTS = (
 def _in_sequence(signature: str, required: int, call: str) -> list[Convention]:
     """Conventions of rotations that number tokens themselves; `call` is the text of a call with a list `x`."""
     return [
-        _convention(
-            ROTATE,
-            {required},
+        _rotate(
+            required,
             signature.format(axes),
             f"{IN_SEQUENCE}(lambda x: [z{undo} for z in {call.format(make)}], [q, k], p)",
             in_sequence=True,
@@ -117,112 +110,77 @@ def _in_sequence(signature: str, required: int, call: str) -> list[Convention]:
     ]
 
 
+ROWS, PLANE, TIME = "p if p.ndim > 1 else p[None]", ALONG.format(count=2, axis=-1), ALONG.format(count=3, axis=0)
+"""Texts of positions of rows, of those in a plane, and of those in time, height and width."""
+UNIT = "torch.eye(1, C, dtype=d, device=i.device).repeat(*(i.shape[:-1] or (1,)), H, i.shape[-1] + j.shape[-1], 1)"
+"""Text of unit vectors for all queries and keys: a product with one of them is not rounded."""
 CONVENTIONS = (
     Convention(
         signature="an object with rotate_queries_or_keys(x, offset=...)",
-        kind=ROTATE,
+        kind=Kind.ROTATE,
         method="rotate_queries_or_keys",
         text="lambda q, k, p: tuple(torch.cat([made.rotate_queries_or_keys(x[..., a:b, :], offset=int(p[a])) "
         f"for a, b in {RUNS}], -2) for x in (q, k))",
     ),
-    _convention(ROTATE, {3}, ROTATED, "made(q, k, p)"),
-    _convention(ROTATE, {3}, "(q, k, positions [B, L]) -> (q, k)", "made(q, k, p.expand(len(q), p.shape[-1]))"),
-    _convention(
-        BIAS,
-        {3},
+    _rotate(3, ROTATED, "made(q, k, p)"),
+    _rotate(3, "(q, k, positions [B, L]) -> (q, k)", "made(q, k, p.expand(len(q), p.shape[-1]))"),
+    _bias(
+        3,
         "(q, k, positions) -> bias [H, L, L]",
         "(lambda b, n: b[..., n:, :n] if b.shape[-1] == b.shape[-2] else b)("
-        "made(*[torch.eye(1, C, dtype=d, device=i.device).repeat(*(i.shape[:-1] or (1,)), H, "
-        "i.shape[-1] + j.shape[-1], 1)] * 2, torch.cat([i, j], -1)), i.shape[-1])",
+        f"made(*[{UNIT}] * 2, torch.cat([i, j], -1)), i.shape[-1])",
     ),
-    _convention(
-        BIAS,
-        {3},
+    _bias(
+        3,
         "(q, k, positions) -> bias [H, L, L] of their number",
         "made(*[torch.eye(1, C).repeat(1, H, j, 1)] * 2, torch.arange(j))[..., -i:, :]",
         by_lengths=True,
     ),
-    _convention(
-        ROTATE,
-        {3},
-        "(q, k, positions [L, 2]) -> (q, k)",
-        f"made(q, k, {ALONG.format(count=2, axis=-1)}(p))",
-        coordinates=2,
-    ),
-    _convention(
-        ROTATE,
-        {3},
-        "(q, k, positions [3, B, L]) -> (q, k)",
-        f"made(q, k, {ALONG.format(count=3, axis=0)}(p if p.ndim > 1 else p[None]))",
-        coordinates=3,
-    ),
-    _convention(BIAS, {2}, PAIRS, "made(j, i)"),
-    _convention(ROTATE, {1, 2}, "(x [B, H, L, C], positions) -> x", "(made(q, p), made(k, p))"),
-    _convention(
-        ROTATE,
-        {1},
+    _rotate(3, "(q, k, positions [L, 2]) -> (q, k)", f"made(q, k, {PLANE}(p))", coordinates=2),
+    _rotate(3, "(q, k, positions [3, B, L]) -> (q, k)", f"made(q, k, {TIME}({ROWS}))", coordinates=3),
+    _bias(2, PAIRS, "made(j, i)"),
+    _rotate({1, 2}, "(x [B, H, L, C], positions) -> x", "(made(q, p), made(k, p))"),
+    _rotate(
+        1,
         "(x [B, L, H, C], positions or input_pos=) -> x",
-        "tuple(made(x.transpose(1, 2), input_pos=p if p.ndim > 1 else p[None]).transpose(1, 2) for x in (q, k))",
+        f"tuple(made(x.transpose(1, 2), input_pos={ROWS}).transpose(1, 2) for x in (q, k))",
     ),
-    _convention(
-        ROTATE,
-        {2},
+    _rotate(
+        2,
         "(x [B, L, H, C], positions or input_pos=) -> x",
         "tuple(made(x.transpose(1, 2), p).transpose(1, 2) for x in (q, k))",
     ),
-    _convention(
-        ROTATE,
-        {2},
+    _rotate(
+        2,
         "(x [B H, L, C], positions) -> x",
         "tuple(made(x.flatten(0, 1), p if p.ndim < 2 else p.repeat_interleave(H, 0))"
         ".unflatten(0, (-1, H)) for x in (q, k))",
     ),
-    _convention(
-        ROTATE, {2}, "(x, position_ids) -> (cos, sin)", f"{HALVES}(*made(q, p if p.ndim > 1 else p[None]), C // 2)"
-    ),
+    _rotate(2, "(x, position_ids) -> (cos, sin)", f"{HALVES}(*made(q, {ROWS}), C // 2)"),
     *_in_sequence("(q {}, k) -> (q, k)", 2, "made(*[y{} for y in x])"),
-    _convention(
-        ROTATE,
-        {2},
-        "(x [B, H, L, C], positions [L, 2]) -> x",
-        f"tuple(made(x, {ALONG.format(count=2, axis=-1)}(p)) for x in (q, k))",
-        coordinates=2,
+    _rotate(2, "(x [B, H, L, C], positions [L, 2]) -> x", f"tuple(made(x, {PLANE}(p)) for x in (q, k))", coordinates=2),
+    _rotate(
+        2, "(x, position_ids [3, B, L]) -> (cos, sin)", f"{HALVES}(*made(q, {TIME}({ROWS})), C // 2)", coordinates=3
     ),
-    _convention(
-        ROTATE,
-        {2},
-        "(x, position_ids [3, B, L]) -> (cos, sin)",
-        f"{HALVES}(*made(q, {ALONG.format(count=3, axis=0)}(p if p.ndim > 1 else p[None])), C // 2)",
-        coordinates=3,
+    _embed(2, "(x [B, L, D], positions) -> x + e", "made(x, p)"),
+    _embed(2, "(x [B, L, D], positions [B, L]) -> x + e", "made(x, p.expand(len(x), p.shape[-1]))"),
+    _rotate(
+        1, "positions -> (cos, sin)", f"{HALVES}(*[torch.cat([t] * (C // t.shape[-1]), -1) for t in made(p)], C // 2)"
     ),
-    _convention(EMBED, {2}, "(x [B, L, D], positions) -> x + e", "made(x, p)"),
-    _convention(EMBED, {2}, "(x [B, L, D], positions [B, L]) -> x + e", "made(x, p.expand(len(x), p.shape[-1]))"),
-    _convention(
-        ROTATE,
-        {1},
-        "positions -> (cos, sin)",
-        f"{HALVES}(*[torch.cat([t] * (C // t.shape[-1]), -1) for t in made(p)], C // 2)",
-    ),
-    _convention(BIAS, {2}, "(number of queries, number of keys) -> bias", "made(i, j)", by_lengths=True),
-    _convention(BIAS, {1}, "scores [B, H, J, I] -> scores + bias", "made(torch.zeros(1, H, i, j))", by_lengths=True),
-    _convention(EMBED, {1}, "positions -> e [L, D]", "x + made(p).reshape(*p.shape, x.shape[-1])"),
-    _convention(
-        EMBED, {1}, "x [B, L, D] -> x + e", f"{IN_SEQUENCE}(lambda x: [made(*x)], [x], p)[0]", in_sequence=True
-    ),
-    _convention(
-        EMBED,
-        {1},
+    _bias(2, "(number of queries, number of keys) -> bias", "made(i, j)", by_lengths=True),
+    _bias(1, "scores [B, H, J, I] -> scores + bias", "made(torch.zeros(1, H, i, j))", by_lengths=True),
+    _embed(1, "positions -> e [L, D]", "x + made(p).reshape(*p.shape, x.shape[-1])"),
+    _embed(1, "x [B, L, D] -> x + e", f"{IN_SEQUENCE}(lambda x: [made(*x)], [x], p)[0]", in_sequence=True),
+    _embed(
+        1,
         "x [L, B, D] -> x + e",
         f"{IN_SEQUENCE}(lambda x: [made(x[0].transpose(0, 1)).transpose(0, 1)], [x], p)[0]",
         in_sequence=True,
-        note="tokens are numbered along axis 0, right for [L, B, D]: with [B, L, D] positions run over the batch",
+        note=f"tokens are numbered along axis 0, right for [L, B, D]: {OVER_BATCH}",
     ),
     *_in_sequence("x {} -> x", 1, "[made(y{}) for y in x]"),
 )
-"""Conventions in the order in which they are tried.
-
-A bias that reads queries and keys is that of unit vectors: a product with one of them is not rounded.
-"""
+"""Conventions in the order in which they are tried."""
 MODEL = "input_ids [B, L] -> logits [B, L, V]"
 """Signature of a whole model."""
 

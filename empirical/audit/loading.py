@@ -117,12 +117,7 @@ def _claims_of_record(record: Encoding) -> frozenset[str]:
 
 
 def subjects(
-    thing: Any,
-    *,
-    name: str,
-    source: str = "",
-    claims: Iterable[str] | None = None,
-    **options: Any,
+    thing: Any, *, name: str, source: str = "", claims: Iterable[str] | None = None, **options: Any
 ) -> list[Subject]:
     """Subjects of an object, one for each hook through which it acts.
 

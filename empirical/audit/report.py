@@ -23,12 +23,7 @@ from lengthgen.empirical.audit.subject import AuditError, Kind, Subject
 from lengthgen.empirical.audit.token_adapters import adapter_for
 from lengthgen.infrastructure.userfile import split_file
 
-DTYPES = {
-    "float64": torch.float64,
-    "float32": torch.float32,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-}
+DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 LOW = (torch.bfloat16, torch.float16)
 EXACT = Setting(dtype=torch.float64)
 

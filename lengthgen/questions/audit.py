@@ -56,8 +56,7 @@ def audit(
         str, typer.Option(help="Least severity with which the exit code is 1: error, warning or note.")
     ] = "error",
     allow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="RULE", help="Rule with which the exit code is not 1; may be repeated."),
+        list[str] | None, typer.Option(metavar="RULE", help="Rule with which the exit code is not 1; may be repeated.")
     ] = None,
     report: Annotated[Path | None, path_option("Also write findings: FILE.sarif, or FILE.xml for JUnit.")] = None,
     repro: Annotated[

@@ -122,11 +122,7 @@ READERS = (
     ),
     Reader(kind="cache: verdicts", files="cache/lengthgen/verdicts/*.json", more_commands=(REPORT,), share=2),
     Reader(
-        kind="cache: costs",
-        files="cache/lengthgen/costs/*.json",
-        commands=(CONJECTURE,),
-        away=("out/runs",),
-        share=1,
+        kind="cache: costs", files="cache/lengthgen/costs/*.json", commands=(CONJECTURE,), away=("out/runs",), share=1
     ),
     Reader(
         kind="cache: probes",

@@ -202,10 +202,7 @@ HERE = str(Path(__file__).parent)
 MISTAKES = {
     "no task file": (("src", "nowhere.py:task"), "does not exist"),
     "arity no number": (("src", "parity", "--arity", "x"), "valid integer"),
-    "no hint": (
-        ("predict", "parity", "--encoding", "ipe", "--format", "unaligned"),
-        "use the aligned format",
-    ),
+    "no hint": (("predict", "parity", "--encoding", "ipe", "--format", "unaligned"), "use the aligned format"),
     "runs of a file": (("runs", "--out", __file__), "is no folder, so no runs are stored in it: give the --out"),
     "run of no folder": (("evaluate", "nothing", "--out", "nowhere"), "nowhere does not exist"),
     "relation of no folder": (("relation", "nothing", "--out", "nowhere"), "nowhere does not exist"),

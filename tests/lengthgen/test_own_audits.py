@@ -118,10 +118,7 @@ MADE = {
     "gives another shape": ("bias(lambda q, k: torch.zeros(3))", "it returns [3]"),
     "gives complex numbers": ("bias(lambda q, k: torch.zeros(4, len(q), len(k)) * 1j)", "must give real numbers"),
     "gives no heads": ("bias(lambda q, k: torch.zeros(0, len(q), len(k)))", "must give real numbers"),
-    "gives sparse numbers": (
-        "bias(lambda q, k: torch.zeros(4, len(q), len(k)).to_sparse())",
-        "must give real numbers",
-    ),
+    "gives sparse numbers": ("bias(lambda q, k: torch.zeros(4, len(q), len(k)).to_sparse())", "must give real numbers"),
     "gives numbers nowhere": (
         "bias(lambda q, k: torch.zeros(4, len(q), len(k), device='meta'))",
         "must give real numbers",
