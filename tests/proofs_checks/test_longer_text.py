@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from scipy.stats import t
 
-from lengthgen.empirical.text.corpus import load_profile
-from lengthgen.empirical.text.text_run import TextRun
+from lengthgen.empirical.studies.text.corpus import load_profile
+from lengthgen.empirical.studies.text.text_run import TextRun
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks.claim import Refuted, Unsettled
 from lengthgen.proofs_checks.majority import decide_mean, p_values

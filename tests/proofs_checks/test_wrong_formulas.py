@@ -13,10 +13,10 @@ from sympy.core.cache import clear_cache
 
 from lengthgen.proofs_checks import registry
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.theory.encodings import absolute, paths, prism, relations
+from lengthgen.theory.encodings import absolute, paths, prism, relations, rotary
 from lengthgen.theory.learning import pola
 from lengthgen.theory.lrc import LrcProfile, profile
-from lengthgen.theory.relation import Relation
+from lengthgen.theory.relation import Relation, from_function
 
 RESTS = {
     "encodings.absolute": {
@@ -287,6 +287,12 @@ def forget_evaluated_functions() -> Iterator[None]:
     clear_cache()
 
 
+def _check_with(right: Any, wrong: Any, claim_id: str) -> None:
+    """Check a claim with the wrong formula where its statement has the right one."""
+    claim = CLAIMS[claim_id]
+    claim.check(**{key: wrong if callable(right) and value is right else value for key, value in claim.holds.items()})
+
+
 @pytest.mark.parametrize(
     ("module", "formula", "claim_id"),
     [
@@ -305,7 +311,7 @@ def test_an_altered_formula_is_refuted(
         clear_cache()
         try:
             monkeypatch.setattr(home, formula, way(right))
-            CLAIMS[claim_id].check(**CLAIMS[claim_id].holds)
+            _check_with(right, getattr(home, formula), claim_id)
         except Refuted as counterexample:
             if any(letter.isdigit() for letter in str(counterexample)):
                 return
@@ -386,6 +392,18 @@ WRONG: list[tuple[str, Any, str, str]] = [
         "wavelet-9",
         r"\d",
     ),
+    *(
+        (
+            "encodings.rotary.DYNAMIC_NTK",
+            replace(rotary.DYNAMIC_NTK, relation=from_function(law, name="wrong", scale_hint=True)),
+            "dntk-2",
+            said,
+        )
+        for law, said in (
+            (lambda key, query, _: query - key, r"\d+ pairs of distance and length have \d+ labels"),
+            (lambda key, query, length: query + length * length, r"distance and length .* have the labels"),
+        )
+    ),
     ("encodings.relations.restricted_shift", lambda plane, *, angle, turns: 2 * plane - angle, "wavelet-2", r"\d"),
     ("encodings.relations.restricted_turns", lambda position: sp.S.One, "wavelet-2", r"\d"),
     (
@@ -425,6 +443,8 @@ WRONG: list[tuple[str, Any, str, str]] = [
 def test_a_wrong_formula_is_refuted(
     formula: str, wrong: Any, claim_id: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    module, _, name = formula.rpartition(".")
+    right = getattr(import_module(f"lengthgen.theory.{module}"), name)
     monkeypatch.setattr(f"lengthgen.theory.{formula}", wrong)
     with pytest.raises(Refuted, match=reason):
-        CLAIMS[claim_id].check(**CLAIMS[claim_id].holds)
+        _check_with(right, wrong, claim_id)

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
-from lengthgen.circuits.languages.c_rasp import decide
-from lengthgen.circuits.languages.c_rasp_positions import (
+from lengthgen.circuits.languages.regular import Automaton
+from lengthgen.empirical.studies.theories.c_rasp import decide
+from lengthgen.empirical.studies.theories.c_rasp_positions import (
     confused_by,
     confused_states,
     decide_with_positions,
     stable_actions,
     with_positions,
 )
-from lengthgen.circuits.languages.regular import Automaton
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.theories.c_rasp import C_RASP, SMALL, small_automata, text

@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 import sympy as sp
 
-from lengthgen.circuits.rivals.counts import samples_of
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.trace import trace
+from lengthgen.empirical.studies.theories.counts import samples_of
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 from lengthgen.proofs_checks.papers.pola import SOURCE

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from functools import partial
 
-from lengthgen.circuits.rivals import by_encoding, k_sparse, rasp
-from lengthgen.circuits.rivals.rival import Question
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.tasks.published.subjects import Subject
+from lengthgen.empirical.studies.theories import by_encoding, k_sparse, rasp
+from lengthgen.empirical.studies.theories.rival import Question
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims
 from lengthgen.proofs_checks.papers.plaa import SOURCE as MIN_DEGREE

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from lengthgen.empirical.text.corpus import TextProfile, load_profile
-from lengthgen.empirical.text.text_run import TextRun
+from lengthgen.empirical.studies.text.corpus import TextProfile, load_profile
+from lengthgen.empirical.studies.text.text_run import TextRun
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.proofs_checks.claim import Source, Strength, Unsettled
 from lengthgen.proofs_checks.majority import decide_mean, signed
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims
-from lengthgen.proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, ntk, swat, wavelet, xpos, yarn
+from lengthgen.proofs_checks.papers import alibi, bam, cable, fox, hope, interpolation, swat, wavelet, xpos, yarn
 from lengthgen.proofs_checks.trained import NONE, Runs
 
 MARGIN = 0.05
@@ -151,8 +151,8 @@ for _encoding, _title, _source in (
     )
 for _id, _encoding, _title, _source in (
     ("pi", "interpolation", "Position interpolation", interpolation.SOURCE),
-    ("ntk", "ntk", "NTK-aware scaling", ntk.SOURCE),
-    ("dynamic-ntk", "dynamic-ntk", "Dynamic NTK scaling", ntk.DYNAMIC_SOURCE),
+    ("ntk", "ntk", "NTK-aware scaling", yarn.NTK_SOURCE),
+    ("dynamic-ntk", "dynamic-ntk", "Dynamic NTK scaling", yarn.DYNAMIC_SOURCE),
     ("yarn", "yarn", "YaRN", yarn.SOURCE),
 ):
     _mended = Tested(encoding="rope", under=_encoding)

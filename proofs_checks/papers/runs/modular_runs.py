@@ -10,9 +10,9 @@ from fractions import Fraction
 from statistics import fmean
 from typing import Any
 
-from lengthgen.empirical.modular_addition.conditions import ModularProfile, load_profile
-from lengthgen.empirical.modular_addition.modular_run import ModularRun, is_fitted
-from lengthgen.empirical.modular_addition.texts import all_pairs, bag, counts_by_view, most_right, text
+from lengthgen.empirical.studies.modular_addition.conditions import ModularProfile, load_profile
+from lengthgen.empirical.studies.modular_addition.modular_run import ModularRun, is_fitted
+from lengthgen.empirical.studies.modular_addition.texts import all_pairs, bag, counts_by_view, most_right, text
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.proofs_checks.claim import Parameters, Refuted, Strength, Unsettled
 from lengthgen.proofs_checks.majority import decide_mean, signed

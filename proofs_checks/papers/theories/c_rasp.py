@@ -13,8 +13,8 @@ import networkx as nx
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
-from lengthgen.circuits.languages.c_rasp import decide
 from lengthgen.circuits.languages.regular import Automaton, canonical, minimal_automaton
+from lengthgen.empirical.studies.theories.c_rasp import decide
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 

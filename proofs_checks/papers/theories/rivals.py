@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 
-from lengthgen.circuits.languages.c_rasp import Decision, decide
-from lengthgen.circuits.languages.c_rasp_positions import decide_with_positions
 from lengthgen.circuits.languages.regular import Automaton, minimal_automaton
-from lengthgen.circuits.rivals import by_encoding, k_sparse, rasp, rasp_l_programs
-from lengthgen.circuits.rivals.rival import Guess, Question
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks import load
 from lengthgen.circuits.tasks.published.formal_languages import LANGUAGES
 from lengthgen.circuits.tasks.published.subjects import SUBJECTS, Subject
-from lengthgen.empirical.court.published.load import huang_predictions
+from lengthgen.empirical.studies.court.published.load import huang_predictions
+from lengthgen.empirical.studies.theories import by_encoding, k_sparse, rasp, rasp_l_programs
+from lengthgen.empirical.studies.theories.c_rasp import Decision, decide
+from lengthgen.empirical.studies.theories.c_rasp_positions import decide_with_positions
+from lengthgen.empirical.studies.theories.rival import Guess, Question
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, Reach, refute
 from lengthgen.proofs_checks.papers.theories.c_rasp import C_RASP
