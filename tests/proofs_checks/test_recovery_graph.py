@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from lengthgen.proofs_checks.claim import Refuted
 from lengthgen.proofs_checks.recovery_graph import NON_EDGES, lattice
 from lengthgen.theory.encodings import biases, grape, hope
 from lengthgen.theory.zero.sympy_engine import Undecided
+from tests.proofs_checks.test_wrong_formulas import check_with
 
 
 @pytest.fixture(autouse=True)
@@ -69,10 +71,13 @@ def test_every_missing_edge_is_tried() -> None:
 def test_the_claim_on_a_missing_edge_falls_where_the_edge_exists(edge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     claim = registry.find(edge.claim)
     claim.check(**claim.holds)
-    monkeypatch.setattr(*WITH_THE_EDGE[edge.by, edge.of])
+    formula, other = WITH_THE_EDGE[edge.by, edge.of]
+    module, _, name = formula.rpartition(".")
+    right = getattr(import_module(module), name)
+    monkeypatch.setattr(formula, other)
     clear_cache()
     with pytest.raises((Refuted, Undecided)):  # HoPE with complex eigenvalues is left undecided
-        claim.check(**claim.holds)
+        check_with(right, other, edge.claim)
 
 
 def test_the_composition_of_paths_would_not_see_that_edge(monkeypatch: pytest.MonkeyPatch) -> None:

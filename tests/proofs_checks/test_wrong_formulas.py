@@ -287,7 +287,7 @@ def forget_evaluated_functions() -> Iterator[None]:
     clear_cache()
 
 
-def _check_with(right: Any, wrong: Any, claim_id: str) -> None:
+def check_with(right: Any, wrong: Any, claim_id: str) -> None:
     """Check a claim with the wrong formula where its statement has the right one."""
     claim = CLAIMS[claim_id]
     claim.check(**{key: wrong if callable(right) and value is right else value for key, value in claim.holds.items()})
@@ -311,7 +311,7 @@ def test_an_altered_formula_is_refuted(
         clear_cache()
         try:
             monkeypatch.setattr(home, formula, way(right))
-            _check_with(right, getattr(home, formula), claim_id)
+            check_with(right, getattr(home, formula), claim_id)
         except Refuted as counterexample:
             if any(letter.isdigit() for letter in str(counterexample)):
                 return
@@ -447,4 +447,4 @@ def test_a_wrong_formula_is_refuted(
     right = getattr(import_module(f"lengthgen.theory.{module}"), name)
     monkeypatch.setattr(f"lengthgen.theory.{formula}", wrong)
     with pytest.raises(Refuted, match=reason):
-        _check_with(right, wrong, claim_id)
+        check_with(right, wrong, claim_id)
