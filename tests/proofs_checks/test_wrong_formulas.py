@@ -11,9 +11,9 @@ import pytest
 import sympy as sp
 from sympy.core.cache import clear_cache
 
-from lengthgen.proofs_checks import registry
+from lengthgen.proofs_checks import mutations, registry
 from lengthgen.proofs_checks.claim import Refuted
-from lengthgen.theory.encodings import absolute, paths, prism, relations, rotary
+from lengthgen.theory.encodings import absolute, grape, paths, prism, relations, rotary
 from lengthgen.theory.learning import pola
 from lengthgen.theory.lrc import LrcProfile, profile
 from lengthgen.theory.relation import Relation, from_function
@@ -403,6 +403,17 @@ WRONG: list[tuple[str, Any, str, str]] = [
             (lambda key, query, _: query - key, r"\d+ pairs of distance and length have \d+ labels"),
             (lambda key, query, length: query + length * length, r"distance and length .* have the labels"),
         )
+    ),
+    *(
+        (
+            f"encodings.grape.{record}",
+            mutations.with_law("rotate", lambda rotate, *at: (rotate(*at)[0], rotate(*at)[1].T))(
+                getattr(grape, record)
+            ),
+            claim_id,
+            r"\d",
+        )
+        for record, claim_id in (("GRAPE", "grape-3"), ("COMMUTING", "grape-6"), ("CONTEXTUAL", "grape-contextual"))
     ),
     ("encodings.relations.restricted_shift", lambda plane, *, angle, turns: 2 * plane - angle, "wavelet-2", r"\d"),
     ("encodings.relations.restricted_turns", lambda position: sp.S.One, "wavelet-2", r"\d"),
