@@ -68,15 +68,9 @@ def run(
     A claim that passes its time limit, or whose process dies, is unsettled, and the others go on. Each worker stores
     the results that it settles itself, so that an interrupt loses nothing.
 
-    Args:
-        selection: the claims.
-        cache: folder of the stored results, one file per claim; None to store nothing.
-        progress: called with the number of claims to run; the listener that it returns is told of each claim that ends.
-        time_limit: seconds for each claim.
-        fresh: True to run claims with a stored result again.
-
-    Raises:
-        LedgerError: the limit is not positive.
+    `cache` is the folder of the stored results, one file per claim, or None to store nothing; `fresh` runs claims with
+    a stored result again. `progress` is called with the number of claims to run; the listener that it returns is told
+    of each claim that ends. Raises `LedgerError` if the limit, in seconds for each claim, is not positive.
     """
     if not time_limit > 0:
         raise LedgerError(f"the time limit must be a positive number of seconds, not {time_limit:g}")
