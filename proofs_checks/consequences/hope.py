@@ -57,17 +57,11 @@ def gaussian_share(
     primitive = sp.log((1 + s**2) / (s**2 + t**2)) / (2 * (t**2 - 1))
     yield "margins of k = (1, 0): P", lambda: hope.falling_margins((x, y), (1, 0), **law)[0], x + y
     yield "margins of k = (1, 0): slow P + fast N", lambda: plain[1], lambda: slow * (x + y) + fast * (x - y)
-    yield (
-        "d/ds log((1 + s^2)/(s^2 + t^2)) / (2 (t^2 - 1)) = s/((1 + s^2)(s^2 + t^2))",
-        lambda: derivative(primitive, s),
-        lambda: s / ((1 + s**2) * (s**2 + t**2)),
-    )
+    integrand = "d/ds log((1 + s^2)/(s^2 + t^2)) / (2 (t^2 - 1)) = s/((1 + s^2)(s^2 + t^2))"
+    yield integrand, lambda: derivative(primitive, s), lambda: s / ((1 + s**2) * (s**2 + t**2))
     yield "so the density of |N/P| is 4/pi^2 log t/(t^2 - 1), and c = 4/pi^2 (chi_2(r) - log r artanh r):"
-    yield (
-        "its derivative, as d chi_2/dr = artanh(r)/r and d artanh/dr = 1/(1 - r^2); both vanish at r = 0",
-        lambda: artanh_r / r - (artanh_r / r + log_r / (1 - r**2)),
-        lambda: log_r / (r**2 - 1),
-    )
+    slope_of_share = "its derivative, as d chi_2/dr = artanh(r)/r and d artanh/dr = 1/(1 - r^2); both vanish at r = 0"
+    yield slope_of_share, lambda: artanh_r / r - (artanh_r / r + log_r / (1 - r**2)), lambda: log_r / (r**2 - 1)
     enclosed, what = _share(ratio), f"share at theta = {theta}, theta' = {damping}, r = {ratio}"
     within = ball(share[0]) < enclosed < ball(share[1])
     refute(not within, f"{what}: {enclosed.str(6)} is not between {share[0]} and {share[1]}")

@@ -68,11 +68,8 @@ def path_product(bias: Path = along_path, gate: Path = path_gate) -> Facts:
     summed, product = bias(i, j), gate(i, j)
     step = "step: exp(D_i,j+1) = F_i,j+1"
     yield step, lambda: sp.exp(combine(summed, D, added)), lambda: combine(product, sp.exp(D), multiplied)
-    yield (
-        "ratio of any two weights of a row: softmax(S + D) = normalised F exp(S)",
-        lambda: sp.exp(S + D) / sp.exp(S_ + D_),
-        lambda: sp.exp(D) * sp.exp(S) / (sp.exp(D_) * sp.exp(S_)),
-    )
+    ratio = "ratio of any two weights of a row: softmax(S + D) = normalised F exp(S)"
+    yield ratio, lambda: sp.exp(S + D) / sp.exp(S_ + D_), lambda: sp.exp(D) * sp.exp(S) / (sp.exp(D_) * sp.exp(S_))
 
 
 @CLAIMS.claim(
@@ -209,11 +206,8 @@ def endpoint_actions(link: Formula = lambda total: grape.fox_link(log_gate=total
         return grape.extended_score(c, query_action=query_action, key_action=key_action)
 
     yield "exp(log f) = sigma(z)", sp.exp(paths.fox_log_gate(z)), lambda: paths.fox_gate(z)
-    yield (
-        "action of j after the inverse of that of i = that of the path",
-        lambda: link(c_j) * inverse,
-        lambda: link(c_j - c_i),
-    )
+    after_inverse = "action of j after the inverse of that of i = that of the path"
+    yield after_inverse, lambda: link(c_j) * inverse, lambda: link(c_j - c_i)
     yield "L(-c_j) q^ . L(c_i)^T k^ = q.k + c_j - c_i", lambda: scored(link(-c_j), link(c_i).T), lambda: c + c_j - c_i
     yield "path of D, on the key", lambda: scored(sp.eye(2), inverse_between), lambda: c + D
 

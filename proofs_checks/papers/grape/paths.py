@@ -388,11 +388,8 @@ def homogeneous_slope(slope: Formula = lambda along: along) -> Facts:
     bend = sp.exp(paths.softplus(z) + paths.softplus(-z)) / 4
     yield "A^2 = 0", product(A, A), sp.zeros(3, 3)
     yield "added to q.k + 1: (j - i) omega u.k", added, lambda: (j - i) * rate * slope(u.dot(k))
-    yield (
-        "any generator, lifts affine in the content: the slope's second difference in k",
-        lambda: before - 2 * here + after,
-        sp.Integer(0),
-    )
+    affine = "any generator, lifts affine in the content: the slope's second difference in k"
+    yield affine, lambda: before - 2 * here + after, sp.Integer(0)
     yield "that of softplus at 0 is log(cosh(z/2)^2), not 0", bend, lambda: (2 + sp.exp(z) + sp.exp(-z)) / 4
     yield (
         "so a slope that is softplus of the content, positive for all of it, comes from no such generator, in any "

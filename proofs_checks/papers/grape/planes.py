@@ -58,11 +58,8 @@ def rope_planes(a: Sequence[int] = (0, 1), b: Sequence[int] = (1, 0)) -> Facts:
     U = sp.Matrix.hstack(first, second)
     on_plane = "exp(n theta L) = R2(n theta) on its plane"
     yield on_plane, lambda: operator().matrix(a, b), lambda: rotary.rotation(n * theta)
-    yield (
-        "U J U^T, U = (e_{2l-1}, e_{2l}), which the same line prints, is L(e_{2l}, e_{2l-1}) and so right",
-        lambda: U * rotary.rotation(sp.pi / 2) * U.T,
-        lambda: second * first.T - first * second.T,
-    )
+    same_line = "U J U^T, U = (e_{2l-1}, e_{2l}), which the same line prints, is L(e_{2l}, e_{2l-1}) and so right"
+    yield same_line, lambda: U * rotary.rotation(sp.pi / 2) * U.T, lambda: second * first.T - first * second.T
     yield "exp(n theta L) = I on the orthogonal complement", lambda: operator().identity, sp.Integer(1)
     yield "each factor keeps its own plane and fixes the others, so the product over planes is block diagonal: RoPE"
 
