@@ -54,11 +54,7 @@ class Cell:
         return any(length <= self.question.train for accuracy in self.runs.values() for length in accuracy)
 
     def outcome(self, threshold: float) -> Outcome["Cell"]:
-        """Return the outcome up to the tested length; without a measured length of training, all runs count as fitting.
-
-        Args:
-            threshold: accuracy from which on a length counts as solved.
-        """
+        """Return the outcome up to the tested length; all runs fit where no length of training was measured."""
         failures = [
             first_failure({at: share for at, share in accuracy.items() if at <= self.question.test}, threshold)
             for accuracy in self.runs.values()

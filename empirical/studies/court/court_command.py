@@ -57,9 +57,6 @@ def published_answer(*, evidence: str | None, task: str | None, encoding: str | 
     """Return the published cells that match the filters, the runs that are no evidence, and the sources of both.
 
     Runs that are no evidence are filtered by table and task.
-
-    Raises:
-        PublishedError: no published result has this table, task or encoding, or a table is damaged.
     """
     from lengthgen.empirical.studies.court.published.load import published_cells, sources, unusable_runs
 
@@ -190,18 +187,6 @@ def court_answer(evidence: str, theories: Sequence[str], out: Path) -> dict[str,
     """Judge theories of the catalogue and of the user's own; store the judgement in OUT/court/EVIDENCE.json.
 
     The judgement is stored only if all theories of the catalogue were judged and no other.
-
-    Args:
-        evidence: "published" or "runs".
-        theories: names of theories to judge, or the user's own as path/to/file.py:function; without any of the
-            catalogue, all of these. `src` is always judged, because a control says its opposite.
-        out: folder of the stored runs and of the judgement.
-
-    Raises:
-        TheoryError: a theory is unknown, or the user's own fails.
-        StoreError: there are no stored runs, or one is broken, or `out` is no folder.
-        PublishedError: a published table is damaged.
-        LengthgenError: the judgement cannot be stored in OUT.
     """
     from lengthgen.empirical.studies.court.cells import stored_cells
     from lengthgen.empirical.studies.court.published.load import published_cells

@@ -114,12 +114,6 @@ def _language(source: random.Random) -> Subject:
 def stratified(first: Theory, second: Theory, drawn: Iterable[Question], *, per_stratum: int) -> dict[str, Any]:
     """Sort drawn questions into strata by the disagreement of two theories.
 
-    Args:
-        first: a theory.
-        second: another theory.
-        drawn: questions, such as some of `questions(seed)`.
-        per_stratum: largest number of cells that are listed of each stratum.
-
     Returns:
         JSON: the share of questions on which the theories agree or one abstains, each stratum with its share, its cells
         and its expected cost, and the hash of all answers to chosen questions.

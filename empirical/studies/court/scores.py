@@ -52,11 +52,6 @@ Judged = Sequence[Outcome[Cell]]
 def score(judged: Judged, probabilities: Probabilities, base: Sequence[float]) -> dict[str, Any]:
     """Return the score of one theory as JSON.
 
-    Args:
-        judged: at least one outcome.
-        probabilities: its probability for each of them, None where it abstains.
-        base: the base rate for each of them.
-
     Returns:
         answered and abstained (numbers of cells), right_yes, wrong_yes, right_no and wrong_no (over answered cells
         without ties, a probability above 1/2 being a yes), brier and log (means over all cells, abstentions included; 0

@@ -32,11 +32,7 @@ _COURT = record(
 
 
 def read_scores(path: Path, out: Path) -> dict[str, Any]:
-    """Read the scores in a file of the output folder `out`, or of a record that stands in for it.
-
-    Raises:
-        LengthgenError: the file was changed after it was written, or holds no scores.
-    """
+    """Read the scores in a file of the output folder `out`, or of a record that stands in for it."""
     scores: dict[str, Any] = read_stored(path, _COURT, "scores of theories", f"make it again with  {command(out)}")[
         "answer"
     ]

@@ -67,11 +67,7 @@ class Frozen:
 
 
 def freeze(theories: Sequence[Theory], questions: Mapping[str, Question]) -> Frozen:
-    """Ask every theory every question, by the name of its cell.
-
-    Raises:
-        TheoryError: a theory of the user's own fails.
-    """
+    """Ask every theory every question, by the name of its cell."""
     return Frozen(
         guesses={
             theory.name: {cell: theory.guess(question) for cell, question in questions.items()} for theory in theories
@@ -83,12 +79,6 @@ def judge(
     cells: Sequence[Cell], theories: Sequence[Theory], frozen: Frozen, *, post_hoc: Container[str] = ()
 ) -> dict[str, Any]:
     """Return the judgement of theories as JSON.
-
-    Args:
-        cells: the evidence, with distinct names.
-        theories: theories to judge; if `src` is one of them, its opposite is a control.
-        frozen: answers of the theories to the questions of all cells.
-        post_hoc: names of theories of the user's own, which joined after the results were known.
 
     Returns:
         frozen (hash), theories, references and controls (name -> scores at the main threshold, with the verdict at each

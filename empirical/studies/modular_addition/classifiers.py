@@ -35,22 +35,14 @@ class Classifiers:
     """Models of one condition, which differ in their seed."""
 
     def __init__(self, condition: Condition, profile: ModularProfile, backend: Backend) -> None:
-        """Draw the initial models and split the pairs.
-
-        Raises:
-            EncodingError: the encoding refuses a size.
-        """
+        """Draw the initial models and split the pairs."""
         self.condition, self.profile, self.device = condition, profile, backend.device
         self.data = [Data(condition, profile, seed) for seed in profile.seeds]
         self.encoder = stack_models([self._initial_model(seed) for seed in profile.seeds]).to(backend.device)
         self.optimizer = ModelwiseAdamW(self.encoder, rate=profile.learning_rate, weight_decay=profile.weight_decay)
 
     def train(self) -> Losses:
-        """Train all models; return the losses by step and model, the consistency term included.
-
-        Raises:
-            TrainingError: a loss is not finite.
-        """
+        """Train all models; return the losses by step and model, the consistency term included."""
         return losses_of_all(self, self.profile.steps, self.profile.seeds)
 
     def rate(self, step: int) -> float:

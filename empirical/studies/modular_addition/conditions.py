@@ -121,7 +121,6 @@ def bidirectional(name: str) -> EncodingSpec:
     """Return the encoding of a name, if an encoder can use it.
 
     Raises:
-        EncodingError: there is no such encoding, or no such option.
         ConditionError: it is made for keys up to the query.
     """
     spec = parse_encoding(name)

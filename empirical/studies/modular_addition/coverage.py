@@ -95,11 +95,7 @@ class _Family:
 
 
 def predict(condition: Condition, profile: ModularProfile) -> list[Prediction]:
-    """Return the predictions for all evaluations of a condition; those of several seeds must all hold.
-
-    Raises:
-        ConditionError, EncodingError: no encoder uses the encoding.
-    """
+    """Return the predictions for all evaluations of a condition; those of several seeds must all hold."""
     bidirectional(condition.encoding)
     by_seed = [_predict(Data(condition, profile, seed)) for seed in profile.seeds]
     return [

@@ -69,11 +69,6 @@ def modular_answer(
     """Store predictions, train the models that are not stored yet, and compare.
 
     Conditions are comma-separated, None for all; so are encodings, None for those of the conditions.
-
-    Raises:
-        ConditionError, EncodingError, ProfileError: a condition, encoding or profile does not exist or does not fit.
-        DamagedFile: a stored file has changed since it was written.
-        BackendError: this machine lacks the backend.
     """
     from lengthgen.circuits.encoding_spec import parse_encodings
     from lengthgen.empirical.experiment.sweep import train_sealed

@@ -111,11 +111,7 @@ class ModularRun(SealedRun):
         return [str(kind) for kind in Data(self.condition, self.profile, self.profile.seeds[0]).kinds()]
 
     def predictions(self, out: Path) -> dict[str, Any]:
-        """Return the stored predictions; if there are none, make and store them.
-
-        Raises:
-            DamagedFile: the file has changed since it was written, or holds no predictions.
-        """
+        """Return the stored predictions; if there are none, make and store them."""
         path = self.path(out).with_suffix(".predictions.json")
         if not path.exists():
             invariant, why = shift_invariance(self.condition)
@@ -129,13 +125,7 @@ class ModularRun(SealedRun):
         return stored
 
     def measured(self, out: Path, backend: Backend) -> tuple[Losses, dict[str, Any]]:
-        """Train and measure the models, after a look at the predictions that are stored in `out`.
-
-        Raises:
-            TrainingError: a loss is not finite.
-            EncodingError: the encoding refuses a size.
-            DamagedFile: the stored predictions have changed.
-        """
+        """Train and measure the models, after a look at the predictions that are stored in `out`."""
         predictions = self.predictions(out)
         from lengthgen.empirical.studies.modular_addition.classifiers import Classifiers
 

@@ -69,12 +69,7 @@ class LanguageModels:
     """Models of one encoding, which differ in their seed."""
 
     def __init__(self, spec: EncodingSpec, profile: TextProfile, corpus: Corpus, backend: Backend) -> None:
-        """Draw the initial models.
-
-        Raises:
-            EncodingError, RelationError: the encoding needs a task, or refuses a size.
-            ProfileError: no such model can be built.
-        """
+        """Draw the initial models."""
         require_buildable(spec, profile.model, profile.lengths[-1])
         self.spec, self.profile, self.corpus = spec, profile, corpus
         self.geometry = Geometry(
@@ -95,11 +90,7 @@ class LanguageModels:
         )
 
     def train(self) -> list[list[float]]:
-        """Train all models; return the losses by step and model, in nats per byte, without auxiliary losses.
-
-        Raises:
-            TrainingError: a loss is not finite.
-        """
+        """Train all models; return the losses by step and model, in nats per byte, without auxiliary losses."""
         self.decoder.train()
         return losses_of_all(self, self.profile.steps, range(self.profile.seeds), f"{self.spec}: ")
 
@@ -121,12 +112,7 @@ class LanguageModels:
 
     @torch.no_grad()
     def measure(self, length: int, *, under: EncodingSpec | None = None) -> AtLength:
-        """Measure the models at one length, perhaps under another encoding than that of training.
-
-        Raises:
-            TrainingError: the models shall be measured under another encoding, and one of both has trained numbers.
-            EncodingError: the other encoding refuses a size or an option.
-        """
+        """Measure the models at one length, perhaps under another encoding than that of training."""
         if under is not None:
             trained = self.decoder.encoding
             self.decoder.encoding = self._replacement(under)

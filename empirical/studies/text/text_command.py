@@ -46,11 +46,6 @@ def text_answer(encodings: str | None, profile_name: str, out: Path, backend: Ba
     """Train the language models that are not stored yet, and return what was measured of all.
 
     Encodings are comma-separated; None for all that need no task.
-
-    Raises:
-        EncodingError, ProfileError: an encoding or the profile does not exist.
-        DamagedFile: a stored result has changed since it was written.
-        BackendError: this machine lacks the backend.
     """
     from lengthgen.circuits.encoding_spec import parse_encodings
     from lengthgen.empirical.experiment.sweep import train_sealed

@@ -84,7 +84,6 @@ class TextRun(SealedRun):
         """Train the models, and measure them at every length; those of RoPE under other rotations as well.
 
         Raises:
-            TrainingError: a loss is not finite.
             EncodingError, RelationError, ProfileError: there is no such model, or the user's file has changed since.
         """
         from lengthgen.empirical.studies.text.language_model import LanguageModels
@@ -108,12 +107,7 @@ class TextRun(SealedRun):
 
 
 def stored_results(out: Path, profile_name: str) -> list[dict[str, Any]]:
-    """Return the stored results of a profile, ordered by encoding; those of earlier versions are left out.
-
-    Raises:
-        ProfileError: there is no such profile.
-        DamagedFile: a file has changed since it was written.
-    """
+    """Return the stored results of a profile, ordered by encoding; those of earlier versions are left out."""
     profile = load_profile(profile_name)
     paths = sorted((out / TextRun.protocol / profile_name).glob("*.json"))
     encodings = [read_stored(path, record(encoding=TEXT), "result", MEND)["encoding"] for path in paths]

@@ -61,11 +61,7 @@ ENCODINGS_ORDER = Theory(
 
 
 def pattern_subject(formula: str) -> Subject:
-    """Return the task of position-only linear attention whose target is an attention pattern A(i, j).
-
-    Raises:
-        LengthgenError: the text is no formula (`lengthgen.theory.pattern.from_formula`).
-    """
+    """Return the task of position-only linear attention whose target is an attention pattern A(i, j)."""
     pattern = from_formula(formula)
     return Subject(
         name=f"{PREFIX}{pattern.name}",

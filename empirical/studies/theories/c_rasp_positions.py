@@ -65,11 +65,6 @@ def with_positions(automaton: Automaton, *, window: int, modulus: int) -> Automa
     """Return the automaton of the rewritten words: a symbol also tells the symbols before it and its position.
 
     None if it has more than `c_rasp.MAX_STATES` states.
-
-    Args:
-        automaton: minimal automaton of the language.
-        window: number k of symbols before it that a symbol tells.
-        modulus: number m; a symbol tells its position modulo m.
     """
     start = (0, "", 0)
     numbers = {start: 0}

@@ -79,14 +79,7 @@ def guess(question: Question) -> Guess:
 
 
 def by_counts(traces: Sequence[Trace], window: int, train: int, *, words: str = "") -> Guess:
-    """Return the answer for operators that read counts next to the tokens of the last positions.
-
-    Args:
-        traces: traces of all scales up to the largest of the test.
-        window: number of last positions.
-        train: largest scale of training.
-        words: end of each reason of a yes or a no.
-    """
+    """Return the answer for operators that read counts next to the tokens of the last positions."""
     for largest in (EARLY, len(traces)):  # small scales refute most tasks, and cost little
         try:
             why = failure(samples_of(traces[:largest], window), train)
@@ -98,15 +91,7 @@ def by_counts(traces: Sequence[Trace], window: int, train: int, *, words: str = 
 
 
 def failure(samples: Samples, train: int) -> str | None:
-    """Return why no operators that read counts are right at every scale; None if some are.
-
-    Args:
-        samples: steps of the scales of training and test.
-        train: largest scale of training.
-
-    Raises:
-        Unanswered: as `affine_functions`.
-    """
+    """Return why no operators that read counts are right at every scale; None if some are."""
     if len(_first_rows(np.column_stack([samples.windows, samples.counts]))) < len(samples.outputs):
         return "two prompts with equal last tokens and counts have different outputs"
     windows, window_of = np.unique(samples.windows, axis=0, return_inverse=True)
@@ -164,13 +149,7 @@ def affine_functions(counts: Integers, outputs: Integers) -> dict[int, Integers]
 
 
 def _broken(values: NDArray[Any], right: Integers, *, margin: float) -> Integers:
-    """Return the pairs (sample, kind) whose value is not below that of the right kind by the margin, int64 [pairs, 2].
-
-    Args:
-        values: values of the functions, [samples, kinds].
-        right: right kind of each sample.
-        margin: least distance.
-    """
+    """Return the pairs (sample, kind) that are not below the right kind by the margin, int64 [pairs, 2]."""
     rows = np.arange(len(values))
     close = values > values[rows, right][:, None] - margin
     close[rows, right] = False

@@ -46,7 +46,6 @@ def nearest_sets(scale_trace: Trace, sparsity: int, clock: Clock) -> list[int] |
 
     Raises:
         NoDependencies: a step has more determining sets than are searched, so that the nearest may be missing.
-        OutOfTime: the clock's limit has passed.
     """
     distances = []
     for position in scale_trace.steps:

@@ -61,11 +61,7 @@ class StatesSRC(NamedTuple):
 
 
 def language_answer(expression: str) -> dict[str, Any]:
-    """Return the automaton of a regular expression, the decision of C-RASP, and SRC with states, as JSON holds them.
-
-    Raises:
-        LanguageError: as `lengthgen.circuits.languages.regular.minimal_automaton`.
-    """
+    """Return the automaton of a regular expression, the decision of C-RASP, and SRC with states, as JSON holds them."""
     from lengthgen.circuits.languages.regular import minimal_automaton
     from lengthgen.empirical.studies.theories.c_rasp import decide
 

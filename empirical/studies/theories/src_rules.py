@@ -72,23 +72,12 @@ def analysis_of(question: Question, *, with_states: bool = False) -> Analysis:
     """Return the analysis of a question's task up to the tested scale of its small copy.
 
     A task with a reference circuit is analysed by that circuit, any other by search.
-
-    Args:
-        question: the question.
-        with_states: True for the reading of the task that also writes its states.
-
-    Raises:
-        Unanswered: the task is not expressible or has no such reading, or no circuit is found within MAX_STEPS.
     """
     return _required(_analysis(_make(question, with_states=with_states), scales_of(question).test))
 
 
 def prediction_of(question: Question, *, with_states: bool = False) -> Prediction:
-    """Return the prediction of lengthgen.circuits.prediction for the small copy of a question.
-
-    Raises:
-        Unanswered: as `analysis_of`, or the encoding has no relation.
-    """
+    """Return the prediction of lengthgen.circuits.prediction for the small copy of a question."""
     make = _make(question, with_states=with_states)
     return _required(_prediction(make, question.encoding, scales_of(question)))
 

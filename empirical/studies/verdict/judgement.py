@@ -31,12 +31,7 @@ PARTS = ("all", *HALVES)
 
 
 def judge(frozen: FrozenCells, runs: Mapping[str, Sequence[CellRun]]) -> dict[str, Any]:
-    """Return the whole judgement as JSON.
-
-    Args:
-        frozen: frozen answers of all cells.
-        runs: finished runs by cell (`lengthgen.empirical.studies.verdict.runs.load_runs`, which checks their seeds).
-    """
+    """Return the whole judgement as JSON."""
     preregistration, seen = frozen.preregistration, seen_cells(frozen, runs)
     counting = [each for each in seen if each.fit >= preregistration.stopping.fitting]
     sample = reached(frozen.planned, runs, first=preregistration.stopping.first)

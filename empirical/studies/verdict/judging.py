@@ -57,12 +57,7 @@ class VerdictError(LengthgenError):
 
 
 def freeze_answer(name: str, out: Path) -> dict[str, Any]:
-    """Freeze the answers of all rules for every cell, and say which questions the cells can decide.
-
-    Raises:
-        ProfileError: there is no such preregistration.
-        LengthgenError: nothing can be written into OUT.
-    """
+    """Freeze the answers of all rules for every cell, and say which questions the cells can decide."""
     preregistration, folder = load_preregistration(name), out / name
     require_folder(folder)
     frozen = freeze(
@@ -83,10 +78,6 @@ def train_answer(name: str, out: Path, *, seconds: float, until_decided: bool) -
 
     Every cell first gets `stopping.first` runs. With `until_decided`, cells then get more, until their majority is
     decided or they have `stopping.most`.
-
-    Raises:
-        VerdictError: the answers are not frozen yet.
-        LengthgenError: nothing can be written into OUT.
     """
     _, folder, _ = _frozen(name, out)
     require_folder(folder)
@@ -112,13 +103,7 @@ def _train(name: str, out: Path, *, seconds: float, until_decided: bool) -> None
 
 
 def verdict_answer(name: str, out: Path) -> dict[str, Any]:
-    """Return the judgement of the stored runs.
-
-    Raises:
-        VerdictError: the answers are not frozen yet.
-        TableError: a stored table is damaged, or a seed does not follow from the frozen answers.
-        DamagedFile: DEVIATIONS holds something else than sentences.
-    """
+    """Return the judgement of the stored runs."""
     _, folder, frozen = _frozen(name, out)
     return {"name": name, "deviations": _deviations(folder)} | judge(frozen, load_runs(frozen, folder))
 
@@ -130,12 +115,7 @@ def _deviations(folder: Path) -> Any:
 
 
 def stored_gate(name: str, out: Path) -> dict[str, Any]:
-    """Return the power that was computed when the answers were frozen.
-
-    Raises:
-        DamagedFile: the file holds something else.
-        OSError: it cannot be read.
-    """
+    """Return the power that was computed when the answers were frozen."""
     mend = f"make it again with  lengthgen verdict {name} --freeze --out {out}"
     gate: dict[str, Any] = read_stored(out / name / GATE, _GATE, "power", mend, sealed=False)
     return gate
@@ -149,7 +129,6 @@ def rerun_answer(name: str, out: Path, *, count: int, seed: int, deciding: bool)
 
     Raises:
         VerdictError: the answers are not frozen yet, there is no run, or with `deciding` no question is decided.
-        TableError: as for `verdict_answer`.
     """
     _, folder, frozen = _frozen(name, out)
     runs = load_runs(frozen, folder)

@@ -117,9 +117,6 @@ def compare(cells: Iterable[SeenCell], pair: Pair, score: Score = Score.RIGHT) -
 
     The difference of a task is the mean over its cells of B's loss minus A's, where the loss on a cell is the mean over
     its fitting runs. With `Score.RIGHT` that is the share of runs with A right minus the share with B right.
-
-    Raises:
-        EvidenceError: if a probability is out of range.
     """
     by_task: dict[str, list[float]] = {}
     for seen in cells:
@@ -192,10 +189,6 @@ def rounds(frozen: FrozenCells, decided: Collection[Pair] = ()) -> list[list[Fro
 
     First come all cells of SAMPLE tasks. Then, for one registered pair of rules after the other, those that separate it
     in the half that judges: the pair with the fewest such cells first. Then come all cells.
-
-    Args:
-        frozen: frozen answers.
-        decided: pairs that need no runs of their own any more; evidence by e-values may stop at any time.
     """
     sample = sorted({cell.task for cell in frozen.planned}, key=hash_order)[:SAMPLE]
     open_pairs = [pair for pair in frozen.preregistration.rule_pairs if pair not in decided]

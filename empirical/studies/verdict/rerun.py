@@ -208,11 +208,6 @@ def judged(answer: Mapping[str, Any], trained: Mapping[str, Any], here: Mapping[
     the stored runs were trained. Elsewhere sums are rounded otherwise: there so many may differ that their share can be
     ROUNDING, by its 95% interval, and none by more than ROUNDED.
 
-    Args:
-        answer: answer of `rerun`.
-        trained: environment in which the stored runs were trained; empty if it is unknown.
-        here: environment of the rerun.
-
     Returns:
         JSON: `agrees`, and `why`, one line on what differs, or None.
     """

@@ -66,10 +66,6 @@ def answers(
 
     A rule abstains with its reason if no circuit is found within `MAX_STEPS` counted steps of one search, or if the
     encoding has no relation on the circuit.
-
-    Raises:
-        TaskError: the task cannot have its format.
-        EncodingError: an encoding is unknown.
     """
     specs = [parse_encoding(text) for text in encodings]
     largest = max(*train, *test)

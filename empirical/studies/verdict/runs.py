@@ -22,7 +22,7 @@ from lengthgen.empirical.experiment.protocol import Cell, Evaluation, Profile, T
 from lengthgen.empirical.experiment.run import Run, one_run
 from lengthgen.empirical.studies.verdict.frozen import FrozenCell, FrozenCells, spec_of
 from lengthgen.empirical.studies.verdict.population import hash_order
-from lengthgen.empirical.studies.verdict.preregistration import Check, Preregistration
+from lengthgen.empirical.studies.verdict.preregistration import Preregistration
 from lengthgen.empirical.studies.verdict.tables import TableError, read_rows, write_rows
 from lengthgen.infrastructure.memory import keep_freed_memory
 from lengthgen.infrastructure.processes import interrupts_left, pool
@@ -187,31 +187,23 @@ def _train(preregistration: Preregistration, piece: Sequence[Wanted], folder: Pa
     return len(rows)
 
 
-def train_piece(
-    preregistration: Preregistration, piece: Sequence[Wanted], check: Check | None = None
-) -> list[dict[str, Any]]:
-    """Train the runs of one piece together; return a row for each.
-
-    Args:
-        preregistration: that of the runs.
-        piece: runs of one shape and encoding.
-        check: when training ends; None for the check of the preregistration.
-    """
+def train_piece(preregistration: Preregistration, piece: Sequence[Wanted]) -> list[dict[str, Any]]:
+    """Train the runs of one piece, which are of one shape and encoding, together; return a row for each."""
     from lengthgen.empirical.experiment.ensemble import Setup
-    from lengthgen.empirical.studies.verdict.training import train_models
+    from lengthgen.empirical.studies.verdict.training import exact_match_by_scale, train_models
 
     runs = [run_of(preregistration, cell, index) for cell, index in piece]
     setups = {cell.name: Setup.of(run, "cpu") for (cell, _), run in reversed(list(zip(piece, runs, strict=True)))}
-    trained = train_models(runs, [setups[cell.name] for cell, _ in piece], check or preregistration.check)
-    shares = trained.tested(preregistration.testing)
+    ensemble, ended = train_models(runs, [setups[cell.name] for cell, _ in piece], preregistration.check)
+    shares = exact_match_by_scale(ensemble, preregistration.testing)
     return [
         {
             "cell": cell.name,
             "index": index,
             "seed": run.seed,
-            "steps": int(trained.steps[model]),
-            "solved": bool(trained.solved[model]),
-            "loss": round(float(trained.losses[model]), 4),
+            "steps": ended.ended[model],
+            "solved": ended.in_a_row[model] >= preregistration.check.times,
+            "loss": round(ended.losses[model], 4),
             "exact_match": [None if np.isnan(share) else round(float(share), 4) for share in shares[model]],
         }
         for model, ((cell, index), run) in enumerate(zip(piece, runs, strict=True))

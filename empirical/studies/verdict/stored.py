@@ -61,9 +61,6 @@ def judged(sources: Sources, name: str) -> tuple[Preregistration, dict[str, Any]
     """Return a preregistration and the judgement of its runs in OUT/verdict/NAME (`judgement.judge`).
 
     The permutations of a judgement take a while, so that it is kept for the user, by the hashes of what it reads.
-
-    Raises:
-        TableError: a stored table is damaged, or a seed does not follow from the frozen answers.
     """
     preregistration, folder = load_preregistration(name), _folder(sources, name)
 

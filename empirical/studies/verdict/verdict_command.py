@@ -245,13 +245,7 @@ def rerun_table(answer: Mapping[str, Any]) -> Group:
 
 
 def verdict_page(answer: Mapping[str, Any], gate: Mapping[str, Any], *, out: str) -> str:
-    """Return the page: the answer in front, what was fixed first, the evidence, and what would change it.
-
-    Args:
-        answer: judgement of the stored runs (`lengthgen.empirical.studies.verdict.judgement.judge`), with its name.
-        gate: simulated power before the first run.
-        out: folder of the results, as the commands on the page name it.
-    """
+    """Return the page: the answer in front, what was fixed first, the evidence, and what would change it."""
     command = f"lengthgen verdict {answer['name']} --out {out}"
     judging = [pair for pair in answer["pairs"] if pair["part"] == JUDGING]
     both = [pair for pair in answer["pairs"] if pair["part"] == "all"]

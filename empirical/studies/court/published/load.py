@@ -113,9 +113,6 @@ def huang_predictions() -> Mapping[tuple[str, str], bool]:
 
     True means that they know a program of C-RASP[periodic, local] (learned absolute positions) or C-RASP[] (NoPE). The
     rows with the regulariser are left out: they repeat what the NoPE rows say.
-
-    Raises:
-        PublishedError: the table is damaged.
     """
     source = sources()["huang2025"]
     rows = [row for row in read_rows(FOLDER, "huang2025") if row.text("pe") != "ape_reg"]
@@ -125,9 +122,6 @@ def huang_predictions() -> Mapping[tuple[str, str], bool]:
 @cache
 def load_tables(folder: Path) -> tuple[tuple[Cell, ...], tuple[Unusable, ...]]:
     """Return the cells of the tables in a folder, and the runs that are in none.
-
-    Args:
-        folder: folder of `sources.toml` and of a table `NAME.csv` for each source.
 
     Raises:
         PublishedError: a file cannot be read, a column is missing, an accuracy is out of range, a task or an encoding

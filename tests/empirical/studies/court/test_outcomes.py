@@ -1,7 +1,5 @@
 """Outcomes of cells: what fits, what generalizes, and where it breaks."""
 
-import pytest
-
 from tests.empirical.studies.court.examples import cell, right
 
 
@@ -25,22 +23,3 @@ def test_without_a_length_of_training_every_run_counts_as_fitting() -> None:
     assert not unmeasured.measures_training
     assert cell(right()).measures_training
     assert unmeasured.outcome(0.9).fit == 2
-
-
-@pytest.mark.parametrize(
-    ("accuracies", "breaks_at"),
-    [
-        ([{10: 1.0, 20: 0.1, 30: 0.0}] * 3, 20),
-        ([{10: 1.0, 20: 1.0, 30: 0.0}, {10: 1.0, 20: 0.1, 30: 0.0}, {10: 1.0, 20: 1.0, 30: 0.0}], 30),
-        ([right(), right(), {10: 1.0, 20: 0.1, 30: 0.0}], None),
-        ([{10: 0.0, 20: 0.0, 30: 0.0}], None),
-    ],
-)
-def test_the_breaking_length_is_the_median_over_fitting_runs(
-    accuracies: list[dict[int, float]], breaks_at: int | None
-) -> None:
-    assert cell(*accuracies).outcome(0.9).breaks_at == breaks_at
-
-
-def test_an_accuracy_that_is_no_number_is_a_failure() -> None:
-    assert cell({10: float("nan"), 20: 1.0, 30: 1.0}).outcome(0.5).fit == 0

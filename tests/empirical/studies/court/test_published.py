@@ -1,7 +1,6 @@
 """Published results: what is loaded is what the tables say, read here with the csv module alone."""
 
 import csv
-import math
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -12,7 +11,6 @@ from lengthgen.circuits.encoding_spec import ENCODINGS, parse_encoding
 from lengthgen.circuits.tasks.published.subjects import SUBJECTS
 from lengthgen.empirical.studies.court.published import load
 from lengthgen.empirical.studies.court.published.load import (
-    UNSEEN_FIT,
     huang_predictions,
     published_cells,
     sources,
@@ -20,17 +18,11 @@ from lengthgen.empirical.studies.court.published.load import (
 )
 
 FOLDER = Path(load.__file__).parent
-CELLS = {cell.name: cell for cell in published_cells()}
 
 
 def rows(name):
     with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def accuracies(name):
-    """Run -> length -> share of the cell of this name."""
-    return {run: dict(accuracy) for run, accuracy in CELLS[name].runs.items()}
 
 
 def test_every_table_has_its_number_of_cells_and_runs():
@@ -46,18 +38,6 @@ def test_every_table_has_its_number_of_cells_and_runs():
         "kazemnejad2023_lengths": [60, 180, 0],
         "kazemnejad2023_math": [35, 35, 0],
     }
-
-
-@pytest.mark.parametrize("name", ["huang2025", "decompiling2026"])
-def test_every_row_of_three_bins_is_one_run_or_unusable(name):
-    runs = sum(len(cell.runs) for cell in published_cells() if cell.evidence == name)
-    assert runs + sum(run.evidence == name for run in unusable_runs()) == len(rows(name))
-
-
-@pytest.mark.parametrize("name", ["kazemnejad2023_lengths", "kazemnejad2023_math"])
-def test_every_row_of_one_length_is_one_number_of_a_run(name):
-    cells = [cell for cell in published_cells() if cell.evidence == name]
-    assert sum(len(accuracy) for cell in cells for accuracy in cell.runs.values()) == len(rows(name))
 
 
 @pytest.mark.parametrize(("name", "columns", "full"), [
@@ -78,43 +58,6 @@ def test_the_numbers_of_a_table_are_those_of_its_cells_and_unusable_rows(name, c
     assert written == Counter(round(share, 9) for cell in cells for run in cell.runs.values() for share in run.values())
 
 
-def test_chosen_numbers_are_those_of_the_rows():
-    """The rows are chosen by hand; each is read from its line."""
-    lines = (FOLDER / "huang2025.csv").read_text(encoding="utf-8").splitlines()
-    assert "tomita4,Star Free,nope,False,100.0,16.45,0" in lines
-    assert accuracies("huang2025/tomita4/nope/50-150") == {"mean of nope": {50: 1.0, 100: 0.1645, 150: 0.0}}
-    assert accuracies("huang2025/012/offset-ape/50-150") == {
-        "mean of ape": {50: 0.997, 100: 0.244, 150: 0.012},
-        "mean of ape_reg": {50: 0.996, 100: 0.256, 150: 0.021},
-    }
-    assert accuracies("decompiling2026/d-12/offset-ape/50-150") == {
-        "bce_D12-@4l2h256d3lr00drop": {50: 1.0, 100: 1.0, 150: 0.974}
-    }
-    assert accuracies("decompiling2026/count/offset-ape/50-150") == {
-        "count-#1l4h256d3lr01drop": {50: 1.0, 100: 0.24, 150: 0.0},
-        "count-%2l4h256d4lr01drop": {50: 1.0, 100: 1.0, 150: 0.993},
-        "count-@1l4h256d4lr01drop": {50: 1.0, 100: 1.0, 150: 0.948},
-    }
-    copies = accuracies("kazemnejad2023_lengths/copy-rdc/nope/20-40")
-    assert {name: shares[40] for name, shares in copies.items()} == {
-        "seed 146317": 0.942,
-        "seed 234054": 0.884,
-        "seed 256788": 0.924,
-    }
-    assert accuracies("kazemnejad2023_lengths/pcfg-md/sinusoidal/8-35")["seed 146317"][9] == 0.4963
-    [addition] = accuracies("kazemnejad2023_math/addition-steps/nope/8-16").values()
-    assert (addition[8], addition[9], addition[10]) == (0.927, 0.825, 0.115)
-    assert math.copysign(1, addition[16]) == 1, "the sign of -0.0 stays"
-
-
-def test_every_cell_has_shares_up_to_its_tested_length_and_a_name_of_its_own():
-    assert len(CELLS) == len(published_cells())
-    for cell in published_cells():
-        for accuracy in cell.runs.values():
-            assert all(0 <= share <= 1 for share in accuracy.values())
-            assert cell.question.train < max(accuracy) == cell.question.test
-
-
 def test_lengths_of_training_are_those_of_the_splits_names():
     """The splits of copy, reverse and SCAN are named ..._trN_tsM."""
     for cell in published_cells():
@@ -122,14 +65,6 @@ def test_lengths_of_training_are_those_of_the_splits_names():
             written = {task: name for name, task in sources()[cell.evidence].names.items()}
             _, train, test = written[cell.question.subject.name].rsplit("_", 2)
             assert (train, test) == (f"tr{cell.question.train}", f"ts{cell.question.test}")
-
-
-def test_a_remark_says_where_fit_cannot_be_seen():
-    unseen = {cell.evidence for cell in published_cells() if UNSEEN_FIT in cell.remark}
-    assert unseen == {"kazemnejad2023_lengths"}
-    for cell in published_cells():
-        lowest = min(length for accuracy in cell.runs.values() for length in accuracy)
-        assert (UNSEEN_FIT in cell.remark) == (lowest > cell.question.train)
 
 
 @pytest.mark.parametrize("encoding", sorted({cell.question.encoding for cell in published_cells()}))

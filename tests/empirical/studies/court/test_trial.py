@@ -3,8 +3,8 @@
 import pytest
 
 from lengthgen.empirical.studies.court.cells import Cell
-from lengthgen.empirical.studies.court.trial import Frozen, freeze, guess_as_json, judge
-from lengthgen.empirical.studies.theories.rival import Guess, Theory
+from lengthgen.empirical.studies.court.trial import Frozen, freeze, judge
+from lengthgen.empirical.studies.theories.rival import Theory
 from tests.empirical.studies.court.examples import cell, right, theory
 
 CELLS = [
@@ -63,8 +63,3 @@ def test_every_two_theories_are_compared_once() -> None:
     pairs = judge(CELLS, theories, frozen(theories, CELLS))["pairs"]
     assert [(pair["first"], pair["second"]) for pair in pairs] == [("src", "never"), ("src", "half"), ("never", "half")]
     assert pairs[0]["value"] == pytest.approx(((0.01 + 0.81) - (0.81 + 0.01)) / 2)
-
-
-def test_an_answer_survives_json() -> None:
-    for guess in (Guess(probability=0.3, reason="r", breaks_at=4), Guess(probability=None, reason="none")):
-        assert Guess(**guess_as_json(guess)) == guess

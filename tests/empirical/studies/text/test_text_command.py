@@ -5,20 +5,6 @@ from tests.lengthgen.refusal import refused
 SMOKE = ("text", "--profile", "smoke")
 
 
-def test_the_answer_has_every_length_of_every_encoding(answer, run, trained_here, tmp_path):
-    chosen = (*SMOKE, "--out", str(tmp_path), "--encoding", "rope,NoPE,rope")
-    got = answer(*chosen)
-    under = [f"rope under {name}" for name in ("interpolation", "ntk", "dynamic-ntk", "yarn")]
-    assert sorted(got["encodings"]) == sorted(["rope", "nope", *under])
-    assert {tuple(tests) for tests in got["encodings"].values()} == {("32", "64")}
-    assert (got["trained_length"], got["seeds"], got["failures"]) == (32, 2, [])
-    assert got["corpus"]["licence"] == "BSD-3-Clause"
-    assert all(len(test["last"]) == 2 for tests in got["encodings"].values() for test in tests.values())
-    code, table, errors = run(*chosen)
-    assert (code, errors) == (0, "")  # nothing is trained again
-    assert "rope under yarn" in table and "nats per byte" in table
-
-
 def test_an_encoding_that_fails_is_named_and_the_exit_code_says_so(run, trained_here, tmp_path):
     code, table, errors = run(*SMOKE, "--out", str(tmp_path), "--encoding", "nope,ipe")
     assert code == 1

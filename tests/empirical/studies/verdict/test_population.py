@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lengthgen.circuits.analysis import analyse, digest_of
-from lengthgen.circuits.encoding_spec import parse_encoding
+from lengthgen.circuits.analysis import analyse
 from lengthgen.circuits.languages.random_languages import random_language
 from lengthgen.circuits.languages.regular import definiteness, own_letter_decides
 from lengthgen.circuits.task import TaskError
@@ -16,22 +15,16 @@ from lengthgen.circuits.tasks.families import WITH_STATES
 from lengthgen.empirical.studies.verdict import population
 from lengthgen.empirical.studies.verdict.population import (
     DEFINITE,
-    DRAWS,
-    ENCODINGS,
     GROWS,
-    HALVES,
     INVARIANT,
-    LANGUAGE,
     ONCE,
     OWN_LETTER,
     RISES,
     SOURCES,
-    TEST,
     TRAIN,
     USUAL,
     DrawnTask,
     draw,
-    half_of,
     is_constant,
     profile_of,
 )
@@ -83,17 +76,6 @@ def test_strata_are_filled_evenly(tasks: list[DrawnTask]) -> None:
     assert all(TRAIN < task.rises_at <= UP_TO for task in tasks if task.rises_at is not None)
 
 
-def test_half_depends_on_the_name_alone_and_both_occur() -> None:
-    halves = [half_of(f"random-local-invariant-{seed}[base=2]") for seed in range(200)]
-    assert {*halves} == {*HALVES}
-    assert 60 < halves.count(HALVES[0]) < 140
-
-
-def test_languages_are_not_padded(tasks: list[DrawnTask]) -> None:
-    for task in tasks:
-        assert ("aligned" in task.formats) == (task.source != LANGUAGE)
-
-
 def test_sources_of_languages_are_what_they_say() -> None:
     drawn = draw(3, 4, (OWN_LETTER, DEFINITE), letters=3)
     assert {task.source for task in drawn} == {OWN_LETTER, DEFINITE}
@@ -126,23 +108,6 @@ def test_a_source_without_a_language_is_named(monkeypatch: pytest.MonkeyPatch) -
         draw(1, 1, (DEFINITE,), letters=3)
 
 
-def test_equal_tasks_have_equal_digests_and_a_late_rise_another() -> None:
-    early, late, same = (
-        digest_of(analyse(parse_task(f"random-local-{growth}-5[base=2]").plain(), "aligned", 9))
-        for growth in ("rises7", "rises9", "rises9")
-    )
-    assert early != late == same
-
-
 def test_outputs_that_no_prompt_changes_are_constant() -> None:
     assert is_constant(analyse(parse_task("random-local-invariant-1[base=2]").plain(), "aligned", TRAIN + 1))
     assert not is_constant(analyse(parse_task("random-local-invariant-2[base=2]").plain(), "aligned", TRAIN + 1))
-
-
-def test_encodings_exist_and_the_number_of_draws_is_bounded() -> None:
-    assert len({str(parse_encoding(name)) for name in ENCODINGS}) == 10
-    assert DRAWS >= 1 and draw(1, 0) == []
-
-
-def test_every_drawn_rise_is_beyond_training_and_within_the_test() -> None:
-    assert TRAIN < RISES[0] <= RISES[1] < TEST

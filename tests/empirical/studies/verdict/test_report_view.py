@@ -34,10 +34,3 @@ def test_without_runs_the_command_that_trains_them_is_named(tmp_path):
     data = view(Sources(out=tmp_path / "none", profile="smoke", width=7.0))
     [(_, command)] = data.missing
     assert data.content == {} and command.startswith("lengthgen verdict random-tasks --out ") and "--train" in command
-
-
-def test_damaged_runs_are_named_and_not_shown(tmp_path):
-    sources, _ = verdict_sources(tmp_path)
-    (sources.out / "verdict" / "random-tasks" / "runs.parquet").write_bytes(b"damaged")
-    data = view(Sources(out=sources.out, profile="smoke", width=7.0))
-    assert data.content == {} and "runs.parquet" in data.broken["verdict"]

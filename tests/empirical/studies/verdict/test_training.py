@@ -15,7 +15,7 @@ from lengthgen.empirical.studies.verdict import training
 from lengthgen.empirical.studies.verdict.preregistration import Preregistration
 from lengthgen.empirical.studies.verdict.rerun import judged, of_all, rerun
 from lengthgen.empirical.studies.verdict.runs import run_from, run_of, train_piece
-from lengthgen.empirical.studies.verdict.training import train_models
+from lengthgen.empirical.studies.verdict.training import exact_match_by_scale, train_models
 from tests.empirical.model.steps import step_on
 from tests.empirical.studies.verdict.made_up import frozen, frozen_cell, preregistration, unreported
 from tests.pool_here import pool_here
@@ -59,35 +59,6 @@ def test_models_of_different_tasks_train_as_alone(encoding: str) -> None:
             assert not padding.any(), "rows that no pair uses stay zero"
 
 
-def test_the_others_go_on_as_before_if_a_model_is_left_out() -> None:
-    runs, setups = planned("ipe-sh")
-    together, part = (Ensemble(runs, setups, CPU) for _ in range(2))
-    samples = runs[0].training.samples
-    rows = torch.arange(8)[None]
-    for ensemble in (together, part):
-        step_on(ensemble, rows + samples * torch.arange(3)[:, None], 0)
-    part.keep([0, 2])
-    losses = step_on(together, rows + samples * torch.arange(3)[:, None], 1)
-    assert torch.allclose(step_on(part, rows + samples * torch.arange(2)[:, None], 1), losses[[0, 2]], rtol=1e-5)
-    assert [run.id for run in part.runs] == [runs[0].id, runs[2].id]
-
-
-@pytest.mark.parametrize("encoding", ["rpe", "nope"])
-def test_a_model_is_left_out_though_something_still_holds_an_earlier_step(encoding: str) -> None:
-    """A debugger does so, or an encoding of a user's that remembers its last scores."""
-    runs, setups = planned(encoding)
-    rows = torch.arange(8)[None]
-    ensemble, other = (Ensemble(runs, setups, CPU) for _ in range(2))
-    remembered = ensemble.losses(rows + runs[0].training.samples * torch.arange(3)[:, None], 0)
-    for each in (ensemble, other):
-        each.keep([0, 2])
-    losses = [
-        step_on(each, rows + runs[0].training.samples * torch.arange(2)[:, None], 0) for each in (ensemble, other)
-    ]
-    assert torch.equal(*losses) and torch.equal(ensemble.optimizer.numbers, other.optimizer.numbers)
-    assert len(remembered) == 3
-
-
 def test_sequences_of_different_lengths_are_not_trained_together() -> None:
     runs, setups = planned("nope")
     longer = replace(runs[1], test=(1, 2, 3, 4, 5))
@@ -98,25 +69,14 @@ def test_sequences_of_different_lengths_are_not_trained_together() -> None:
 def test_results_are_those_of_each_run_alone() -> None:
     registered = preregistration(training=replace(preregistration().training, steps=30, batch=16))
     runs, setups = planned("ipe-sh", registered)
-    together = train_models(runs, setups, registered.check)
-    shares = together.tested(registered.testing)
+    together, ended = train_models(runs, setups, registered.check)
+    shares = exact_match_by_scale(together, registered.testing)
     for model, (run, setup) in enumerate(zip(runs, setups, strict=True)):
-        alone = train_models([run], [setup], registered.check)
-        assert (alone.steps, alone.solved) == (together.steps[model], together.solved[model])
-        assert np.allclose(alone.tested(registered.testing), shares[model], equal_nan=True, atol=0.07)  # one of 16
-
-
-def scripted(monkeypatch: pytest.MonkeyPatch, shares: dict[int, list[float]]) -> list[tuple[int, int, int]]:
-    """Let tests give scale -> share of each model; return the calls (scale, samples, models)."""
-    calls: list[tuple[int, int, int]] = []
-
-    def exact_match(self: object, models: np.ndarray, scale: int, samples: int) -> np.ndarray:
-        if len(models):
-            calls.append((scale, samples, len(models)))
-        return np.array(shares[scale])[models]
-
-    monkeypatch.setattr(training.TrainedModels, "exact_match", exact_match)
-    return calls
+        alone, alone_ended = train_models([run], [setup], registered.check)
+        assert (alone_ended.ended, alone_ended.in_a_row) == ([ended.ended[model]], [ended.in_a_row[model]])
+        assert np.allclose(
+            exact_match_by_scale(alone, registered.testing), shares[model], equal_nan=True, atol=0.07
+        )  # one of 16
 
 
 def test_scales_after_failed_ones_are_not_tested_and_near_ones_are_tested_again(
@@ -127,27 +87,28 @@ def test_scales_after_failed_ones_are_not_tested_and_near_ones_are_tested_again(
     )
     runs, setups = planned("nope", registered)
     shares = {1: [1.0, 1.0, 1.0], 2: [1.0, 0.5, 0.97], 3: [1.0, 0.5, 1.0], 4: [1.0, 0.0, 0.92]}
-    calls = scripted(monkeypatch, shares)
-    tested = train_models(runs, setups, registered.check).tested(registered.testing)
-    assert np.isnan(tested[1]).tolist() == [False, False, False, True]
-    near, again = registered.testing.samples, registered.testing.samples_near
-    assert calls == [(1, near, 3), (2, near, 3), (3, near, 3), (4, near, 2), (2, again, 1), (4, again, 1)]
+    calls: list[tuple[int, int]] = []
+
+    def exact_match(_: Ensemble, scale: int, samples: int) -> np.ndarray:
+        calls.append((scale, samples))
+        return np.array(shares[scale]) - 0.01 * (samples == registered.testing.samples_near)
+
+    monkeypatch.setattr(training, "exact_match", exact_match)
+    again = exact_match_by_scale(Ensemble(runs, setups, CPU), registered.testing)
+    assert np.isnan(again[1]).tolist() == [False, False, False, True]
+    assert again[[0, 2]].tolist() == [[1.0] * 4, [1.0, 0.96, 1.0, pytest.approx(0.91)]]
+    first, near = registered.testing.samples, registered.testing.samples_near
+    assert calls == [*((scale, first) for scale in (1, 2, 3, 4)), (2, near), (4, near)]
 
 
 def test_a_run_ends_by_its_own_samples_and_not_by_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     registered = preregistration(training=replace(preregistration().training, steps=12))
     runs, setups = planned("nope", registered)
-    answers = iter([[True, False, True], [True, True, False], [True, True], [True]])
-    sizes: list[int] = []
-
-    def solves(_: EarlyStopping, ensemble: Ensemble) -> np.ndarray:
-        sizes.append(len(ensemble.runs))
-        return np.array(next(answers))
-
-    monkeypatch.setattr(EarlyStopping, "_solved", solves)
-    trained = train_models(runs, setups, registered.check)
-    assert (trained.steps.tolist(), trained.solved.tolist()) == ([4, 6, 8], [True, True, True])
-    assert sizes == [3, 3, 2, 1], "models that ended are left out"
+    answers = iter([[True, False, True], [True, True, False], [False, True, True], [False, False, True]])
+    monkeypatch.setattr(EarlyStopping, "_solved", lambda *_: np.array(next(answers)))
+    _, ended = train_models(runs, setups, registered.check)
+    assert (ended.ended, ended.in_a_row) == ([4, 6, 8], [2, 2, 2])
+    assert next(answers, None) is None, "training ends with the last of them"
 
 
 def test_a_cell_that_is_trained_again_agrees_and_a_changed_outcome_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from lengthgen.empirical.studies.verdict.rule_figures import RANDOM_TASKS, multi
 from lengthgen.empirical.studies.verdict.stored import judged, judgement_of
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.paper_figs.saving import Drawing
-from lengthgen.paper_figs.sources import Missing, Sources
+from lengthgen.paper_figs.sources import Sources
 from tests.empirical.studies.verdict.made_up_verdict import PREREGISTRATION, frozen_rows, verdict_sources
 from tests.paper_figs.test_run_figures import curve, on_the_page, panel
 
@@ -84,14 +84,6 @@ def test_a_final_e_value_is_written_with_its_leading_digits(e_value: float, text
     assert verdict_rules._written(math.log10(e_value)) == text
 
 
-def test_lines_of_formats_are_means_over_fitting_runs(draw: Draw) -> None:
-    drawn = draw(formats_drawing, 7.0)
-    assert isinstance(drawn.shown, Figure)
-    aligned, filled = (curve(panel(drawn.shown, "formats:rope"), form) for form in ("aligned", "filled"))
-    assert aligned[5] == filled[8] == 1 and aligned[8] < filled[8]
-    assert {row["runs"] for row in drawn.rows} == {54}  # 18 of 24 tasks keep their SRC; 3 of 4 runs fit
-
-
 def test_the_record_of_swapped_arguments_shows_what_only_the_rule_with_the_token_names() -> None:
     sources = Sources(out=Path(__file__).parents[4] / "docs" / "results", profile="smoke", width=7.0)
     (entry,) = (entry for entry in verdict_cells.FIGURES if entry.name == "verdict-swapped")
@@ -158,15 +150,6 @@ def test_shares_of_a_stratum_stand_beside_what_rules_say(sources: Sources, draw:
         assert of_encoding == dict.fromkeys(preregistration.encodings, "×") | trained
     [row] = [row for row in drawn.rows if row["encoding"] == "ipe-sh"]
     assert (row["cells"], row["generalize"], row["coverage says yes"]) == (48, 48, 48)
-
-
-def test_without_runs_the_command_that_makes_them_is_named(tmp_path: Path) -> None:
-    empty = Sources(out=tmp_path / "none", profile="smoke", width=7.0)
-    with pytest.raises(Missing, match=r"lengthgen verdict random-tasks --out .* --freeze"):
-        empty.require(judgement_of(RANDOM_TASKS))
-    frozen_only, _ = verdict_sources(tmp_path, runs=0)
-    with pytest.raises(Missing, match="--train"):
-        frozen_only.require(judgement_of(RANDOM_TASKS))
 
 
 def test_answers_that_were_changed_after_the_runs_are_refused(tmp_path: Path) -> None:
