@@ -7,11 +7,12 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Strength
 from lengthgen.proofs_checks.facts import Formula, ball, derivative, same_by_sympy, short
+from lengthgen.proofs_checks.formulas import bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.swat import LOGIT, LOGITS, OTHER, REST, SOURCE, Weights, each_alone, softmax
 from lengthgen.theory import far, laws
 from lengthgen.theory.encodings import biases, rotary
-from lengthgen.theory.encodings.encoding import LENGTH, Encoding, Law, Normaliser
+from lengthgen.theory.encodings.encoding import Encoding, Law, Normaliser
 from lengthgen.theory.far import FarCase, FarField
 from lengthgen.theory.zero.sympy_engine import Undecided
 
@@ -52,8 +53,7 @@ def bias_by_key_alone(
     all positions changes.
     """
     j, i = sp.symbols("j i", real=True)
-    assert encoding.bias is not None
-    bias = encoding.bias(j, i, sp.S.One)
+    bias = bias_of(encoding)(j, i)
     by_key = replace(encoding, bias=lambda query, key, _: -s * key)
     rulings = []
     for name, record, law, normaliser, holds in (
@@ -194,9 +194,8 @@ def slope_signs(
         refute(too_steep, f"s D - c = {number}: the weight changes by {short(steep)} per unit of content")
     computed = far.far_cases(encoding)
     refute(computed != cases, f"far keys: computed {far.cases_text(computed)}")
-    assert encoding.bias is not None
-    law, small = encoding.bias, sp.exp(-u)
-    yield "the bias at distance D", lambda: law(i + D, i, LENGTH), lambda: s * D
+    law, small = bias_of(encoding), sp.exp(-u)
+    yield "the bias at distance D", lambda: law(i + D, i), lambda: s * D
     rising = "the weight rises with the logit: sigma'(l) = sigma(l) sigma(-l), above 0"
     yield rising, lambda: derivative(alone(logit), logit), lambda: alone(logit) * alone(-logit)
     above = "s > 0, logit at least u: sigma(u) - (1 - e^-u) = e^-2u / (1 + e^-u), above 0"

@@ -16,8 +16,9 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source, Strength
 from lengthgen.proofs_checks.facts import Formula, ball, derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.formulas import alibi
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, refute
-from lengthgen.theory.encodings import biases, hope, rotary
+from lengthgen.theory.encodings import hope, rotary
 from lengthgen.theory.zero.enclosure import enclose
 from lengthgen.theory.zero.sympy_engine import Undecided
 
@@ -237,7 +238,7 @@ def content_of_five(offset: sp.Expr) -> sp.Expr:
 
 def alibi_of_five(offset: sp.Expr) -> sp.Expr:
     """ALiBi's logit for the same content, with the slope 0.05."""
-    return 5 + biases.alibi_bias(sp.Rational(1, 20), query_position=offset, key_position=sp.Integer(0))
+    return 5 + alibi(offset, sp.Rational(1, 20))
 
 
 @cache
