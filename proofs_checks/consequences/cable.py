@@ -116,7 +116,7 @@ def geometry(kernel: Formula = lambda D, gate: minus_gated(D), total: sp.Expr = 
     at_one = [row.subs({gates[0]: 1, gates[1]: 2, D: 1}) for row in rows]
     refute(sp.expand(rows[0] - rows[1]) != 0, f"D = 1, gates 1 and 2: K_12 = {at_one[0]}, K_21 = {at_one[1]}")
     if not (paths.CABLE_STEPS[i].is_positive and paths.CABLE_RECTIFIED[i].is_nonnegative):
-        raise Undecided("the signs of the steps are not read")
+        raise Undecided("the signs of the steps are not known")
     _, first, last = any_distance(i, j).limits[0]
     A, s = sp.symbols("A s", real=True)
     form = 2 * A * (total - A) * kernel(s, sp.S.One)

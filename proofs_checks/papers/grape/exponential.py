@@ -104,7 +104,7 @@ def _displacement(gram: grape.Gram, along_a: sp.Expr, along_b: sp.Expr, time: sp
     falsifiers={
         "lengths of a and b swapped": {
             "displacement": lambda gram, u, v, t: _displacement(
-                grape.Gram(alpha=gram.beta, beta=gram.alpha, gamma=gram.gamma), u, v, t
+                grape.Gram(alpha=BETA, beta=ALPHA, gamma=GAMMA), u, v, t
             )
         },
         "a.x and b.x swapped": {"displacement": lambda gram, u, v, t: _displacement(gram, v, u, t)},
