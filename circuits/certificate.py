@@ -23,7 +23,7 @@ from lengthgen.circuits.search.partition import fewest_operators, minimal_tables
 from lengthgen.circuits.search.templates import Place
 from lengthgen.circuits.search.wirings import all_wirings
 from lengthgen.circuits.src import SRCResult
-from lengthgen.circuits.task import UNDEFINED, Task, TaskError
+from lengthgen.circuits.task import UNDEFINED, Task
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.circuits.trace import Trace
 
@@ -54,16 +54,13 @@ def certificate(
             scale is beyond the range of the checker; or the proof takes too long.
     """
     if any(" " in symbol for symbol in task.alphabet):
-        raise TaskError(f"task '{task.name}': a certificate separates symbols by blanks; rename those with a blank")
+        raise task.error("a certificate separates symbols by blanks; rename those with a blank")
     if task.right is not None:
-        raise TaskError(
-            f"task '{task.name}': no certificates of tasks with several right outputs yet; give the task one, without "
-            "`right`"
-        )
+        raise task.error("no certificates of tasks with several right outputs yet; give the task one, without `right`")
     clock = clock or Clock()
     largest = max(result.bounds)
     if largest not in SCALE:
-        raise TaskError(f"task '{task.name}': certificates go up to scale {SCALE[-1]}, not {largest}")
+        raise task.error(f"certificates go up to scale {SCALE[-1]}, not {largest}")
     lower, upper = result.bounds[largest]
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -80,7 +77,7 @@ def certificate(
     try:
         content |= _lower_bound(task, result, lower, clock) | {"circuit": _circuit(task, result, largest)}
     except OutOfTime:
-        raise TaskError(f"task '{task.name}': {NO_PROOF}") from None
+        raise task.error(f"{NO_PROOF}") from None
     if content["circuit"] and "operators" in content["circuit"] and not all(t.exhaustive for t in result.traces):
         # The circuit may lack an entry that no sampled prompt uses; then only the lower bound is claimed.
         try:
@@ -124,7 +121,7 @@ def _lower_bound(task: Task, result: SRCResult, lower: float, clock: Clock) -> d
             if partition.lower >= lower:
                 break
         if all(len(columns) == traces[scale - 1].tokens.shape[1] for scale, columns in inputs.items()):
-            raise TaskError(f"task '{task.name}': {NO_PROOF}")
+            raise task.error(f"{NO_PROOF}")
         prompt_count *= 2
     place_of = {step: place for place, step in tables.items()}
     if partition.clique >= lower:
@@ -133,7 +130,7 @@ def _lower_bound(task: Task, result: SRCResult, lower: float, clock: Clock) -> d
     classes = [sorted(plain(table, len(task.alphabet)) for table in step) for step in partition.kernel]
     answer = sat.decide(classes, int(lower) - 1, range(partition.clique), seconds=clock.left(), proof=True)
     if answer.proof is None:
-        raise TaskError(f"task '{task.name}': {NO_PROOF}")
+        raise task.error(f"{NO_PROOF}")
     return _fields(
         task, fewer, [place_of[step] for step in partition.kernel], clique=partition.clique, proof=[*answer.proof]
     )
@@ -156,7 +153,6 @@ def _spread_inputs(trace: Trace, steps: Sequence[int], count: int, mode: str) ->
 
 
 def _restricted(trace: Trace, columns: NDArray[np.intp]) -> Trace:
-    """Return a trace restricted to some of its inputs."""
     every = trace.exhaustive and len(columns) == trace.tokens.shape[1]
     near = np.empty((0, 2), dtype=np.int64)
     tokens = trace.tokens[:, columns]

@@ -205,7 +205,8 @@ def induced_complexity(
             entries_of[signature] = entries_of.get(signature, 0) + _serve(tables, views)
             if conflict is None and len(tables) > 1:
                 earlier_steps = _of_signature(met, signature, step, own_token=own_token)
-                first = next(earlier for earlier, its_views in earlier_steps if not _compatible(its_views, views))
+                other = _Table(parts={views.counts: views})
+                first = next(earlier for earlier, its_views in earlier_steps if other.missing(its_views) is None)
                 conflict = Conflict(first=first, second=step)
         for signature in entries_of:
             if len(operators[signature]) > 1:
@@ -256,13 +257,7 @@ def _of_signature(
 
 
 def _count(operators: dict[Signature, list[_Table]]) -> int:
-    """Number of operators of all signatures."""
     return sum(map(len, operators.values()))
-
-
-def _compatible(first: _Views, second: _Views) -> bool:
-    """True if one operator can serve both steps."""
-    return _Table(parts={first.counts: first}).missing(second) is not None
 
 
 def _serve(tables: list[_Table], views: _Views) -> int:

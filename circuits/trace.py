@@ -100,8 +100,7 @@ def trace(task: Task, scale: int) -> Trace:
 
     It is the same each time, and a task keeps its small traces, without what is computed about them.
 
-    Raises:
-        TaskError: the task breaks its contract.
+    Raise TaskError if the task breaks its contract.
     """
     if scale in task.traces:
         kept: Trace = task.traces[scale]
@@ -114,7 +113,6 @@ def trace(task: Task, scale: int) -> Trace:
 
 
 def _trace(task: Task, scale: int) -> Trace:
-    """Return the trace of one scale, computed."""
     choices = task.choices(scale)
     operands = sum(len(symbols) > 1 for symbols in choices)
     count = math.prod(len(symbols) for symbols in choices)
@@ -175,12 +173,7 @@ def _lengthened(tokens: Tokens, length: int) -> Tokens:
 def _near_among(prompts: Tokens, choices: list[tuple[int, ...]]) -> NDArray[np.int64]:
     """Return pairs of some prompts that differ in one position, or by an exchange of two neighbouring tokens.
 
-    Args:
-        prompts: distinct prompts, uint8 [count, prompt tokens].
-        choices: tokens allowed at each prompt position.
-
-    Returns:
-        Rows of the prompts, int64 [pairs, 2].
+    int64 [pairs, 2]; `choices` has the tokens allowed at each prompt position.
     """
     changed, of = _exchanged(prompts)
     changes, rows = [changed], [of]

@@ -79,7 +79,6 @@ def stack() -> Task:
 
 
 def _final_stack(symbols: tuple[str, ...]) -> list[str]:
-    """Final stack of one prompt, top to bottom, and '$'."""
     content: list[str] = []
     for symbol in symbols[:-1]:
         if symbol != _POP:
