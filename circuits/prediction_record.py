@@ -13,6 +13,9 @@ from typing import Any, ClassVar, Self
 from lengthgen.infrastructure.brief import Brief
 from lengthgen.infrastructure.shapes import COUNT, FLAG, LIMIT, NUMBER, TEXT, made_into, or_none, row
 
+SURE = 0.9
+"""Probability that stands for the "yes" of a rule that says only yes or no; 1 - SURE stands for its "no" ([F])."""
+
 
 class _Stored:
     """Dataclass that JSON stores: infinite is "inf", a tuple a list, and derived values stand beside the fields."""

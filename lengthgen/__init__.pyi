@@ -60,7 +60,7 @@ from lengthgen.circuits.certificate import certificate as certificate
 from lengthgen.circuits.checker import check as check_certificate
 from lengthgen.circuits.encoding_spec import parse_encoding as parse_encoding, parse_encodings as parse_encodings
 from lengthgen.circuits.induced import induced_complexity as induced_complexity
-from lengthgen.circuits.languages.c_rasp import decide as decide_c_rasp
+from lengthgen.empirical.studies.theories.c_rasp import decide as decide_c_rasp
 from lengthgen.circuits.languages.regular import minimal_automaton as minimal_automaton
 from lengthgen.circuits.forecast.other_circuits import LatestBreaks as LatestBreaks, SeveralCircuits as SeveralCircuits
 from lengthgen.circuits.prediction import predict as predict
@@ -80,8 +80,8 @@ from lengthgen.circuits.tasks.two_scales import TwoScaleTask as TwoScaleTask
 from lengthgen.questions.predict import Forecasts as Forecasts, forecast as forecast
 
 # Theories of length generalization
-from lengthgen.circuits.rivals.theories import THEORIES as THEORIES
-from lengthgen.circuits.rivals.rival import (
+from lengthgen.empirical.studies.theories.theories import THEORIES as THEORIES
+from lengthgen.empirical.studies.theories.rival import (
     Guess as Guess,
     Question as Question,
     abstain as abstain,

@@ -1,8 +1,8 @@
 """Declarations of figures and tables, and the catalogue of all.
 
-Each module of `paper_figs/figures/` lists the figures and tables that it draws in FIGURES, as `Entry` objects or as
-functions that make the entries of one protocol. To add a figure, add a module with FIGURES and a test: `catalogue`
-finds it.
+Each module of `paper_figs/figures/`, and those that a study names, list the figures and tables that they draw in
+FIGURES, as `Entry` objects or as functions that make the entries of one protocol. To add a figure, add a module with
+FIGURES and a test: `catalogue` finds it.
 """
 
 import pkgutil
@@ -16,6 +16,7 @@ from typing import Any
 
 from lengthgen.empirical.experiment.protocol import Protocol
 from lengthgen.empirical.experiment.protocol import names as protocol_names
+from lengthgen.infrastructure.discovery import studies
 from lengthgen.infrastructure.errors import LengthgenError, in_any_case, nearest
 from lengthgen.infrastructure.settings import ProfileError
 from lengthgen.paper_figs.names import file_name
@@ -170,10 +171,11 @@ def select_entries(entries: dict[str, Entry], names: Sequence[str]) -> list[Entr
 
 @lru_cache(maxsize=1)
 def _modules() -> tuple[ModuleType, ...]:
-    """Modules of `paper_figs/figures/`, sorted by name."""
+    """Modules of `paper_figs/figures/`, sorted by name, and those of the studies."""
     folder = Path(__file__).with_name("figures")
-    names = sorted(module.name for module in pkgutil.iter_modules([str(folder)]))
-    return tuple(import_module(f"{__package__}.{folder.name}.{name}") for name in names)
+    names = [f"{__package__}.figures.{module.name}" for module in pkgutil.iter_modules([str(folder)])]
+    of_studies = [f"{study.__name__}.{name}" for study in studies() for name in getattr(study, "FIGURES", ())]
+    return tuple(map(import_module, [*sorted(names), *of_studies]))
 
 
 def _place(entry: Entry) -> int:

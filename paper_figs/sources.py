@@ -1,10 +1,9 @@
-"""Sources of figures: stored runs of protocols, their predictions and verdicts, the court, and the ledger of claims.
+"""Sources of figures: stored runs of protocols, their predictions and verdicts, studies, and the ledger of claims.
 
 What a folder of results lacks is read from a record of an experiment in docs/results, if there is one:
 
     RECORDS/RECORD/PROTOCOL/    predictions, conjecture.json with the scores of every run, runs.json with their names
-    RECORDS/verdict/NAME/       frozen answers and runs of a preregistration
-    RECORDS/court/              scores of theories by published results
+    RECORDS/STUDY/              answers of a study
 
 The package that is installed from a wheel has no records; a checkout has them.
 """
@@ -22,21 +21,13 @@ from lengthgen.empirical.experiment.protocol import Cell as Condition
 from lengthgen.empirical.experiment.protocol import Model, Protocol, load_protocol
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.store import RunStore
-from lengthgen.empirical.text.text_run import stored_results
 from lengthgen.empirical.trial.frozen import stored_runs
-from lengthgen.empirical.verdict.frozen import CELLS, load_frozen
-from lengthgen.empirical.verdict.judgement import judge
-from lengthgen.empirical.verdict.preregistration import Preregistration, load_preregistration
-from lengthgen.empirical.verdict.runs import PIECES, load_runs
-from lengthgen.empirical.verdict.runs import RUNS as VERDICT_RUNS
-from lengthgen.infrastructure.cache import UserCached
-from lengthgen.infrastructure.digests import file_digest, source_digest
+from lengthgen.infrastructure.digests import file_digest
 from lengthgen.infrastructure.errors import LengthgenError
-from lengthgen.infrastructure.files import seal, user_cache
 from lengthgen.infrastructure.shapes import read_stored, record
 from lengthgen.paper_figs.names import distinct_names
 from lengthgen.paper_figs.seed_scores import CellScores
-from lengthgen.paper_figs.stored import JUDGEMENT, read_claims, read_court, read_record, read_trial
+from lengthgen.paper_figs.stored import read_claims, read_record, read_trial
 
 RECORDS = Path(__file__).resolve().parent.parent / "docs" / "results"
 """Folder of the records of this project; it does not exist where the package is installed from a wheel."""
@@ -78,8 +69,6 @@ TRIAL = "conjecture.json"
 """File with the predictions, outcomes and verdicts of a protocol, in the folder of the protocol."""
 LEDGER = "claims.json"
 """File of the ledger of claims."""
-COURT = Path("court", "published.json")
-"""File with the scores of theories by published results."""
 
 
 CELL_PARTS = ("task", "format", "encoding", "size")
@@ -102,6 +91,23 @@ class Missing(LengthgenError):
 
 
 @dataclass(frozen=True, kw_only=True)
+class StudyAnswers:
+    """Stored answers of a study (`empirical/studies/`) that its figures read.
+
+    Attributes:
+        words: what they are, in words.
+        require: function that raises Missing where they are not stored.
+        digest: function that returns hashes of them, as values that JSON can hold.
+        folder: function that returns their folder, in the output folder or a record; None if there are no records.
+    """
+
+    words: str
+    require: Callable[["Sources"], None]
+    digest: Callable[["Sources"], list[Any]]
+    folder: Callable[["Sources"], Path] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Needs:
     """Stored things that a figure reads.
 
@@ -112,9 +118,7 @@ class Needs:
         trial: True if it also reads the trials (conjecture.json) of these protocols.
         record: files of a record that hold all that it reads of these runs; empty if no record holds that much.
         ledger: True if it reads the ledger of claims.
-        text: True if it reads the language models of text (`lengthgen text`).
-        court: True if it reads the scores of theories by published results (`lengthgen court`).
-        verdict: name of the preregistration whose frozen answers and runs it reads (`lengthgen verdict`), if any.
+        study: answers of a study that it reads, if any.
         files: files of the user that it depends on.
     """
 
@@ -122,9 +126,7 @@ class Needs:
     trial: bool = False
     record: tuple[str, ...] = (TRIAL,)
     ledger: bool = False
-    text: bool = False
-    court: bool = False
-    verdict: str = ""
+    study: StudyAnswers | None = None
     files: tuple[Path, ...] = ()
 
     def in_words(self) -> str:
@@ -132,10 +134,8 @@ class Needs:
         trials = " and their trials" if len(self.protocols) > 1 else " and its trial"
         parts = ["runs of " + ", ".join(self.protocols) + (trials if self.trial else "")] if self.protocols else []
         ledger = ["the ledger of claims"] if self.ledger else []
-        text = ["language models of text"] if self.text else []
-        court = ["scores of theories"] if self.court else []
-        verdict = [f"runs of {self.verdict}"] if self.verdict else []
-        return ", ".join([*parts, *ledger, *text, *court, *verdict, *map(str, self.files)]) or "computed"
+        study = [self.study.words] if self.study else []
+        return ", ".join([*parts, *ledger, *study, *map(str, self.files)]) or "computed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +163,7 @@ class Sources:
 
     def protocol(self, name: str) -> Protocol:
         """Load a protocol under the profile. Raises the errors of `load_protocol`."""
-        return self._cached("protocol", name, partial(load_protocol, name, self.profile))
+        return self.cached("protocol", name, partial(load_protocol, name, self.profile))
 
     def runs(self, name: str) -> dict[tuple[Condition, Model], list[Run]]:
         """List the runs of a protocol, or those of its record, by cell and model size. Raises as `stored_runs`."""
@@ -178,13 +178,12 @@ class Sources:
         """
         if self.records is None or len(self._unfinished(name)) < sum(map(len, self._planned(name).values())):
             return None
-        return self._cached("record", name, partial(find_record, self.records, self.protocol(name)))
+        return self.cached("record", name, partial(find_record, self.records, self.protocol(name)))
 
     def origin(self, needs: Needs) -> str:
         """Return the records that a figure is drawn from, joined by commas; empty if it is drawn from `out`."""
         folders = [self.record(name) for name in needs.protocols]
-        folders += [self._court.parent] if needs.court else []
-        folders += [self._verdict(needs.verdict)] if needs.verdict else []
+        folders += [needs.study.folder(self)] if needs.study and needs.study.folder else []
         if self.records is None:
             return ""
         parts = self.records.parts[-2:]
@@ -207,19 +206,14 @@ class Sources:
                 raise Missing(
                     f"{len(unfinished)} of the {run_count} runs of {name} are missing from {self.store.root} "
                     f"({example})",
-                    self._command("conjecture", name),
+                    self.command("conjecture", name),
                 )
             if needs.trial and not self._trial(name).is_file():
-                raise Missing(f"{self._trial(name)} is missing", self._command("conjecture", name))
+                raise Missing(f"{self._trial(name)} is missing", self.command("conjecture", name))
         if needs.ledger and not (self.out / LEDGER).is_file():
-            raise Missing(f"{self.out / LEDGER} is missing", self._command("reproduce"))
-        if needs.court and not self._court.is_file():
-            command = shlex.join(["lengthgen", "court", "--out", str(self.out)])
-            raise Missing(f"{self._court} is missing", command)
-        if needs.verdict:
-            self._require_verdict(needs.verdict)
-        if needs.text and not self.text_results():
-            raise Missing(f"no language models are stored in {self.out / 'text'}", self._command("text"))
+            raise Missing(f"{self.out / LEDGER} is missing", self.command("reproduce"))
+        if needs.study:
+            needs.study.require(self)
 
     def digest(self, needs: Needs) -> list[Any]:
         """Return hashes of all needed sources, as values that JSON can hold.
@@ -233,16 +227,12 @@ class Sources:
             if folder := self.record(name):
                 hashes += [str(folder), *(file_digest(folder / file) for file in needs.record)]
                 continue
-            hashes.append(self._cached("digest", name, partial(self._digest, name)))
+            hashes.append(self.cached("digest", name, partial(self._digest, name)))
             if needs.trial:
                 hashes.append(file_digest(self._trial(name)))
         hashes += map(file_digest, needs.files)
-        if needs.text:
-            hashes.append(seal(self.text_results())[:10])
-        if needs.court:
-            hashes.append(file_digest(self._court))
-        if needs.verdict:
-            hashes += self._verdict_digests(needs.verdict)
+        if needs.study:
+            hashes += needs.study.digest(self)
         return hashes + ([file_digest(self.out / LEDGER)] if needs.ledger else [])
 
     def models(self, name: str) -> tuple[Model, ...]:
@@ -296,92 +286,33 @@ class Sources:
         """
         if self.record(name):
             path = self._trial(name)
-            return self._cached("trial", name, partial(read_record, path, f"git checkout {path}"))
-        stored = read_trial(self._trial(name), self._command("conjecture", name))
+            return self.cached("trial", name, partial(read_record, path, f"git checkout {path}"))
+        stored = read_trial(self._trial(name), self.command("conjecture", name))
         for (condition, model), runs in self.runs(name).items():
             scores = {run.seed: self.store.final_exact_match(run) for run in runs}
             stored_scores = scores_by_seed(_cells_of(stored, condition, str(model)))
             if any(stored_scores.get(seed) != score for seed, score in scores.items()):  # it may hold added runs too
                 raise Missing(
                     f"{self._trial(name)} was not made of these runs ({condition})",
-                    self._command("conjecture", name),
+                    self.command("conjecture", name),
                 )
         return stored
 
     def ledger(self) -> list[dict[str, Any]]:
         """Read the claims with their verdicts. Raises LengthgenError if the file was changed after it was written."""
-        return read_claims(self.out / LEDGER, self._command("reproduce"))
+        return read_claims(self.out / LEDGER, self.command("reproduce"))
 
-    def text_results(self) -> list[dict[str, Any]]:
-        """Read the results of `lengthgen text` under the profile. Raises the errors of `stored_results`."""
-        return self._cached("text", "", partial(stored_results, self.out, self.profile))
-
-    def court(self) -> dict[str, Any]:
-        """Read the scores of theories by published results.
-
-        Raises:
-            LengthgenError: the file was changed after it was written, or holds no scores.
-        """
-        command = shlex.join(["lengthgen", "court", "--out", str(self.out)])
-        return self._cached("court", "", partial(read_court, self._court, command))
-
-    def verdict(self, name: str) -> tuple[Preregistration, dict[str, Any]]:
-        """Return a preregistration and the judgement of its runs in OUT/verdict/NAME (`judgement.judge`).
-
-        The permutations of a judgement take a while, so that it is kept for the user, by the hashes of what it reads.
-
-        Raises:
-            TableError: a stored table is damaged, or a seed does not follow from the frozen answers.
-        """
-        preregistration, folder = load_preregistration(name), self._verdict(name)
-
-        def judgement() -> dict[str, Any]:
-            frozen = load_frozen(preregistration, folder)
-            return judge(frozen, load_runs(frozen, folder))
-
-        entry = UserCached(
-            path=user_cache("verdicts") / f"{name}.json",
-            code=source_digest("theory", "circuits", "empirical"),
-            inputs=[preregistration.digest, self._verdict_digests(name)],
-        )
-        answer: dict[str, Any] = self._cached("verdict", name, partial(entry.computed, judgement, JUDGEMENT))
-        return preregistration, answer
-
-    @property
-    def _court(self) -> Path:
-        return self._found(COURT)
-
-    def _verdict(self, name: str) -> Path:
-        return self._found(Path("verdict", name))
-
-    def _found(self, part: Path) -> Path:
+    def found(self, part: Path) -> Path:
         """Return a part of `out`, or that of the records where `out` lacks it and they have it."""
         missing = self.records is not None and not (self.out / part).exists()
         recorded = (self.records or self.out) / part
         return recorded if missing and recorded.exists() else self.out / part
 
-    def _require_verdict(self, name: str) -> None:
-        folder = self._verdict(name)
-        frozen = (folder / CELLS).is_file()
-        if not (frozen and self._verdict_runs(name)):
-            command = shlex.join(["lengthgen", "verdict", name, "--out", str(folder.parent)])
-            freeze = "" if frozen else f"{command} --freeze && "
-            raise Missing(f"{folder} has no frozen answers with runs", f"{freeze}{command} --train 1h")
-
-    def _verdict_runs(self, name: str) -> list[Path]:
-        """Return the files with runs of a preregistration, in the order in which `load_runs` reads them."""
-        joined = self._verdict(name) / VERDICT_RUNS
-        return [*([joined] if joined.is_file() else []), *sorted((self._verdict(name) / PIECES).glob("*.parquet"))]
-
-    def _verdict_digests(self, name: str) -> list[str]:
-        """Return hashes of the frozen answers and of the runs of a preregistration."""
-        return [file_digest(path) for path in (self._verdict(name) / CELLS, *self._verdict_runs(name))]
-
     def _planned(self, name: str, folder: Path | None = None) -> dict[tuple[Condition, Model], list[Run]]:
         """List the runs of a protocol as they are stored in `folder`, or else in `out`."""
         stored_in = folder or self.out
         look = partial(stored_runs, self.protocol(name), stored_in)
-        return self._cached(f"runs in {stored_in}", name, look)
+        return self.cached(f"runs in {stored_in}", name, look)
 
     def _unfinished(self, name: str) -> list[str]:
         """List the names of the runs of a protocol that `out` lacks."""
@@ -389,7 +320,7 @@ class Sources:
         def look() -> list[str]:
             return [run.id for runs in self._planned(name).values() for run in runs if not self.store.finished(run)]
 
-        return self._cached("lacking", name, look)
+        return self.cached("lacking", name, look)
 
     def _in_record(self, name: str, needs: Needs) -> bool:
         """True if a record stands in for a protocol, with all that the figure reads of it."""
@@ -404,7 +335,7 @@ class Sources:
             for (cell, model), runs in self.runs(name).items()
         ]
 
-    def _cached(self, what: str, name: str, look: Callable[[], T]) -> T:
+    def cached(self, what: str, name: str, look: Callable[[], T]) -> T:
         if (what, name) not in self.cache:
             self.cache[what, name] = look()
         value: T = self.cache[what, name]
@@ -413,7 +344,7 @@ class Sources:
     def _trial(self, name: str) -> Path:
         return (self.record(name) or self.out / self.protocol(name).name) / TRIAL
 
-    def _command(self, *arguments: str) -> str:
+    def command(self, *arguments: str) -> str:
         return shlex.join(["lengthgen", *arguments, "--profile", self.profile, "--out", str(self.out)])
 
 

@@ -70,12 +70,6 @@ def read_circuits(path: Path, again: str) -> dict[str, Any]:
     return circuits
 
 
-def read_court(path: Path, again: str) -> dict[str, Any]:
-    """Read the scores in court/published.json (`lengthgen court`). Arguments and errors as `read_trial`."""
-    scores: dict[str, Any] = _read(path, _COURT, "scores of theories", again)["answer"]
-    return scores
-
-
 def _read(path: Path, shape: Shape, what: str, again: str, *, sealed: bool = True) -> dict[str, Any]:
     content: dict[str, Any] = read_stored(path, shape, what, f"make it again with  {again}", sealed=sealed)
     return content
@@ -100,7 +94,7 @@ def _labels_in_pool(value: Any, where: str) -> None:
         raise WrongShape(f"{where} names labels that it does not have")
 
 
-_SHARE = record(successes=COUNT, trials=COUNT, low=NUMBER, high=NUMBER)
+SHARE = record(successes=COUNT, trials=COUNT, low=NUMBER, high=NUMBER)
 _BREAKING = record(
     predicted=or_none(NUMBER),
     observed=or_none(NUMBER),
@@ -110,7 +104,7 @@ _BREAKING = record(
 _RECORDED_CELL = record(
     **dict.fromkeys(("task", "format", "encoding", "size", "verdict"), TEXT),
     **dict.fromkeys(("predicted", "literal", "observed"), or_none(FLAG)),
-    **dict.fromkeys(("fit", "generalizes_given_fit", "generalizes"), _SHARE),
+    **dict.fromkeys(("fit", "generalizes_given_fit", "generalizes"), SHARE),
     prediction=or_none(record(breaks_at=or_none(NUMBER), why=TEXT)),
     breaking=or_none(_BREAKING),
     disagrees_with=list_of(TEXT),
@@ -169,24 +163,6 @@ SHOWN_RUN = record(
     environment=record(**dict.fromkeys(("device", "machine", "python", "revision"), TEXT), versions=mapping_to(TEXT)),
 )
 """Shape of a run as `lengthgen.paper_figs.report.runs` keeps it."""
-_SCORED = record(verdict=TEXT, answered=COUNT)
-_COURT_CELL = record(
-    **dict.fromkeys(("name", "evidence", "task", "encoding"), TEXT),
-    **dict.fromkeys(("fit", "generalizes", "train", "test"), COUNT),
-    guesses=mapping_to(record(probability=or_none(NUMBER), reason=TEXT)),
-)
-_COURT = record(
-    answer=record(
-        evidence=TEXT,
-        frozen=TEXT,
-        threshold=NUMBER,
-        theories=mapping_to(record(title=TEXT, verdict=TEXT, answered=COUNT)),
-        references=mapping_to(_SCORED),
-        controls=mapping_to(_SCORED),
-        cells=list_of(_COURT_CELL),
-        did_not_fit=list_of(TEXT),
-    )
-)
 _JUDGED = record(
     rules=mapping_to(_RULE),
     unanimous_runs=COUNT,
@@ -236,40 +212,3 @@ POOLED = both(record(explorations=list_of(_explored(COUNT)), pool=list_of(list_o
 _CIRCUITS = record(answer=POOLED)
 _TRIAL = both(_RECORD, _JUDGED)
 _LEDGER = record(answer=record(claims=list_of(CLAIM)))
-_RULE_SCORE = record(
-    **dict.fromkeys(("right_yes", "wrong_yes", "right_no", "wrong_no", "abstains"), COUNT), brier=or_none(NUMBER)
-)
-_PAIR = record(
-    **dict.fromkeys(("part", "first", "second", "better"), TEXT),
-    **dict.fromkeys(("tasks", "cells", "disputed", "reached", "wins_first", "wins_second"), COUNT),
-    **dict.fromkeys(("against_first", "against_second"), NUMBER),
-    trajectory=list_of(row(COUNT, NUMBER, NUMBER)),
-    brier=record(**dict.fromkeys(("against_first", "against_second"), NUMBER)),
-)
-_GROUP = record(encoding=TEXT, cells=COUNT, generalize=COUNT, yes=mapping_to(COUNT))
-_BREAKS = record(
-    cells=COUNT,
-    exact=_SHARE,
-    within_one=COUNT,
-    later_than_first=record(cells=COUNT, exact=_SHARE),
-    counts=list_of(row(NUMBER, NUMBER, COUNT)),
-)
-JUDGEMENT = record(
-    **dict.fromkeys(("title", "preregistration", "frozen"), TEXT),
-    **dict.fromkeys(("questions", "encodings"), list_of(TEXT)),
-    **dict.fromkeys(
-        ("cells", "planned", "tasks", "seen", "seen_tasks", "runs", "gaps", "fitting_runs", "counting"), COUNT
-    ),
-    sample=record(tasks=COUNT, cells=COUNT, counting=COUNT),
-    never_fit=record(cells=COUNT, predicted_yes=list_of(TEXT), by_encoding=mapping_to(COUNT)),
-    rules=mapping_to(record(**dict.fromkeys(("all", "amendment", "judgement"), _RULE_SCORE))),
-    pairs=list_of(_PAIR),
-    decided=mapping_to(record(**dict.fromkeys(("yes", "no", "undecided", "by_e_bh"), COUNT))),
-    breaking=mapping_to(_BREAKS),
-    points=list_of(both(_GROUP, record(format=TEXT))),
-    strata=list_of(both(_GROUP, record(stratum=TEXT))),
-    formats=mapping_to(mapping_to(record(runs=COUNT, exact_match=list_of(NUMBER)))),
-    multiverse=list_of(record(threshold=NUMBER, fitting=COUNT, cells=COUNT, right=mapping_to(or_none(NUMBER)))),
-    null_rate=or_none(record(rate=NUMBER, stated=NUMBER, simulations=COUNT)),
-)
-"""Shape of a judgement (`lengthgen.empirical.verdict.judgement.judge`)."""

@@ -10,6 +10,8 @@ from lengthgen.infrastructure.brief import Brief, Listed
 Parameters = Mapping[str, Any]
 TIME_LIMIT = 60.0
 """Default time limit of a claim, in seconds."""
+PARTS: Mapping[str, str] = {"papers": "What the papers say", "consequences": "What we add"}
+"""Folder of claims -> its heading, in the order of the ledger."""
 
 
 class Strength(StrEnum):
@@ -105,6 +107,12 @@ class Claim(Brief):
                 raise ValueError(f"claim {self.id}: falsifier {name!r} changes the stated answer {flipped}")
         if self.printed:
             self._refuse_pointless("the printed statement", self.printed)
+
+    @property
+    def part(self) -> str:
+        """Folder that states the claim, a key of `PARTS`; "own" for a claim of the user's."""
+        folder = getattr(self.check, "__module__", "").removeprefix(f"{__package__}.").partition(".")[0]
+        return folder if folder in PARTS else "own"
 
     @property
     def on_runs(self) -> bool:

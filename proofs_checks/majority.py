@@ -124,9 +124,7 @@ def _describe(count: Count, trial: str, does: str) -> str:
     return f"{count.cell}: {count.did} of {count.trials} fitting {trial} {does}"
 
 
-def decide_mean(
-    differences: Sequence[float], side: Side, bound: float, *, seen: str, assumptions: tuple[str, ...]
-) -> Evidence:
+def decide_mean(differences: Sequence[float], side: Side, bound: float, *, seen: str) -> Evidence:
     """Decide if the mean of the differences lies on this side of the bound.
 
     Args:
@@ -134,7 +132,6 @@ def decide_mean(
         side: side of the bound that the claim states.
         bound: number that the mean is compared with.
         seen: what was measured, for people.
-        assumptions: how the models were trained.
 
     Raises:
         Refuted: it lies on the other side, significantly.
@@ -149,7 +146,7 @@ def decide_mean(
     return Evidence(
         strength=Strength.STATISTICAL,
         facts=(seen, f"p = {p_of[side]:.2g}, one-sided t-test over {len(differences)} seeds"),
-        assumptions=(*assumptions, "differences of seeds are independent and normal"),
+        assumptions=("differences of seeds are independent and normal",),
     )
 
 

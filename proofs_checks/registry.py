@@ -1,4 +1,4 @@
-"""The claims of `lengthgen.proofs_checks.papers`, and their selection by id, by family (`grape`) and by paper."""
+"""The claims of `papers` and `consequences`, and their selection by id, by family (`grape`) and by paper."""
 
 import re
 from collections.abc import Iterable
@@ -10,12 +10,60 @@ from types import ModuleType
 
 import lengthgen.circuits.encoding_spec  # noqa: F401  # registers those whose relation is that of a circuit
 from lengthgen.infrastructure.errors import LengthgenError, nearest
-from lengthgen.proofs_checks import papers
-from lengthgen.proofs_checks.claim import Claim, Claims, Source, Strength
+from lengthgen.proofs_checks.claim import PARTS, Claim, Claims, Source, Strength
 from lengthgen.proofs_checks.ledger import Selection
 from lengthgen.proofs_checks.paper import title
 from lengthgen.proofs_checks.trained import NONE, Runs
 from lengthgen.theory.encodings.catalogue import ENCODINGS, called
+
+ORDER = (
+    "sinusoidal",
+    "absolute",
+    "orthogonal",
+    "seqpe",
+    "digit_codes",
+    "prism",
+    "t5",
+    "alibi",
+    "kerple",
+    "bam",
+    "fire",
+    "rope",
+    "xpos",
+    "interpolation",
+    "yarn",
+    "randomized",
+    "random_positions",
+    "modular",
+    "modular_encoder",
+    "grape",
+    "fox",
+    "cable",
+    "hope",
+    "swat",
+    "wavelet",
+    "graph_alibi",
+    "graph_alibi_matrices",
+    "records",
+    "pola.theorem1",
+    "pola.theorem2",
+    "pola.definition3",
+    "plaa",
+    "sequential.parity",
+    "sequential.bounds",
+    "sequential.coverage",
+    "sequential.merging",
+    "sequential.selection",
+    "runs.trained",
+    "runs.longer_text",
+    "runs.modular_runs",
+    "theories.c_rasp",
+    "theories.rivals",
+    "theories.counting_operators",
+)
+"""Order of claims within each folder, by modules and packages; claims of modules that are not named come last."""
+BY_ID = ("orthogonal", "prism", "kerple", "fire", "rope", "grape", "swat", "wavelet", "theories.c_rasp")
+"""Those whose claims are sorted by id; claims of the others keep the order of their module."""
 
 
 class Unknown(LengthgenError):
@@ -33,22 +81,20 @@ def gather(*groups: Iterable[Claim]) -> Claims:
 
 
 def _place(module: str, claim: Claim) -> tuple[int, str]:
-    """Sort key of a claim: the place of its module or package in `papers.ORDER`, then its id if those sort it."""
-    name = module.removeprefix(f"{papers.__name__}.")
-    entry = name if name in papers.ORDER else name.partition(".")[0]
-    if entry not in papers.ORDER:
-        return len(papers.ORDER), claim.id
-    return papers.ORDER.index(entry), claim.id if entry in papers.BY_ID else ""
+    """Sort key of a claim in its folder: the place of its module or package in `ORDER`, then its id if in `BY_ID`."""
+    entry = module if module in ORDER else module.partition(".")[0]
+    return ORDER.index(entry) if entry in ORDER else len(ORDER), claim.id if entry in BY_ID else ""
 
 
-def _listed_claims() -> list[tuple[ModuleType, Claim]]:
-    """Claims of all modules of `papers` in order, each with the module that lists it."""
-    modules = [import_module(module_info.name) for module_info in walk_packages(papers.__path__, f"{papers.__name__}.")]
+def _listed_claims(part: str) -> list[tuple[ModuleType, Claim]]:
+    """Claims of all modules of a folder in order, each with the module that lists it."""
+    folder = f"{__package__}.{part}"
+    modules = [import_module(module.name) for module in walk_packages(import_module(folder).__path__, f"{folder}.")]
     listed = [(module, claim) for module in modules for claim in getattr(module, "CLAIMS", ())]
-    return sorted(listed, key=lambda pair: _place(pair[0].__name__, pair[1]))
+    return sorted(listed, key=lambda pair: _place(pair[0].__name__.removeprefix(f"{folder}."), pair[1]))
 
 
-_LISTED = _listed_claims()
+_LISTED = [listed for part in PARTS for listed in _listed_claims(part)]
 CLAIMS = gather(claim for _, claim in _LISTED)
 _HOMES = {claim.id: Path(str(module.__file__)) for module, claim in _LISTED}
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lengthgen.empirical.modular_addition.modular_run import ModularRun
-from lengthgen.empirical.text.text_run import TextRun
+from lengthgen.empirical.studies.modular_addition.modular_run import ModularRun
+from lengthgen.empirical.studies.text.text_run import TextRun
 
 
 def text_result(run: TextRun, last: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Any]:

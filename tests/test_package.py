@@ -47,9 +47,9 @@ for name in set(dir(lengthgen)) - set(torch_names):
     assert getattr(lengthgen, name) is not None
 parity = analyse(load_task("parity"), "aligned", 4)
 prediction = predict(parity, parse_encoding("ipe"), train=range(1, 4), test=range(1, 5))
-from lengthgen.empirical.court.published.load import published_cells
+from lengthgen.empirical.studies.court.published.load import published_cells
 from lengthgen.empirical.experiment.protocol import load_profile, load_protocol, names
-from lengthgen.empirical.verdict.preregistration import load_preregistration
+from lengthgen.empirical.studies.verdict.preregistration import load_preregistration
 assert load_profile("quick") and load_protocol(names()[0], "paper") and load_preregistration("random-tasks")
 assert len(published_cells()) == 187
 from importlib import import_module

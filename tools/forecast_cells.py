@@ -24,13 +24,13 @@ from lengthgen.circuits.forecast.other_circuits import SeveralCircuits
 from lengthgen.circuits.forecast.record import ANSWERED, REGISTERED, RecordedCell, write_cells
 from lengthgen.circuits.prediction import MORE_PROMPTS, predict
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction, VariantPrediction
-from lengthgen.circuits.rivals.src_rules import MAX_STEPS
-from lengthgen.circuits.rivals.src_rules import MORE_PROMPTS as FEW_PROMPTS
 from lengthgen.circuits.src import traces_up_to
 from lengthgen.circuits.tasks import TaskSpec, parse_task
 from lengthgen.empirical.experiment.protocol import load_protocol
-from lengthgen.empirical.verdict.population import half_of
-from lengthgen.empirical.verdict.tables import read_rows
+from lengthgen.empirical.studies.theories.src_rules import MAX_STEPS
+from lengthgen.empirical.studies.theories.src_rules import MORE_PROMPTS as FEW_PROMPTS
+from lengthgen.empirical.studies.verdict.population import half_of
+from lengthgen.empirical.studies.verdict.tables import read_rows
 from lengthgen.infrastructure.cache import Cached
 from lengthgen.infrastructure.digests import source_digest
 from lengthgen.infrastructure.files import read_json

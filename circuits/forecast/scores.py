@@ -11,7 +11,7 @@ from typing import Any
 
 from lengthgen.circuits.forecast.record import ANSWERED, JUDGED, REGISTERED, RecordedCell, recorded_cells, version
 from lengthgen.circuits.forecast.table import Key, fitted_table
-from lengthgen.circuits.rivals.rival import SURE
+from lengthgen.circuits.prediction_record import SURE
 
 JUDGED_PARTS = dict(zip(("random tasks", "languages", "swapped"), REGISTERED, strict=True))
 """Name of each part of the other half -> its record."""

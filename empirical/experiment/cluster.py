@@ -68,7 +68,6 @@ def ray(jobs: Sequence[Job[Group]], backend: Backend) -> Iterator[tuple[Job[Grou
         SweepError: Ray is not installed, no cluster answers, no node has such a device, or the cluster is lost; or a
             node cannot train, because it has other code, lacks a package, does not share the store's folder, or locks
             do not hold there.
-        FullDisk: no space is left in the store.
     """
     if not jobs:
         return

@@ -1,13 +1,7 @@
-"""Cost of training: seconds of a step, of runs together and alone, and of runs before they are trained.
-
-All of it is measured once per machine, then read from a cache. The last bits of a run's numbers may depend on how many
-runs are trained together; because one machine decides once for runs of one shape, a repeated training gives the same
-bits.
-"""
+"""Cost of runs before they are trained, measured once per machine and kept in a cache."""
 
 import platform
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import partial
 from itertools import groupby
 from time import perf_counter, process_time
@@ -21,39 +15,13 @@ from lengthgen.empirical.experiment.loop import train
 from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.samples import TEST, TRAIN, examples
 from lengthgen.empirical.model.backend import Backend
-from lengthgen.infrastructure.cache import UserCached, can_keep
+from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.digests import source_digest
-from lengthgen.infrastructure.files import locked, seal, user_cache
-from lengthgen.infrastructure.shapes import NUMBER, record
+from lengthgen.infrastructure.files import seal, user_cache
+from lengthgen.infrastructure.shapes import NUMBER
 
 STEPS, SAMPLES = 3, 50
 """Numbers of training steps, after one to warm up, and of test samples that are timed."""
-
-
-def seconds_of_step(runs: Sequence[Run], setup: Setup, backend: Backend) -> dict[str, float]:
-    """Seconds of a training step of the first run alone ("alone") and of all ("together"), for runs of one group."""
-    run = runs[0]
-    shape = [run.encoding, setup.geometry.length, run.training.batch, str(run.model), len(runs), list(run.train)]
-    inputs = [shape, str(run.task), backend.device, backend.compiled, platform.node()]
-    path = user_cache("probes") / f"{seal(inputs)[:16]}.json"
-    entry = UserCached(path=path, code=source_digest("empirical"), inputs=inputs)
-    parts = {"alone": runs[:1], "together": runs}
-    waits = locked(path.with_suffix(".lock"), "measures the time of a training step")
-    with waits if can_keep(path.parent) else nullcontext():
-        seconds: dict[str, float] = entry.computed(
-            lambda: {kind: _seconds_of_step(Ensemble(part, setup, backend)) for kind, part in parts.items()},
-            record(**dict.fromkeys(parts, NUMBER)),
-        )
-    return seconds
-
-
-def _seconds_of_step(ensemble: Ensemble) -> float:
-    """Shortest time of a step, after one step to warm up."""
-    times, begun = [], perf_counter()
-    for _ in train(ensemble, [0] * (1 + STEPS)):
-        times.append(perf_counter() - begun)
-        begun = perf_counter()
-    return min(times[1:])
 
 
 def seconds_of_runs(runs: Sequence[Run], backend: Backend) -> float:
@@ -62,9 +30,6 @@ def seconds_of_runs(runs: Sequence[Run], backend: Backend) -> float:
     One run of each encoding and model size is timed, the one with the shortest sequences, for a few steps and one test;
     the time of the others is taken to grow as their tokens do. Training in an ensemble, and runs that end early, make
     the true cost smaller.
-
-    Raises:
-        LengthgenError: a run cannot be trained.
     """
     tokens = {task: _tokens(task, runs[0].test[-1]) for task in {run.task for run in runs}}
     total = 0.0

@@ -235,19 +235,6 @@ class Ensemble:
             self.optimizer.numbers.copy_(state.pop("numbers"))
         self.optimizer.load(state)
 
-    def keep(self, models: Sequence[int]) -> None:
-        """Go on with some of the models only, by number; their next steps are the same as with the others."""
-        samples = self.runs[0].training.samples
-        rows = torch.as_tensor(models)[:, None] * samples + torch.arange(samples)
-        self.runs = tuple(self.runs[model] for model in models)
-        self.setups = [self.setups[model] for model in models]
-        self.train_sets = [self.train_sets[model] for model in models]
-        self.geometry = self.geometry.of_models(models)
-        for name in ("tokens", "is_step", "rows", "scales"):
-            setattr(self, name, getattr(self, name)[rows.flatten()])
-        self.optimizer.keep(models)
-        self.decoder.encoding.models, self._order = len(models), (-1, torch.empty(0))
-
 
 def _initial_model(run: Run, setup: Setup) -> Decoder:
     """Make the initial model of a run."""

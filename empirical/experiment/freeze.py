@@ -13,24 +13,13 @@ from typing import Any
 
 
 def frozen_digest(content: Any) -> str:
-    """SHA-256, as 64 hexadecimal digits, of JSON content in canonical form: sorted keys, no spaces, ASCII only.
-
-    Raises:
-        TypeError: the content is not JSON.
-        ValueError: a number is infinite or NaN, which JSON cannot hold.
-    """
+    """SHA-256, as 64 hexadecimal digits, of JSON content in canonical form: sorted keys, no spaces, ASCII only."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 
 
 def derived_seed(digest: str, cell: str, index: int) -> int:
-    """Seed of one run: the first 63 bits of the SHA-256 of [digest, cell, index], as an unsigned integer below 2^63.
-
-    Args:
-        digest: digest of everything that was frozen before training.
-        cell: name of the cell, the same whenever its predictions are the same.
-        index: index of the run in its cell, from 0.
-    """
+    """Seed of one run: the first 63 bits of the SHA-256 of [digest, cell, index], as an unsigned integer below 2^63."""
     return int(frozen_digest([digest, cell, index])[:16], 16) >> 1
 
 

@@ -159,13 +159,7 @@ def says(probability: float | None) -> bool | None:
 
 
 def loss(probability: float, share: float, power: int = 2) -> float:
-    """Mean over the runs of a cell of |p - outcome|^power: the Brier score with power 2, half the answer wrong with 1.
-
-    Args:
-        probability: probability of success p.
-        share: share of the runs that succeed.
-        power: power of the error.
-    """
+    """Mean over the runs of a cell of |p - outcome|^power: the Brier score with power 2, half a wrong answer with 1."""
     return share * (1 - probability) ** power + (1 - share) * probability**power
 
 

@@ -86,11 +86,6 @@ def measurement(
 def to_parquet(rows: Sequence[Measurement], expected: Sequence[tuple[int, int]], may_end: range = range(0)) -> bytes:
     """Write rows as the bytes of a parquet file.
 
-    Args:
-        rows: all rows of one run.
-        expected: (epoch, scale) of each row, in order.
-        may_end: epochs any of which may stand in all rows instead, if the run is measured once, where it ends.
-
     Raises:
         MetricsError: other rows are given, or a number is not finite and may not be NaN.
     """

@@ -55,13 +55,6 @@ def examples(task: Task, scales: Sequence[int], count: int, *, split: int, seed:
 
     The task's name is not part of the counter: both formats of a task, and tasks with the same prompts, get the same
     instances. A sample is not a prefix of a larger sample with the same counters.
-
-    Args:
-        task: task in the wanted format.
-        scales: scales to draw from.
-        count: number of instances, at least 1.
-        split: TRAIN, TEST or VALIDATION.
-        seed: seed of the run, below 2**64; evaluations of all runs share seed 0.
     """
     index = stream(split, seed, scale=0).integers(len(scales), size=count)
     drawn_scales = np.asarray(scales, dtype=np.int64)[index]
@@ -117,13 +110,6 @@ def with_prompts_as_filler(
 
     The prompts, as many of each scale up to the largest, stand in random order one after the other, without filler. A
     sample's filler is the next piece of this text, so that none is met twice.
-
-    Args:
-        data: samples of a run.
-        task: the task that they are of.
-        largest_scale: largest scale of the prompts.
-        share: mean share of samples that are changed.
-        seed: seed of the run.
     """
     draw = stream(TRAIN, seed, 0, VARIED)
     changed = np.flatnonzero(draw.random(len(data.tokens)) < share)

@@ -60,11 +60,7 @@ class SealedRun(ABC):
         return out / self.protocol / self.profile_name / f"{name[:80]}-{seal(self.config)[:10]}.json"
 
     def result(self, out: Path) -> dict[str, Any] | None:
-        """Return the stored result; None if there is none.
-
-        Raises:
-            DamagedFile: the file has changed since it was written, or does not hold the result of this run.
-        """
+        """Return the stored result; None if there is none."""
         path = self.path(out)
         if not path.exists():
             return None
@@ -82,10 +78,6 @@ class SealedRun(ABC):
 
         On one machine and backend the numbers are the same each time: on a CPU one thread computes. About 100 of the
         losses are kept, that of the last step included.
-
-        Raises:
-            TrainingError: a loss is not finite.
-            LengthgenError: a model cannot be built, a file of the run was changed, or predictions are damaged.
         """
         import torch
 

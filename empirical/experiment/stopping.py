@@ -5,8 +5,8 @@ that is the n-th in a row at which every training scale reaches the threshold. I
 
 The runs of a store may end early (`train.py`), and are then measured at the test scales once, where they end. A
 measurement at each checkpoint would cost more than the training between two checkpoints, and would offer a choice among
-checkpoints by test scales. Their ensemble goes on with all its models, so that the bits of the others do not depend on
-who has ended. An ensemble that nothing resumes goes on without those that ended (`drop_ended`).
+checkpoints by test scales. An ensemble goes on with all its models, so that the bits of the others do not depend on who
+has ended.
 """
 
 import math
@@ -66,7 +66,6 @@ class EarlyStopping:
         self.ended: list[int | None] = [None] * models
         self.losses = [0.0] * models
         self.kept: Tensor | None = None
-        self._in_ensemble = list(range(models))
 
     @property
     def running(self) -> NDArray[np.bool_]:
@@ -85,21 +84,11 @@ class EarlyStopping:
         if self.kept is None:
             self.kept = torch.zeros_like(numbers)
         solved = self._solved(ensemble)
-        for row, model in enumerate(self._in_ensemble):
-            if self.ended[model] is not None:
-                continue
-            self.in_a_row[model] = self.in_a_row[model] + 1 if solved[row] else 0
-            if place == self.last or self.in_a_row[model] >= self.times or not math.isfinite(losses[row]):
-                self.ended[model], self.losses[model] = place, float(losses[row])
-                self.kept[model] = numbers[row]
-
-    def drop_ended(self, ensemble: Ensemble) -> bool:
-        """Let an ensemble go on without the models that ended; True if none is left."""
-        left = [row for row, model in enumerate(self._in_ensemble) if self.ended[model] is None]
-        if left and len(left) < len(self._in_ensemble):
-            ensemble.keep(left)
-            self._in_ensemble = [self._in_ensemble[row] for row in left]
-        return not left
+        for model in np.flatnonzero(self.running).tolist():
+            self.in_a_row[model] = self.in_a_row[model] + 1 if solved[model] else 0
+            if place == self.last or self.in_a_row[model] >= self.times or not math.isfinite(losses[model]):
+                self.ended[model], self.losses[model] = place, float(losses[model])
+                self.kept[model] = numbers[model]
 
     def restore_weights(self, ensemble: Ensemble) -> None:
         """Give every model of an ensemble the weights with which it ended; all have ended."""
@@ -130,11 +119,10 @@ class EarlyStopping:
     def _solved(self, ensemble: Ensemble) -> NDArray[np.bool_]:
         """True for each model of the ensemble that still trains and solves every training scale."""
         ensemble.decoder.eval()
-        solved = self.running[self._in_ensemble]
+        solved = self.running
         for data in self.samples:
             if not solved.any():
                 break
-            of_rows = data if isinstance(data, Examples) else [data[model] for model in self._in_ensemble]
-            right_MBJ = teacher_forced(ensemble.decoder, ensemble.geometry, of_rows, seed=self.seed)
+            right_MBJ = teacher_forced(ensemble.decoder, ensemble.geometry, data, seed=self.seed)
             solved &= right_MBJ.all(axis=2).mean(axis=1) >= self.threshold
         return solved

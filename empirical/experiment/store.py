@@ -49,8 +49,8 @@ CONFIG, METRICS, CHECKPOINT, ENVIRONMENT, FILES = (
     "environment.json",
     "files.json",
 )
-STATE, NOTE, OLD_STATE = "state.sealed", "progress.json", "state.safetensors"
-"""Files of an unfinished training; older versions did not seal the state."""
+STATE, NOTE = "state.sealed", "progress.json"
+"""Files of an unfinished training."""
 LARGEST = {
     CONFIG: 1 << 20,
     METRICS: 64 << 20,
@@ -138,8 +138,7 @@ class RunStore:
         """State of runs that are trained together; None if there is none.
 
         Raises:
-            DamagedFile: the state differs from what was written, belongs to other runs, or was not sealed by an older
-                version.
+            DamagedFile: the state differs from what was written, or belongs to other runs.
         """
         return _read_state(self.state_path(runs).parent) if self.has_state(runs) else None
 
@@ -352,7 +351,7 @@ class RunStore:
 
     def _unfinished_folders(self) -> list[Path]:
         """Folders of unfinished trainings, with a state or a note, without leftovers of finished runs."""
-        folders = {path.parent for name in (NOTE, STATE, OLD_STATE) for path in self._below.glob(f"*/{name}")}
+        folders = {path.parent for name in (NOTE, STATE) for path in self._below.glob(f"*/{name}")}
         return [folder for folder in sorted(folders) if not (self.root / folder.name).is_dir()]
 
 
@@ -365,15 +364,11 @@ def _name_of(runs: Sequence[Run]) -> str:
 
 def _has_state(folder: Path) -> bool:
     """True if a folder of an unfinished training has a state, valid or not."""
-    return (folder / STATE).exists() or (folder / OLD_STATE).exists()
+    return (folder / STATE).exists()
 
 
 def _read_state(folder: Path) -> State:
     """State in a folder. Raises as `RunStore.state`, and OSError if it cannot be read."""
-    if not (folder / STATE).exists() and (folder / OLD_STATE).exists():
-        raise damaged_state(
-            folder / OLD_STATE, "it was written by an older version of lengthgen, which did not seal it"
-        )
     try:
         content = read_sealed_bytes(folder / STATE, largest=LARGEST[STATE])
         texts = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]

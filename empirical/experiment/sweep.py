@@ -105,10 +105,8 @@ def train_all(
     """Train every unfinished run; `on_done` is called with the runs of each group as it ends.
 
     Raises:
-        BackendError: this machine is to train and lacks the backend.
         SweepError: some runs failed, raised after all others ended; or a worker was killed. Finished runs are stored;
             the others resume from their states next time.
-        FullDisk: no space is left for the results, which ends the other trainings too.
     """
     store.remove_leftovers()
     unfinished = [run for run in runs if not store.finished(run)]
@@ -171,7 +169,6 @@ def trained_by(
     """Yield each job when a process has done it, as an engine does.
 
     Raises:
-        BackendError: this machine lacks the backend.
         SweepError: a process was killed.
     """
     backend.require()
@@ -187,13 +184,7 @@ def trained_by(
 
 
 def train_sealed(runs: Sequence[S], out: Path, backend: Backend, on_done: Callable[[S], None]) -> list[str]:
-    """Train the sealed runs without a stored result; return the error message of each that failed.
-
-    Raises:
-        BackendError: this machine lacks the backend.
-        SweepError: a process was killed.
-        FullDisk: no space is left for the results, which ends the other trainings too.
-    """
+    """Train the sealed runs without a stored result; return the error message of each that failed."""
     jobs = [Job(trained=run, name=run.name, root=out, work=_train_sealed) for run in runs if run.result(out) is None]
     failures = []
     for job, error in local(jobs, backend):

@@ -13,7 +13,6 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from lengthgen.empirical.experiment import loop
-from lengthgen.empirical.experiment.cost import seconds_of_step
 from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
 from lengthgen.empirical.experiment.environment import environment, forget_peak, peak, revision
 from lengthgen.empirical.experiment.evaluation import teacher_forced
@@ -42,10 +41,10 @@ def train(
 ) -> None:
     """Train runs that differ in their seed to the end and store them; finished runs are skipped.
 
-    They are trained together, as an ensemble, on a GPU; on a CPU together or one after the other, whichever a short
-    probe finds faster. A training that was begun in one way continues in that way. On one machine and backend an
-    interrupted and resumed training ends with the same bits as an uninterrupted one. On a CPU one thread computes,
-    because the order of a sum depends on the number of threads, and the process keeps the memory that it frees.
+    They are trained together, as an ensemble; those of which one was begun alone are trained one after the other. On
+    one machine and backend an interrupted and resumed training ends with the same bits as an uninterrupted one. On a
+    CPU one thread computes, because the order of a sum depends on the number of threads, and the process keeps the
+    memory that it frees.
 
     Args:
         runs: runs of one group.
@@ -88,16 +87,17 @@ def train(
             )
         require_unchanged(runs[0])
         setup = Setup.of(runs[0], backend.device)
-        groups, probe = _groups(runs, store, setup, backend)
-        total = len(groups) * runs[0].training.epochs
-        remaining, failures = list(groups), []
+        begun_alone = any(store.finished(run) or store.has_state([run]) for run in runs)
+        alone: list[tuple[Run, ...]] = [(run,) for run in runs]
+        remaining = alone if begun_alone and not store.has_state(runs) else [tuple(runs)]
+        total, failures = len(remaining) * runs[0].training.epochs, []
         while remaining:
             members = remaining.pop(0)
             if all(store.finished(run) for run in members):
                 continue
             before = total - (1 + len(remaining)) * members[0].training.epochs
             try:
-                training = _Training(members, store, setup, backend, probe)
+                training = _Training(members, store, setup, backend)
                 training.to_end(partial(report, before, total), provenance or {})
             except _Diverged as error:
                 if len(members) == 1:
@@ -111,25 +111,6 @@ def train(
 
 class _Diverged(TrainingError):
     """The loss of some run is not finite; states of the single runs are stored."""
-
-
-def _groups(
-    runs: Sequence[Run], store: RunStore, setup: Setup, backend: Backend
-) -> tuple[list[tuple[Run, ...]], dict[str, float]]:
-    """Groups in which the runs are trained, all together or each alone, and the probe's seconds, if it ran."""
-    together: list[tuple[Run, ...]] = [tuple(runs)]
-    alone: list[tuple[Run, ...]] = [(run,) for run in runs]
-    begun_alone = any(store.finished(run) or store.has_state([run]) for run in runs)
-    if len(runs) == 1:
-        return alone, {}
-    if store.has_state(runs):
-        return together, {}
-    if begun_alone:
-        return alone, {}
-    if backend.is_cuda:  # which one model leaves mostly idle
-        return together, {}
-    probe = seconds_of_step(runs, setup, backend)
-    return (together if probe["together"] < len(runs) * probe["alone"] else alone), probe
 
 
 def early_stopping(run: Run, setup: Setup, models: int) -> EarlyStopping:
@@ -150,11 +131,8 @@ def early_stopping(run: Run, setup: Setup, models: int) -> EarlyStopping:
 class _Training:
     """Training of runs on one ensemble, with its current state."""
 
-    def __init__(
-        self, runs: tuple[Run, ...], store: RunStore, setup: Setup, backend: Backend, probe: Mapping[str, float]
-    ) -> None:
+    def __init__(self, runs: tuple[Run, ...], store: RunStore, setup: Setup, backend: Backend) -> None:
         self.runs, self.store, self.setup, self.backend = runs, store, setup, backend
-        self.probe = dict(probe)
         self.started = monotonic()
         forget_peak(backend.device)
         self.ensemble = Ensemble(runs, setup, backend)
@@ -204,7 +182,6 @@ class _Training:
                     "seconds": round(seconds / len(self.runs), 3),
                     "trained_together": len(self.runs),
                     "peak_memory_mib": peak(self.backend.device),
-                    "probe": self.probe,
                     "compiled": self.backend.compiled,
                     "encoding_maps_in_turn": self.ensemble.decoder.encoding.looped,
                 }

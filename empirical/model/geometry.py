@@ -76,14 +76,6 @@ class Geometry:
         joined.labels_MSJI = torch.cat(labels)
         return joined
 
-    def of_models(self, models: Sequence[int]) -> Self:
-        """Return the geometry of some of the models, by number."""
-        if self.labels_MSJI is None or len(self.labels_MSJI) == 1:
-            return self
-        part = copy.copy(self)
-        part.labels_MSJI = self.labels_MSJI[list(models)]
-        return part
-
     @property
     def count(self) -> int:
         """Number of labels in use, 0 .. count - 1."""

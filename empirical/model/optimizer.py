@@ -1,7 +1,6 @@
 """AdamW for M models at once: all parameters of a model are one row of a matrix, updated by one fused call."""
 
 import math
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -31,12 +30,6 @@ class ModelwiseAdamW:
             "exp_avg": torch.zeros_like(self.numbers),
             "exp_avg_sq": torch.zeros_like(self.numbers),
         }
-
-    def keep(self, models: Sequence[int]) -> None:
-        """Go on with some of the models only, by number."""
-        self.numbers = self.numbers.detach()[list(models)]
-        self.parameters = hold(self.module, self.numbers)
-        self.moments = {name: moment[list(models)] if moment.dim() else moment for name, moment in self.moments.items()}
 
     def step(self, losses_M: Tensor) -> None:
         """Make one step down the gradient of each model's loss, [M]."""

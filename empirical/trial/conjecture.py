@@ -178,7 +178,6 @@ def judge(evidence: Sequence[CellEvidence], criteria: Criteria) -> list[JudgedCe
 
     Raises:
         TrialError: no cell has that size.
-        StoreError: a run lacks a measurement.
     """
     cells = [_observed(entry, criteria) for entry in evidence if entry.key.size == criteria.size]
     if not cells:

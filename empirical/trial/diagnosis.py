@@ -166,10 +166,6 @@ def _seen_and_unseen(scale: int, measured: Sequence[tuple[Measurement, int]]) ->
 
     With them the means of three shares: steps whose entry was met in training; right steps among these; right steps
     among the others.
-
-    Args:
-        scale: the scale.
-        measured: metrics of each run, with its number of samples.
     """
     seen = [round(row.seen_samples * samples) for row, samples in measured]
     right_seen = [

@@ -130,9 +130,6 @@ class Frozen:
 
         A cell whose stored answers are all given today too keeps exactly these rules, whatever rules were added since.
         Any other cell is frozen anew, with all rules, and so gets other seeds.
-
-        Raises:
-            DamagedFile: the file has changed since it was written.
         """
         records = _records(path)
         stored, fixed, cells = _stored_rules(records, protocol), preregistration(protocol), {}
@@ -181,12 +178,7 @@ def _answer(prediction: Prediction, rule: str) -> dict[str, Any]:
 
 
 def read_predictions(path: Path, mend: str) -> list[dict[str, Any]]:
-    """Read the stored predictions of an experiment, by cell and operator mode.
-
-    Raises:
-        DamagedFile: the file has changed since it was written, or holds something else; the message ends with `mend`.
-        OSError: the file cannot be read.
-    """
+    """Read the stored predictions of an experiment, by cell and operator mode."""
     predictions: list[dict[str, Any]] = read_stored(path, _PREDICTIONS, "predictions", mend)["answer"]
     return predictions
 
@@ -208,10 +200,6 @@ def stored_runs(
         protocol: the whole protocol.
         out: folder of results; None if there is none.
         cells: cells to plan; without it, all.
-
-    Raises:
-        DamagedFile: the record of what was frozen has changed since it was written.
-        ProfileError, TaskError: as for `plan`.
     """
     runs = plan(protocol, cells=cells)
     frozen = frozen_cells(protocol, out, runs)
@@ -224,11 +212,7 @@ def stored_runs(
 def frozen_cells(
     protocol: Protocol, out: Path | None, runs: Mapping[CellOfSize, Sequence[Run]]
 ) -> dict[CellOfSize, FrozenCell]:
-    """Return the cells that are frozen in a folder of results, of those to which `runs` has any run.
-
-    Raises:
-        DamagedFile: the record of what was frozen has changed since it was written.
-    """
+    """Return the cells that are frozen in a folder of results, of those to which `runs` has any run."""
     stored = {} if out is None else _stored_rules(_records(out / protocol.name / FILE), protocol)
     fixed, frozen = preregistration(protocol), {}
     for key, [first, *_] in runs.items():
@@ -244,21 +228,12 @@ def _description(cell: Cell, model: Model, run: Run) -> dict[str, Any]:
 
 
 def frozen_tasks(path: Path) -> list[str]:
-    """Names of the tasks in the last record of what was frozen in a file, without repetition; none if nothing was.
-
-    Raises:
-        DamagedFile: the file has changed since it was written.
-    """
+    """Names of the tasks in the last record of what was frozen in a file, without repetition; none if nothing was."""
     return list(dict.fromkeys(cell["task"] for record in _records(path)[-1:] for cell in record["protocol"]["cells"]))
 
 
 def frozen_protocol(path: Path) -> dict[str, Any]:
-    """Return the last protocol that was frozen in a file, as `preregistration` gives it.
-
-    Raises:
-        DamagedFile: the file has changed since it was written.
-        LookupError: nothing was frozen there.
-    """
+    """Return the last protocol that was frozen in a file, as `preregistration` gives it."""
     protocol: dict[str, Any] = _records(path)[-1]["protocol"]
     return protocol
 

@@ -96,7 +96,6 @@ def task_experiment(
     Its results are stored under the task's name.
 
     Raises:
-        TaskError: the task does not exist, or does not have this base.
         ProfileError: an option has a wrong value.
     """
     cells = tuple(
@@ -151,11 +150,7 @@ def chosen(name: str, options: TaskOptions, *, profile: str, out: Path) -> Exper
 
 
 def protocols_answer(profile: str) -> dict[str, Any]:
-    """Return the protocols of the project under a profile: title, source, tasks, number of cells, scales, runs.
-
-    Raises:
-        ProfileError: there is no such profile.
-    """
+    """Return the protocols of the project under a profile: title, source, tasks, number of cells, scales, runs."""
     protocols = [load_protocol(name, profile) for name in protocol_names()]
     return {
         "profile": profile,
@@ -261,11 +256,7 @@ def _prediction(
 
 
 def frozen_predictions(experiment: Experiment) -> tuple[Predictions, Frozen]:
-    """Return the predictions, frozen before anything is trained, and say their hash.
-
-    Raises:
-        ProfileError: the folder of the results has those of a task of the same name in another file.
-    """
+    """Return the predictions, frozen before anything is trained, and say their hash."""
     _require_no_namesake(experiment)
     predictions = stored_predictions(experiment)
     frozen = Frozen.of(experiment.protocol, predictions, experiment.folder / FILE)

@@ -93,8 +93,9 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
         complete: True to compute larger scales and the predictions of all encodings, which takes minutes, once.
     """
     from lengthgen.circuits.encoding_spec import ENCODINGS
-    from lengthgen.paper_figs.report import claim_rows, judged, looks, relations, trials
+    from lengthgen.paper_figs.report import claim_rows, looks, relations, trials
     from lengthgen.paper_figs.report.trial_circuits import trial_circuits
+    from lengthgen.paper_figs.report.views import study_views
     from lengthgen.paper_figs.sources import Sources
     from lengthgen.paper_figs.style import PAGE_WIDTH
     from lengthgen.proofs_checks.registry import selection
@@ -114,8 +115,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
     except (LengthgenError, OSError) as error:
         stored, broken = {}, {"claims.json": in_words(error)}
     ledger = claim_rows.claims_data(selection(runs=Runs(out=out, profile=profile)), user_cache("claims"), stored)
-    of_court = judged.court_data(out)
-    of_verdict = judged.verdict_data(Sources(out=out, profile=profile, width=PAGE_WIDTH))
+    views = study_views(Sources(out=out, profile=profile, width=PAGE_WIDTH))
     verdicts = Counter(claim["verdict"] for claim in ledger)
     missing = []
     if not_run := verdicts[claim_rows.NOT_RUN]:
@@ -128,7 +128,9 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
             f"larger scales and predictions of all encodings for {incomplete} of {len(explorations)} tasks and formats"
         )
         missing.append((what, shlex.join(["lengthgen", "report", "--complete", *options])))
-    missing += [*of_trials.missing, *of_court.missing, *of_verdict.missing]
+    missing += [*of_trials.missing, *(pair for view in views.values() for pair in view.missing)]
+    for part in (of_runs, of_trials, of_circuits, *views.values()):
+        broken |= part.broken
     in_trials = [cell["task"] for trial in of_trials.trials for cell in trial["cells"]]
     tasks = _tasks([*in_trials, *(exploration["task"] for exploration in of_circuits.explorations)], of_runs.tasks)
     summary = page.Summary(
@@ -142,12 +144,13 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
                 for verdict, count in verdicts.most_common()
             ),
         ],
-        broken=broken | of_runs.broken | of_trials.broken | of_circuits.broken | of_court.broken | of_verdict.broken,
+        broken=broken,
         missing=len(missing),
         missing_listed_by=shlex.join(["lengthgen", "report", *options, "--json"]),
     )
     hashes = {claims_file.name: file_digest(claims_file)} if claims_file.is_file() else {}
-    hashes |= of_trials.hashes | of_circuits.hashes | of_court.hashes
+    for part in (of_trials, of_circuits, *views.values()):
+        hashes |= part.hashes
     trial_encodings = {cell["encoding"] for trial in of_trials.trials for cell in trial["cells"]}
     encoding_looks = looks.encoding_looks(
         sorted({group["encoding"] for group in of_runs.content["groups"]} | trial_encodings)
@@ -165,8 +168,7 @@ def write_report(out: Path, profile: str, *, complete: bool) -> dict[str, Any]:
                 "unjudged": [[text(part) for part in pair] for pair in of_trials.unjudged],
                 "looks": encoding_looks,
             },
-            "court": of_court.content,
-            "verdict": of_verdict.content,
+            **{name: view.content for name, view in views.items()},
             "provenance": {
                 "out": text(str(out)),
                 "profile": profile,

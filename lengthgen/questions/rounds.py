@@ -75,11 +75,7 @@ class UntilDecided:
 
 
 def sweep_all(experiment: Experiment, backend: Backend, engine: str) -> list[Run]:
-    """Freeze predictions, then train every unfinished run and show the progress; return all runs.
-
-    Raises:
-        SweepError: as for `train_all`.
-    """
+    """Freeze predictions, then train every unfinished run and show the progress; return all runs."""
     predictions, frozen = frozen_predictions(experiment)
     cells = frozen.runs()
     _announced(experiment, predictions, cells, backend, engine)
@@ -287,26 +283,9 @@ def train(
 
         train("parity", "rope", train=range(1, 6), test=range(1, 21))["accuracy"]
 
-    Args:
-        task: name of a task, or path/to/file.py:name, which is run.
-        encoding: name of an encoding, or path/to/file.py:name; the ideal one of the format if None.
-        train: scales of training.
-        test: scales of the test, which include those of training.
-        format: aligned, filled or unaligned.
-        base: number of digits of a task that has them.
-        seed: random seed of the run.
-        profile: size of the model and of the training: smoke, quick or paper.
-        out: folder of all stored results.
-        device: cpu or cuda.
-        compile: compile the training step.
-        log: also write training curves for TensorBoard.
-
     Returns:
         run (name), folder, accuracy (scale as text -> exact match), fits, generalizes (None if it does not fit), and
         threshold, from which on a scale counts as solved.
-
-    Raises:
-        LengthgenError: a name, a scale or a folder is wrong, or an extra or a device is missing; one line says which.
     """
     from lengthgen.empirical.experiment.train import train as train_runs
 
@@ -381,10 +360,6 @@ def conjecture(
     Returns:
         The content of OUT/NAME/conjecture.json: cells, each with its prediction, runs and verdict, and what follows
         from all of them.
-
-    Raises:
-        LengthgenError: a name, a scale or a folder is wrong, or an extra or a device is missing; one line says which.
-        SweepError: a run cannot be trained.
     """
     if engine not in ENGINES:
         raise ProfileError(f"unknown engine '{engine:.60}': choose one of {', '.join(ENGINES)}")
@@ -400,11 +375,7 @@ def conjecture(
 
 
 def write_curves(runs: list[Run], store: RunStore, folder: Path) -> None:
-    """Write every finished run's checkpoints as event files under `folder`, in place of those written before.
-
-    Raises:
-        ModuleNotFoundError: TensorBoard is not installed.
-    """
+    """Write every finished run's checkpoints as event files under `folder`, in place of those written before."""
     from torch.utils.tensorboard import SummaryWriter
 
     for run in runs:

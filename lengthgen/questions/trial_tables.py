@@ -67,12 +67,7 @@ def _level(value: float, threshold: float) -> int:
 
 
 def trial_screen(trial: Mapping[str, Any], folder: Path) -> Screen:
-    """Return the cells of the judged model size, the two sentences, and the command for the picture.
-
-    Args:
-        trial: `lengthgen.empirical.trial.trial.as_json`.
-        folder: folder of the stored trial.
-    """
+    """Return the cells of the judged model size, the two sentences, and the command for the picture."""
     cells = _cells(trial)
     by_interest = sorted(range(len(cells)), key=lambda index: [*VERDICTS].index(cells[index]["verdict"]))
     tasks = list(dict.fromkeys(task_name(cell) for cell in cells))

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from lengthgen.infrastructure.discovery import studies
 from lengthgen.infrastructure.errors import in_any_case, nearest
 
 
@@ -32,7 +33,7 @@ class Listed:
     formula: bool = False
 
 
-GROUPS: Mapping[str, Mapping[str, Listed]] = {
+_CORE: Mapping[str, Mapping[str, Listed]] = {
     "Ask (exact answers, without training)": {
         "lrc": Listed(line="Can any position encoding make a pattern generalize?", formula=True),
         "src": Listed(line="Fewest operators of any circuit for a task"),
@@ -40,10 +41,6 @@ GROUPS: Mapping[str, Mapping[str, Listed]] = {
         "forecast": Listed(line="How good are forecasts, and what do they count?"),
         "tasks": Listed(line="List the tasks of the project", module="questions.src"),
         "encodings": Listed(line="List position encodings with their computed properties"),
-        "language": Listed(line="Is a regular language expressible in C-RASP?"),
-        "published": Listed(line="List published results on length generalization", module="questions.court"),
-        "court": Listed(line="Score theories of length generalization by results"),
-        "strata": Listed(line="Draw random questions on which two theories disagree", module="questions.court"),
     },
     "Prove (claims, certificates, precision)": {
         "claims": Listed(line="Find claims by words, or show one with its proof"),
@@ -60,13 +57,8 @@ GROUPS: Mapping[str, Mapping[str, Listed]] = {
         "conjecture": Listed(
             line="Predict, train over seeds, and judge each prediction", module="questions.train", resumes=True
         ),
-        "verdict": Listed(line="Judge rules of prediction by runs on random tasks", resumes=True),
         "evaluate": Listed(line="Test a finished run at other scales", module="questions.runs"),
         "relation": Listed(line="Compare the relation that a run learned with the ideal", module="questions.runs"),
-        "text": Listed(line="Train language models of text, and test longer contexts", resumes=True),
-        "modular-addition": Listed(
-            line="Train classifiers of additions written as text", module="questions.text", resumes=True
-        ),
     },
     "Show (stored results)": {
         "runs": Listed(line="List, filter and remove stored runs"),
@@ -74,6 +66,23 @@ GROUPS: Mapping[str, Mapping[str, Listed]] = {
         "report": Listed(line="Write one page to explore all results", resumes=True),
         "reproduce": Listed(line="Run everything into one folder, report included", module="reproduce", resumes=True),
     },
+}
+
+
+def _with_studies(name: str, command: Listed) -> Iterator[tuple[str, Listed]]:
+    """Yield a command, and after it those of studies that stand there on the menu."""
+    yield name, command
+    for study in studies():
+        for follower, described in getattr(study, "COMMANDS", {}).items():
+            if described["after"] == name:
+                module = f"{study.__name__.removeprefix('lengthgen.')}.{described['module']}"
+                resumes = described.get("resumes", False)
+                yield from _with_studies(follower, Listed(line=described["line"], module=module, resumes=resumes))
+
+
+GROUPS: Mapping[str, Mapping[str, Listed]] = {
+    title: dict(placed for name, command in group.items() for placed in _with_studies(name, command))
+    for title, group in _CORE.items()
 }
 COMMANDS: Mapping[str, Listed] = {name: command for group in GROUPS.values() for name, command in group.items()}
 SETTINGS = {"help_option_names": ["-h", "--help"], "token_normalize_func": str.lower}

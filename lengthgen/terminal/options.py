@@ -70,8 +70,6 @@ PROTOCOL_NAMES = Names(lambda: [*_defined("empirical.experiment.protocol", "name
 TRIAL_NAMES = Names(lambda: [*PROTOCOL_NAMES.all(), *TASK_NAMES.all()])
 CLAIM_NAMES = Names(lambda: [claim.id for claim in _defined("proofs_checks.registry", "CLAIMS")], remembered="claims")
 FIGURE_NAMES = Names(_figures, remembered="figures")
-THEORY_NAMES = Names(lambda: _defined("circuits.rivals.theories", "THEORIES"))
-CONDITION_NAMES = Names(lambda: _defined("empirical.modular_addition.conditions", "CONDITIONS"))
 PROFILE_NAMES = Names(lambda: ("smoke", "quick", "paper"))
 DEVICE_NAMES = Names(lambda: DEVICES)
 

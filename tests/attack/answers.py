@@ -10,7 +10,7 @@ from typing import Any
 from tests.attack.watchdog import Ending
 
 TELLS_TIME = (
-    "seconds", "time", "peak_memory_mib", "page", "bytes", "report", "environment", "probe", "timings", "origin",
+    "seconds", "time", "peak_memory_mib", "page", "bytes", "report", "environment", "timings", "origin",
 )  # fmt: skip
 Items = Mapping[str, Any]
 """Map from the name of an item to the item that is shown."""

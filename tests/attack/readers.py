@@ -1,6 +1,5 @@
 """Damaged files against every command that reads them: the same answer, or one line that names the file."""
 
-import random
 import re
 import shutil
 import tempfile
@@ -123,11 +122,7 @@ READERS = (
     ),
     Reader(kind="cache: verdicts", files="cache/lengthgen/verdicts/*.json", more_commands=(REPORT,), share=2),
     Reader(
-        kind="cache: costs",
-        files="cache/lengthgen/costs/*.json",
-        commands=(CONJECTURE,),
-        away=("out/runs",),
-        share=1,
+        kind="cache: costs", files="cache/lengthgen/costs/*.json", commands=(CONJECTURE,), away=("out/runs",), share=1
     ),
     Reader(
         kind="cache: probes",
@@ -166,28 +161,16 @@ class Undisturbed:
 def attacks(material: Path, count: int, seed: int, only: str = "") -> Iterator[Attack]:
     """Yield `count` attacks, drawn by the seed, on the readers whose kind begins with `only`."""
     complete = (material / "whole").exists()
-    pool = [
-        reader
-        for reader in READERS
-        if reader.kind.startswith(only) and (reader.commands or (complete and reader.more_commands))
-    ]
-    files = {
-        reader.kind: sorted(path for path in material.glob(reader.files) if path.name != ".lock") for reader in pool
-    }
-    pool = [reader for reader in pool if files[reader.kind]]
-    for number in range(count):
-        pick = random.Random(f"{seed} {number}")
+    files = {reader.kind: sorted(set(material.glob(reader.files)) - {*material.rglob(".lock")}) for reader in READERS}
+    pool = [reader for reader in READERS if reader.kind.startswith(only) and files[reader.kind]
+            and (reader.commands or (complete and reader.more_commands))]  # fmt: skip
+    for drawn, pick in tally.draws(count, seed):
         [reader] = pick.choices(pool, [reader.share for reader in pool])
         file = pick.choice(files[reader.kind])
         commands = reader.commands + (reader.more_commands if complete else ())
         arguments = tuple(part.format(run=file.parent.name, folder=file.parent.name) for part in pick.choice(commands))
-        yield Attack(
-            reader=reader,
-            file=file.relative_to(material),
-            kind=pick.choice(list(KINDS)),
-            arguments=(*arguments, "--json"),
-            seed=f"{seed} {number}",
-        )
+        kind, named = pick.choice(list(KINDS)), file.relative_to(material)
+        yield Attack(reader=reader, file=named, kind=kind, arguments=(*arguments, "--json"), seed=drawn)
 
 
 def undisturbed(material: Path, planned: Sequence[Attack]) -> dict[Arguments, Undisturbed]:
@@ -209,10 +192,8 @@ def run_attack(material: Path, attack: Attack, shown: Mapping[Arguments, Undistu
     """Run the attack; None where this damage cannot be done to this file."""
     with tempfile.TemporaryDirectory() as place:
         folder = _laid_out(material, Path(place), attack)
-        donors = [
-            material / path for path in sorted(material.glob(attack.reader.files)) if path != material / attack.file
-        ]
-        donors += [path for path in material.rglob(attack.file.name) if path != material / attack.file]
+        alike = [*sorted(material.glob(attack.reader.files)), *material.rglob(attack.file.name)]
+        donors = [path for path in alike if path != material / attack.file]
         try:
             damage(folder / attack.file, attack.kind, attack.seed, donors)
         except NotApplicable:
@@ -221,15 +202,9 @@ def run_attack(material: Path, attack: Attack, shown: Mapping[Arguments, Undistu
         if (folder / attack.file).is_file() and attack.kind != "a_device":
             shutil.copyfile(folder / attack.file, copy)
         ending = call(attack.arguments, folder=folder, cache=folder / "cache", seconds=SECONDS, mib=LARGEST_MIB)
-        end, detail = _judged(attack, ending, shown[attack.arguments], folder, copy)
-    return Try(
-        kind=attack.reader.kind,
-        again=f"seed '{attack.seed}': {attack.file} {attack.kind}; lengthgen {' '.join(attack.arguments)}",
-        end=end,
-        seconds=ending.seconds,
-        peak_mib=ending.peak_mib,
-        detail=detail,
-    )
+        end = _judged(attack, ending, shown[attack.arguments], folder, copy)
+    again = f"seed '{attack.seed}': {attack.file} {attack.kind}; lengthgen {' '.join(attack.arguments)}"
+    return tally.tried(attack.reader.kind, again, end, ending)
 
 
 def _laid_out(material: Path, place: Path, attack: Attack) -> Path:
@@ -241,16 +216,9 @@ def _laid_out(material: Path, place: Path, attack: Attack) -> Path:
 
 
 def _judged(attack: Attack, ending: Ending, before: Undisturbed, folder: Path, copy: Path) -> tuple[str, str]:
-    expected = before.items
-    outcome = f"exit {ending.status}: {ending.err[-1500:]}"
-    if ending.status is None:
-        return tally.LATE, outcome
-    if ending.peak_mib > LARGEST_MIB:
-        return tally.LARGE, outcome
-    if "Traceback" in ending.err + ending.out or ending.status < 0:
-        return tally.LARGE if "\nMemoryError" in ending.err else tally.TRACEBACK, outcome
-    if ending.orphans:
-        return tally.ORPHANS, outcome
+    expected, outcome = before.items, tally.outcome(ending)
+    if disaster := tally.disaster(ending, mib=LARGEST_MIB):
+        return disaster, outcome
     try:
         now = items(ending, folder)
     except NoAnswer:

@@ -13,13 +13,13 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from types import ModuleType
 from typing import Any
 
 import lengthgen
+from tests.processes import alive
 
-OUT_OF_TIME = "out of time"
 LARGEST_OUTPUT = 8 << 20
 """Most bytes of an output that are read."""
 
@@ -191,28 +191,14 @@ def _wait(child: int, seconds: float) -> bool:
         os.close(descriptor)
 
 
-def group_members(group: int) -> list[int]:
-    """Return the processes of a group that still run."""
-    members = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, of_group, *_ = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue  # it ended while we looked
-        if int(of_group) == group and state not in "ZX":
-            members.append(int(stat.parent.name))
-    return members
-
-
 def _end_group(group: int, patience: float = 1.5) -> int:
     """Count the processes of a group that outlive its leader by more than the patience; none of them is left."""
     until = monotonic() + patience
-    while group_members(group) and monotonic() < until:
-        select.select([], [], [], 0.05)
-    left = len(group_members(group))
+    while (left := alive(group)) and monotonic() < until:
+        sleep(0.05)
     if left:
         os.killpg(group, signal.SIGKILL)
-    return left
+    return len(left)
 
 
 def _read(file: Any) -> str:

@@ -12,22 +12,22 @@ from unittest import mock
 
 from lengthgen.circuits.prediction_record import RULES, Prediction
 from lengthgen.cli import main
-from lengthgen.empirical.court.published.load import published_cells
-from lengthgen.empirical.court.trial import THRESHOLDS
 from lengthgen.empirical.experiment import sweep
 from lengthgen.empirical.experiment.metrics import Measurement
 from lengthgen.empirical.experiment.protocol import Protocol, load_protocol
 from lengthgen.empirical.experiment.run import Run
-from lengthgen.empirical.modular_addition.conditions import load_profile as modular_profile
-from lengthgen.empirical.modular_addition.modular_run import ModularRun
-from lengthgen.empirical.modular_addition.modular_run import outcomes as modular_outcomes
-from lengthgen.empirical.text.corpus import load_profile as text_profile
-from lengthgen.empirical.text.text_run import TextRun
+from lengthgen.empirical.studies.court.published.load import published_cells
+from lengthgen.empirical.studies.court.trial import THRESHOLDS
+from lengthgen.empirical.studies.modular_addition.conditions import load_profile as modular_profile
+from lengthgen.empirical.studies.modular_addition.modular_run import ModularRun
+from lengthgen.empirical.studies.modular_addition.modular_run import outcomes as modular_outcomes
+from lengthgen.empirical.studies.text.corpus import load_profile as text_profile
+from lengthgen.empirical.studies.text.text_run import TextRun
+from lengthgen.empirical.studies.verdict.frozen import load_frozen
+from lengthgen.empirical.studies.verdict.preregistration import load_preregistration
+from lengthgen.empirical.studies.verdict.runs import load_runs, run_of, seen_cells
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, judge
 from lengthgen.empirical.trial.frozen import frozen_cells, stored_runs
-from lengthgen.empirical.verdict.frozen import load_frozen
-from lengthgen.empirical.verdict.preregistration import load_preregistration
-from lengthgen.empirical.verdict.runs import load_runs, run_of, seen_cells
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks import ledger
 from tests.lengthgen.settled_here import settled_here

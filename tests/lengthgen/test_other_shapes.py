@@ -9,16 +9,18 @@ import pytest
 
 from lengthgen.circuits.prediction_record import PREDICTION, Prediction
 from lengthgen.circuits.tasks import TaskSpec
-from lengthgen.empirical.court.trial import GUESS, guess_as_json
 from lengthgen.empirical.experiment.protocol import load_protocol
 from lengthgen.empirical.experiment.sealed import SealedRun
 from lengthgen.empirical.experiment.store import NOTE, RunStore, read_note
-from lengthgen.empirical.modular_addition.conditions import load_profile as load_modular_profile
-from lengthgen.empirical.modular_addition.modular_run import ModularRun
-from lengthgen.empirical.text.corpus import load_profile
-from lengthgen.empirical.text.text_run import TextRun
+from lengthgen.empirical.studies.court.trial import GUESS, guess_as_json
+from lengthgen.empirical.studies.modular_addition.conditions import load_profile as load_modular_profile
+from lengthgen.empirical.studies.modular_addition.modular_run import ModularRun
+from lengthgen.empirical.studies.text.corpus import load_profile
+from lengthgen.empirical.studies.text.text_run import TextRun
+from lengthgen.empirical.studies.verdict import judging
+from lengthgen.empirical.studies.verdict.judgement import judge
+from lengthgen.empirical.studies.verdict.stored import JUDGEMENT
 from lengthgen.empirical.trial.frozen import frozen_protocol, read_predictions
-from lengthgen.empirical.verdict.judgement import judge
 from lengthgen.infrastructure.cache import UserCached
 from lengthgen.infrastructure.errors import LengthgenError
 from lengthgen.infrastructure.files import read_json, read_sealed_json, write_json, write_sealed_json
@@ -26,16 +28,16 @@ from lengthgen.infrastructure.shapes import WrongShape
 from lengthgen.paper_figs.figures import learned_labels
 from lengthgen.paper_figs.report.relations import Bounds, explore, pool_labels
 from lengthgen.paper_figs.sources import RECORDS, find_record
-from lengthgen.paper_figs.stored import JUDGEMENT, exploration, read_circuits
+from lengthgen.paper_figs.stored import exploration, read_circuits
 from lengthgen.proofs_checks import ledger
 from lengthgen.proofs_checks.formal import recorded
 from lengthgen.proofs_checks.result import RESULT, Result
 from lengthgen.proofs_checks.runner import run_claim
-from lengthgen.questions import encodings, judging
+from lengthgen.questions import encodings
 from lengthgen.theory.encodings.catalogue import named
 from tests.attack.damage import of_other_types, places
 from tests.empirical.conftest import smoke_run
-from tests.empirical.verdict.made_up import frozen, frozen_cell, outcomes
+from tests.empirical.studies.verdict.made_up import frozen, frozen_cell, outcomes
 from tests.proofs_checks import toys
 from tests.sealed_results import modular_result, text_result
 
@@ -89,7 +91,7 @@ PREDICTIONS = "padding-sink/decimal/predictions.json"
 
 
 def ledger_guess():
-    from lengthgen.circuits.rivals.rival import no
+    from lengthgen.empirical.studies.theories.rival import no
 
     return no("it grows", breaks_at=3)
 

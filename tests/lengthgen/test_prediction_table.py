@@ -12,7 +12,7 @@ from lengthgen.circuits.analysis import Analysis, analyse
 from lengthgen.circuits.encoding_spec import ENCODINGS, HintNeeded, parse_encodings
 from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.circuits.tasks import load
-from lengthgen.empirical.verdict.rules import answers
+from lengthgen.empirical.studies.verdict.rules import answers
 from lengthgen.questions.predict import Forecasts, forecast_table, forecasts_of, rules_table
 from lengthgen.terminal import progress
 from tests.circuits.small_random_tasks import OWN_LETTER

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from lengthgen.empirical.studies.verdict.verdict_command import verdict_screen
 from lengthgen.proofs_checks.claim import Evidence, Strength
 from lengthgen.proofs_checks.result import FalsifierResult, Result, Verdict
 from lengthgen.questions.encodings import encodings_screen, encodings_table, full_matrix
 from lengthgen.questions.src import _runs_of_scales, src_screen
-from lengthgen.questions.verdict import verdict_screen
 from lengthgen.questions.verify import ledger_screen
 from lengthgen.terminal.layout import LINES, WIDEST
 from lengthgen.theory import far, laws

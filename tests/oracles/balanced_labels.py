@@ -1,7 +1,7 @@
 """Decision of C-RASP by enumerated cycles: the procedure word by word, with sympy and without potentials as unknowns.
 
-Shares no code with lengthgen.circuits.languages.c_rasp: simple cycles give the equations, and every potential is the
-sum along one path.
+Shares no code with `lengthgen.empirical.studies.theories.c_rasp`: simple cycles give the equations, and every potential
+is the sum along one path.
 """
 
 import itertools

@@ -9,6 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from lengthgen.empirical.experiment.protocol import names as protocol_names
+from lengthgen.empirical.studies.court.stored import SCORES
+from lengthgen.empirical.studies.verdict.stored import judgement_of
 from lengthgen.infrastructure.files import write_json
 from lengthgen.paper_figs.declaration import catalogue
 from lengthgen.paper_figs.sources import RECORDS, Missing, Needs, Sources
@@ -95,7 +97,7 @@ def test_a_figure_that_reads_more_than_a_record_holds_is_missing(made_up: tuple[
 def test_without_a_checkout_figures_without_runs_are_missing(made_up: tuple[Sources, Sources, str]) -> None:
     _, recorded, name = made_up
     installed = replace(recorded, records=recorded.out / "docs" / "results", cache={})
-    for needs in (Needs(protocols=(name,)), Needs(court=True), Needs(verdict="random-tasks")):
+    for needs in (Needs(protocols=(name,)), SCORES, judgement_of("random-tasks")):
         with pytest.raises(Missing):
             installed.require(needs)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from scipy.stats import t
 
-from lengthgen.empirical.text.corpus import load_profile
-from lengthgen.empirical.text.text_run import TextRun
+from lengthgen.empirical.studies.text.corpus import load_profile
+from lengthgen.empirical.studies.text.text_run import TextRun
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks.claim import Refuted, Unsettled
 from lengthgen.proofs_checks.majority import decide_mean, p_values
@@ -101,7 +101,7 @@ def test_one_seed_and_equal_differences_decide_nothing(differences: list[float])
     assert p_values(differences, 0.5) == {"below": 1, "above": 1}
     for side in ("below", "above"):
         with pytest.raises(Unsettled, match="not decided"):
-            decide_mean(differences, side, 0.5, seen="", assumptions=())
+            decide_mean(differences, side, 0.5, seen="")
 
 
 def test_the_same_losses_in_every_seed_are_no_rise_but_no_gain_either(stored: Store) -> None:

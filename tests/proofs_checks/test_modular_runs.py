@@ -2,8 +2,8 @@
 
 import pytest
 
-from lengthgen.empirical.modular_addition.conditions import load_profile
-from lengthgen.empirical.modular_addition.modular_run import ModularRun
+from lengthgen.empirical.studies.modular_addition.conditions import load_profile
+from lengthgen.empirical.studies.modular_addition.modular_run import ModularRun
 from lengthgen.infrastructure.files import write_sealed_json
 from lengthgen.proofs_checks.claim import Refuted, Unsettled
 from lengthgen.proofs_checks.papers.runs.modular_runs import CLAIMS, without_order

@@ -125,11 +125,11 @@ PRISM = Encoding(
     repeats="the tokens decide the positions: tokens may share one, and positions from P on are all P - 1",
     planes="width",
     parameters=(
-        Parameter(symbol=FREQUENCY, meaning="angle of the plane in one step, from `rotary.frequencies`"),
-        Parameter(symbol=POSITIONS, meaning="number of positions of a histogram"),
+        Parameter(FREQUENCY, "angle of the plane in one step, from `rotary.frequencies`"),
+        Parameter(POSITIONS, "number of positions of a histogram"),
         Parameter(
-            symbol=HISTOGRAMS,
-            meaning="mass of the token's histogram at position k: `step` of the gates of all tokens so far, which are "
+            HISTOGRAMS,
+            "mass of the token's histogram at position k: `step` of the gates of all tokens so far, which are "
             "softmax(W g + b) of the state g of a GRU over the token embeddings; and the exponent gamma",
             learned=3 * GATE_WIDTH * (WIDTH + GATE_WIDTH + 2) + 4 * (GATE_WIDTH + 1) + 1,
             family=Family.PREFIX,

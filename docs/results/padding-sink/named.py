@@ -12,8 +12,8 @@ from typing import Any
 from lengthgen.empirical.experiment.judge import Estimand
 from lengthgen.empirical.experiment.protocol import load_protocol
 from lengthgen.empirical.experiment.run import Run
+from lengthgen.empirical.studies.verdict.tables import read_rows
 from lengthgen.empirical.trial.frozen import stored_runs
-from lengthgen.empirical.verdict.tables import read_rows
 from lengthgen.infrastructure.files import read_sealed_json
 
 RECORD = Path(__file__).parent

@@ -15,9 +15,9 @@ from lengthgen.circuits.prediction_record import Prediction
 from lengthgen.empirical.experiment.metrics import Measurement
 from lengthgen.empirical.experiment.protocol import Cell, load_protocol
 from lengthgen.empirical.experiment.run import Run, plan
+from lengthgen.empirical.studies.verdict.tables import read_rows
 from lengthgen.empirical.trial.conjecture import CellEvidence, CellKey, Criteria, JudgedCell, judge
 from lengthgen.empirical.trial.frozen import frozen_cells
-from lengthgen.empirical.verdict.tables import read_rows
 from lengthgen.infrastructure.files import read_sealed_json
 
 HERE = Path(__file__).parent

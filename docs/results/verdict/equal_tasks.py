@@ -23,11 +23,11 @@ from lengthgen.circuits.languages.regular import Automaton
 from lengthgen.circuits.task import Task
 from lengthgen.circuits.tasks.families import RANDOM_LANGUAGE, WITH_STATES
 from lengthgen.circuits.tasks.spec import parse_task
-from lengthgen.empirical.verdict.frozen import load_frozen
-from lengthgen.empirical.verdict.pairs import Pair, compare, comparison
-from lengthgen.empirical.verdict.population import HALVES
-from lengthgen.empirical.verdict.preregistration import load_preregistration
-from lengthgen.empirical.verdict.runs import load_runs, seen_cells
+from lengthgen.empirical.studies.verdict.frozen import load_frozen
+from lengthgen.empirical.studies.verdict.pairs import Pair, compare, comparison
+from lengthgen.empirical.studies.verdict.population import HALVES
+from lengthgen.empirical.studies.verdict.preregistration import load_preregistration
+from lengthgen.empirical.studies.verdict.runs import load_runs, seen_cells
 
 RECORD = Path(__file__).parent
 POPULATIONS = ("random-tasks", "random-languages", "swapped-arguments")

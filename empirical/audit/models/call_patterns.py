@@ -1,10 +1,9 @@
 """Call patterns of a whole model: cached, padded, packed, batched and shifted calls must agree with a full pass.
 
-All are compared in float32, the dtype that models are made in. A mistake changes logits by 1 % and more, rounding by
-some 1e-6.
+All are compared in float32. A mistake changes logits by 1 % and more, rounding by some 1e-6.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,9 +30,8 @@ class Pattern:
     """Result of one call pattern.
 
     Attributes:
-        plan: call pattern.
         difference: largest difference of logits on real tokens, over the largest logit; None if it was refused.
-        first: first real token whose logits differ too much; None if none.
+        first: first real token whose logits differ too much.
         refusal: message of the model if it refused the call.
         body: lines that reproduce it, after those that make `model`.
     """
@@ -73,16 +71,10 @@ def measure(runner: Runner, facts: Facts) -> list[Pattern]:
             except (RefusedPosition, AuditError) as error:
                 results.append(Pattern(plan=plan, difference=None, refusal=str(error)))
                 continue
-            texts = {".logits": alone.pick, f"answer{CACHE}": f"answer{alone.pick_cache}"}
-            body = tuple(_replaced(line, texts) for line in plan.body(runner))
+            picked = [line.replace(".logits", alone.pick) for line in plan.body(runner)]
+            body = tuple(line.replace(f"answer{CACHE}", f"answer{alone.pick_cache}") for line in picked)
             results.append(_compared(plan, got, expected_rows[rows], body))
     return results
-
-
-def _replaced(line: str, texts: Mapping[str, str]) -> str:
-    for placeholder, text in texts.items():
-        line = line.replace(placeholder, text)
-    return line
 
 
 def _compared(plan: Plan, got: list[Tensor], expected: list[Tensor], body: tuple[str, ...]) -> Pattern:

@@ -243,11 +243,8 @@ def _sizes_of_roles(
 ) -> dict[str, Any]:
     """Size of a small model for each role of a field, from the sizes that are given.
 
-    Args:
-        default: configuration with its defaults.
-        accepted: fields that the configuration takes, with their defaults.
-        given: fields of the user and of a file.
-        keeps_heads: True if the number of heads is that of the whole model.
+    `default` is the configuration with its defaults, `accepted` the fields that it takes; `keeps_heads`: the number of
+    heads is that of the whole model.
     """
 
     def value(role: str) -> Any:
@@ -325,10 +322,7 @@ def _needed(
 def _layers(fields: Mapping[str, Any], changed: set[str], kinds: Sequence[str]) -> dict[str, Any]:
     """Fields of a model with a layer of each kind: its number of layers, and lists by layer or of numbers of layers.
 
-    Args:
-        fields: fields of the whole model.
-        changed: names of fields that stay as they are.
-        kinds: kind of each layer by default; a model whose kinds are computed keeps its first layers.
+    Fields in `changed` stay as they are. A model whose `kinds` of layers are computed keeps its first layers.
     """
     counts = {name: number for name, number in fields.items() if role_of(name) == "layers"}
     count = next((number for number in counts.values() if type(number) is int), 0)

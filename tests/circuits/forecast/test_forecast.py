@@ -36,7 +36,7 @@ from lengthgen.circuits.prediction_record import Counted, Prediction, VariantPre
 from lengthgen.circuits.src import traces_up_to
 from lengthgen.circuits.task import Task, TaskError
 from lengthgen.circuits.tasks import load
-from lengthgen.empirical.verdict.population import half_of
+from lengthgen.empirical.studies.verdict.population import half_of
 
 CELL = RecordedCell(
     record="here", half=FITTED, task="t", base=None, encoding="rpe", train=5, test=20, digest="d",

@@ -7,25 +7,8 @@ import torch
 
 from lengthgen.empirical.audit.models.audit import audit_model
 from lengthgen.empirical.audit.models.whole import own_model
-from tests.empirical.examples.decoders import (
-    HEADS,
-    Absolute,
-    Biased,
-    Config,
-    Decoder,
-    Encoder,
-    Windowed,
-    Without,
-    turned,
-)
-
-
-@pytest.fixture(autouse=True)
-def same_threads():
-    """The audit of a model sets one thread; later tests get back what was set."""
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)
+from tests.empirical.examples import decoders
+from tests.empirical.examples.decoders import Absolute, Biased, Config, Decoder, Encoder, Windowed, Without, turned
 
 
 def audited(kind):
@@ -101,23 +84,8 @@ class Sharpened(Decoder):
         return q * (2 + positions[:, None, :, None]).log()
 
 
-RIGHT = [
-    Decoder,
-    Absolute,
-    Biased,
-    Windowed,
-    Encoder,
-    Without,
-    TwoTables,
-    Short,
-    Narrow,
-    Described,
-    Slow,
-    InATuple,
-    PaddingIsTrue,
-    WithSinks,
-    Sharpened,
-]
+RIGHT = [Decoder, Absolute, Biased, Windowed, Encoder, Without, TwoTables, Short, Narrow, Described, Slow, InATuple,
+         PaddingIsTrue, WithSinks, Sharpened]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", RIGHT)
@@ -327,6 +295,15 @@ class LayerStartsAtZero(Decoder):
         return super().rotate(x, positions - positions[:, :1] if layer else positions, layer)
 
 
+class ZeroAtFirst(CountsKeptKeys):
+    """Layers add nothing until training."""
+
+    def __init__(self):
+        super().__init__()
+        for part in self.outputs:
+            torch.nn.init.zeros_(part.weight)
+
+
 FAULTS = {
     CacheForgetsPadding: ("padding", "token by token"),
     PaddingInABatch: ("padding", "rows padded"),
@@ -361,6 +338,7 @@ FAULTS = {
     OddHead: ("heads-differ", "heads 3 of 4 turn otherwise than the rest"),
     SeesNext: ("later-tokens-seen", "sees 1 later key"),
     LayerStartsAtZero: ("start-index-ignored", "in layer 1, token 1 gets position 0, not 1"),
+    ZeroAtFirst: ("start-index-ignored", "token 41 gets position 40, not 41"),
 }
 
 
@@ -380,7 +358,7 @@ class Bucketed(Without):
 
     def __init__(self):
         super().__init__()
-        self.values = torch.nn.Parameter(torch.randn(HEADS, 8))
+        self.values = torch.nn.Parameter(torch.randn(decoders.HEADS, 8))
 
     def bias(self, queries, keys):
         distance = (queries - keys).clamp(min=0)
@@ -411,19 +389,6 @@ def test_layers_that_differ_without_a_word_are_a_note():
     assert [layer["layers"] for layer in answer["recognised"]] == [[0], [1]]
 
 
-class ZeroAtFirst(CountsKeptKeys):
-    """Layers add nothing until training."""
-
-    def __init__(self):
-        super().__init__()
-        for part in self.outputs:
-            torch.nn.init.zeros_(part.weight)
-
-
-def test_weights_that_are_zero_until_training_hide_nothing():
-    assert audited(ZeroAtFirst)["findings"][0]["rule"] == "start-index-ignored"
-
-
 class NeedsACache(Decoder):
     """Positions are taken only once a cache has been made."""
 
@@ -440,23 +405,16 @@ class Single(Decoder):
         return super().embed(ids, positions) @ torch.eye(32, dtype=torch.float32)
 
 
-def test_what_one_call_refuses_loses_none_of_the_others():
-    for kind in (NeedsACache, Single):
-        answer = audited(kind)
-        assert answer["findings"] == []
-        assert answer["recognised"][0]["encoding"] == "RoPE"
+@pytest.mark.parametrize("kind", [NeedsACache, Single])
+def test_what_one_call_refuses_loses_none_of_the_others(kind):
+    answer = audited(kind)
+    assert (answer["findings"], answer["recognised"][0]["encoding"]) == ([], "RoPE")
 
 
 def test_reproductions_fail_while_the_fault_is_there(tmp_path):
     source = "__import__('tests.empirical.audit.test_kinds').empirical.audit.test_kinds."
-    pairs = {
-        PaddingInABatch: Decoder,
-        CountsKeptKeys: Windowed,
-        KeepsAnOffset: Absolute,
-        NoWindow: Windowed,
-        KeepsLess: Windowed,
-        TooShort: Short,
-    }
+    pairs = {PaddingInABatch: Decoder, CountsKeptKeys: Windowed, KeepsAnOffset: Absolute, NoWindow: Windowed,
+             KeepsLess: Windowed, TooShort: Short}  # fmt: skip
     for kind, right in pairs.items():
         torch.manual_seed(0)
         subject = own_model(kind, kind.__name__, source + kind.__name__)

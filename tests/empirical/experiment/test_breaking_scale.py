@@ -3,7 +3,7 @@
 import pytest
 
 from lengthgen.empirical.experiment.outcome import breaking_scale
-from tests.empirical.court.examples import cell, right
+from tests.empirical.studies.court.examples import cell, right
 
 
 @pytest.mark.parametrize(

@@ -70,12 +70,6 @@ def test_pieces_follow_each_other_in_a_text_of_as_many_prompts_of_each_scale() -
     assert max(scales.values()) - min(scales.values()) <= 4, "prompts are left over at the end of the text alone"
 
 
-def test_no_sample_need_be_changed() -> None:
-    (plain, _), (setup, _) = _setup(None), _setup(1e-9)
-    before, after = (each.examples([1, 2], SAMPLES, split=TRAIN, seed=5) for each in (plain, setup))
-    assert np.array_equal(before.tokens, after.tokens)
-
-
 def test_a_share_of_the_training_samples_is_changed_and_none_for_test_or_validation() -> None:
     (plain, _), (setup, _) = _setup(None), _setup(0.25)
     before, after = (each.examples([1, 2], SAMPLES, split=TRAIN, seed=5) for each in (plain, setup))

@@ -8,9 +8,7 @@ import torch
 from safetensors.torch import load
 
 from lengthgen.empirical.experiment import stopping
-from lengthgen.empirical.experiment import train as training_module
 from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
-from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.samples import TEST, TRAIN, VALIDATION, examples
 from lengthgen.empirical.experiment.stopping import EarlyStopping
 from lengthgen.empirical.experiment.store import RunStore, StoreError
@@ -27,19 +25,12 @@ def stopped_run(seed=0, **training):
     return smoke_run(seed=seed, **{"batch": 10, "epochs": 8, "stop_when_solved": 2, "learning_rate": 1e-2} | training)
 
 
-@pytest.fixture
-def together(monkeypatch):
-    monkeypatch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 0.1})
-
-
 @pytest.fixture(scope="module")
 def stopped(tmp_path_factory):
     """Runs that were trained together until each had solved its samples, and their store."""
     quick = {"samples": 120, "learning_rate": 2e-2}
     runs, store = [stopped_run(seed, **quick) for seed in SEEDS], RunStore(tmp_path_factory.mktemp("stopped"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 0.1})
-        train(runs, store)
+    train(runs, store)
     return runs, store
 
 
@@ -47,9 +38,7 @@ def ends(store, runs):
     return [store.metrics(run)[0].epoch for run in runs]
 
 
-def test_each_run_of_an_ensemble_ends_for_itself_and_leaves_the_bits_of_the_others(
-    stopped, tmp_path, together, monkeypatch
-):
+def test_each_run_of_an_ensemble_ends_for_itself_and_leaves_the_bits_of_the_others(stopped, tmp_path, monkeypatch):
     (runs, store), longer = stopped, RunStore(tmp_path / "longer")
     ended = ends(store, runs)
     assert len(set(ended)) > 1, "runs that end together would test nothing"
@@ -86,7 +75,7 @@ def test_a_run_ends_at_the_same_epoch_alone_and_with_the_weights_it_had_there(st
     assert all(torch.equal(tensor, kept[name]) for name, tensor in ensemble.weights(0).items())
 
 
-def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(stopped, tmp_path, together):
+def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(stopped, tmp_path):
     (runs, uninterrupted), broken = stopped, RunStore(tmp_path / "broken")
     for epoch in sorted({1, *ends(uninterrupted, runs)})[:-1]:  # the first checkpoint, and each end
         with pytest.raises(Stop):
@@ -127,7 +116,7 @@ def test_a_failure_between_solved_checkpoints_starts_the_count_again(tmp_path, m
     assert ends(store, [run]) == [4]
 
 
-def test_a_loss_that_is_not_finite_counts_only_before_the_end(tmp_path, together, monkeypatch):
+def test_a_loss_that_is_not_finite_counts_only_before_the_end(tmp_path, monkeypatch):
     answers = {1: [True, False], 2: [True, False], 3: [True, True], 4: [True, True]}
     epochs = iter(answers)
     monkeypatch.setattr(EarlyStopping, "_solved", lambda *_: np.array(answers[next(epochs)]))
@@ -146,21 +135,6 @@ def test_metrics_of_an_epoch_at_which_the_run_cannot_end_are_refused(tmp_path, e
         store.finish(run, metrics=_rows(run, epoch), checkpoint=b"", environment={})
     store.finish(run, metrics=_rows(run, 4), checkpoint=b"", environment={})
     assert store.look(run.id).broken is None
-
-
-def test_a_run_without_early_stopping_must_have_every_checkpoint(tmp_path):
-    run, store = stopped_run(stop_when_solved=0), RunStore(tmp_path)
-    with pytest.raises(StoreError, match="expected 32"):
-        store.finish(run, metrics=_rows(stopped_run(), 4), checkpoint=b"", environment={})
-
-
-def test_configs_of_runs_without_early_stopping_are_as_before():
-    run = stopped_run(stop_when_solved=0)
-    assert "stop_when_solved" not in run.config["training"]
-    assert Run.from_config(run.config) == run
-    stopped = stopped_run()
-    assert Run.from_config(stopped.config) == stopped != run
-    assert stopped.id != run.id
 
 
 def _rows(run, epoch):

@@ -5,7 +5,6 @@ import hashlib
 import itertools
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -19,7 +18,6 @@ import pytest
 
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.experiment import store as store_module
-from lengthgen.empirical.experiment.run import Run
 from lengthgen.empirical.experiment.store import FILES, RunStore, StoreError
 from lengthgen.infrastructure.files import Held, locked, read_sealed_json, write_bytes, write_json, write_sealed_json
 from tests.empirical.trial.trials import rows_of
@@ -70,11 +68,6 @@ def test_a_process_that_read_metrics_beside_torch_ends_well(stored):
     )
     end = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert (end.returncode, end.stderr) == (0, "")
-
-
-def test_a_config_is_read_back_as_its_run(small_run):
-    for run in (small_run(), small_run("clipped[limit=2]", "unaligned", 3)):
-        assert Run.from_config(json.loads(json.dumps(run.config))) == run
 
 
 def test_a_run_that_differs_in_anything_is_another(small_run):
@@ -239,28 +232,6 @@ def test_whatever_the_damage_the_file_and_the_way_on_are_named_in_one_line(store
             store.digest(run)
 
 
-def test_no_flipped_bit_of_a_finished_run_shows_a_wrong_number(stored):
-    run, store = stored
-    places = random.Random(0)
-    right = (repr(store.metrics(run)), store.environment(run), store.checkpoint(run), store.digest(run))
-    noticed = 0
-    for _ in range(100):
-        path = store.folder(run) / places.choice(FINISHED)
-        content = path.read_bytes()
-        damaged = bytearray(content)
-        damaged[places.randrange(len(content))] ^= 1 << places.randrange(8)
-        path.write_bytes(damaged)
-        for read, number in zip((store.metrics, store.environment, store.checkpoint, store.digest), right, strict=True):
-            try:
-                assert (repr(read(run)) if read == store.metrics else read(run)) == number
-            except StoreError as error:
-                assert run.id in str(error)
-        noticed += store.look(run.id).run is None
-        path.write_bytes(content)
-    assert noticed == 100
-    assert store.look(run.id).run == run
-
-
 def test_a_file_that_is_too_large_is_not_read(stored, monkeypatch):
     run, store = stored
     for name in FINISHED:
@@ -344,14 +315,6 @@ class TestRemoval:
             assert store.finished(run)
         store.remove(run.id)
         assert not store.finished(run)
-
-    def test_runs_that_are_being_trained_together_are_not_removed(self, small_run, tmp_path):
-        store, runs = RunStore(tmp_path), [small_run(seed=seed) for seed in range(2)]
-        store.note_progress(runs, 2)
-        [name] = store.removable()
-        with store.locks(runs), pytest.raises(StoreError, match=f"{name} is not removed, because process"):
-            store.remove(name)
-        assert store.removable() == [name]
 
     @pytest.mark.parametrize("call", ["rename", "unlink"])
     def test_a_run_that_cannot_be_removed_is_an_error_and_stays_whole(self, stored, monkeypatch, call):
@@ -460,46 +423,12 @@ def test_locks_are_taken_in_one_order_whatever_that_of_the_runs(small_run, tmp_p
     assert len(orders) == 1
 
 
-def test_a_process_that_waits_for_a_run_is_told_once_which_process_trains_it(small_run, tmp_path, monkeypatch):
-    store, run = RunStore(tmp_path), small_run()
-    holder = (
-        "import sys; from lengthgen.infrastructure.files import locked; from pathlib import Path\n"
-        "with locked(Path(sys.argv[1]), 'trains'): print('held', flush=True); sys.stdin.read()"
-    )
-    lines = []
-    with subprocess.Popen(
-        [sys.executable, "-c", holder, str(tmp_path / ".locks" / run.id)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
-        assert process.stdout.readline() == "held\n"
-
-        def hear(line):
-            lines.append(line)
-            process.stdin.close()  # the holder ends
-
-        monkeypatch.setattr("lengthgen.infrastructure.files.tell", hear)
-        with store.locks([run, small_run(seed=1)]):
-            pass
-    [line] = lines
-    assert line.startswith(f"waiting for process {process.pid} on ") and line.endswith(f", which trains {run.id}")
-
-
 def test_a_lock_file_may_hold_any_bytes(tmp_path):
     (tmp_path / "lock").write_bytes(b"\xff" * 10)
     with (tmp_path / "lock").open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(Held, match=r"^\ufffd{10} works$"), locked(tmp_path / "lock", "works", wait=False):
             pass
-
-
-def test_a_writer_that_fails_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    write_bytes(path, b"old")
-    monkeypatch.setattr("os.fsync", lambda handle: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
-        write_bytes(path, b"new")
-    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
-    assert path.read_bytes() == b"old"
 
 
 def test_a_full_disk_leaves_no_half_run(small_run, tmp_path, monkeypatch):

@@ -171,12 +171,6 @@ def test_few_runs_are_not_trained_alone(tmp_path, count, workers, sizes):
     assert [len(group) for group in groups(runs, RunStore(tmp_path), workers)] == sizes
 
 
-def test_a_note_without_a_state_binds_nothing(tmp_path):
-    store, runs = RunStore(tmp_path), [RUNS["rpe", seed] for seed in range(4)]
-    store.note_progress(tuple(runs[1:3]), 1)
-    assert groups(runs, store, 1) == [tuple(runs)]
-
-
 def test_a_run_that_fails_is_named_and_its_process_stays_for_other_groups_until_the_block_ends(tmp_path, monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 1)  # one process for all runs
     good, gone, later = (logged_run(tmp_path, name) for name in ("good", "gone", "later"))

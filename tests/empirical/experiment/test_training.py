@@ -1,6 +1,5 @@
 """Training ends with the same bits however often it is interrupted, and each run of an ensemble is the run alone."""
 
-import random
 import shutil
 from dataclasses import replace
 from itertools import combinations
@@ -13,7 +12,6 @@ from safetensors.torch import load_file, save
 
 from lengthgen.circuits.tasks import TaskSpec
 from lengthgen.empirical.experiment import train as training_module
-from lengthgen.empirical.experiment.cost import seconds_of_step
 from lengthgen.empirical.experiment.ensemble import Ensemble, Setup
 from lengthgen.empirical.experiment.environment import revision
 from lengthgen.empirical.experiment.evaluation import free_running, load_trained, teacher_forced
@@ -24,7 +22,7 @@ from lengthgen.empirical.experiment.samples import TEST, examples
 from lengthgen.empirical.experiment.store import RunStore, StoreError, state_metadata
 from lengthgen.empirical.experiment.sweep import groups
 from lengthgen.empirical.experiment.train import train
-from lengthgen.empirical.model.backend import CPU, Backend
+from lengthgen.empirical.model.backend import CPU
 from lengthgen.infrastructure.files import DamagedFile
 from lengthgen.infrastructure.settings import ProfileError
 from tests.empirical.conftest import smoke_run
@@ -48,12 +46,6 @@ def stop_after(epoch):
     return progress
 
 
-@pytest.fixture
-def together(monkeypatch):
-    """Train ensembles whatever the probe says."""
-    monkeypatch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 0.1})
-
-
 @pytest.mark.parametrize("encoding", [*SEVERAL, "seqpe"])
 def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path, encoding):
     run = small_run(encoding, evaluate_every=2, samples=100)
@@ -69,7 +61,7 @@ def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(small_run
     assert not list(broken.root.glob(".unfinished/*"))
 
 
-def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path, together):
+def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(small_run, tmp_path):
     runs = [small_run(seed=seed, evaluate_every=2, samples=100) for seed in range(3)]
     uninterrupted, broken = RunStore(tmp_path / "whole"), RunStore(tmp_path / "broken")
     train(runs, uninterrupted)
@@ -85,7 +77,7 @@ def test_an_interrupted_ensemble_ends_with_the_bits_of_an_uninterrupted_one(smal
     assert not any(torch.equal(first, second) for first, second in combinations(heads, 2)), "seeds differ"
 
 
-def test_an_ensemble_interrupted_while_it_is_stored_goes_on(small_run, tmp_path, together, monkeypatch):
+def test_an_ensemble_interrupted_while_it_is_stored_goes_on(small_run, tmp_path, monkeypatch):
     runs = [small_run(seed=seed) for seed in range(3)]
     store = RunStore(tmp_path)
     finish = RunStore.finish
@@ -127,35 +119,13 @@ def test_each_member_of_an_ensemble_is_its_run_alone(small_run, encoding):
     assert not torch.allclose(ensemble.weights(0)["head.weight"], ensemble.weights(1)["head.weight"])
 
 
-def test_the_probe_decides_and_what_was_begun_goes_on_as_it_was(small_run, tmp_path, together, monkeypatch):
-    runs = [small_run(seed=seed, samples=100) for seed in range(2)]
-    store = RunStore(tmp_path)
+def test_runs_one_of_which_was_begun_alone_are_trained_one_after_the_other(small_run, tmp_path):
+    runs, store = [small_run(seed=seed, samples=100) for seed in range(2)], RunStore(tmp_path)
     with pytest.raises(Stop):
-        train(runs, store, progress=stop_after(2))
-    monkeypatch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 4.0})
+        train(runs[:1], store, progress=stop_after(2))
     train(runs, store)
-    assert store.environment(runs[0])["trained_together"] == 2
+    assert [store.environment(run)["trained_together"] for run in runs] == [1, 1]
     assert store.environment(runs[0])["machine"].endswith(torch.backends.cpu.get_cpu_capability())
-    alone = [small_run(seed=seed, samples=100) for seed in (5, 6)]
-    train(alone, store)
-    assert store.environment(alone[0])["trained_together"] == 1
-    assert store.environment(alone[0])["probe"] == {"alone": 1.0, "together": 4.0}
-
-
-def test_runs_are_trained_together_on_a_gpu_without_a_probe(small_run, tmp_path, monkeypatch):
-    monkeypatch.setattr(training_module, "seconds_of_step", None)
-    runs = [small_run(seed=seed) for seed in range(2)]
-    setup, gpu = Setup.of(runs[0], "cpu"), Backend("cuda")
-    assert training_module._groups(runs, RunStore(tmp_path), setup, gpu) == ([tuple(runs)], {})
-
-
-def test_a_machine_decides_once_for_runs_of_one_shape(small_run, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    runs = [small_run(seed=seed) for seed in range(2)]
-    setup = Setup.of(runs[0], "cpu")
-    first = seconds_of_step(runs, setup, CPU)
-    assert first == seconds_of_step([replace(run, seed=run.seed + 5) for run in runs], setup, CPU)
-    assert first != seconds_of_step([small_run(seed=seed, batch=100) for seed in range(2)], setup, CPU)
 
 
 def test_a_resumed_run_does_not_repeat_what_its_checkpoint_holds(small_run, tmp_path):
@@ -220,16 +190,6 @@ def test_teacher_forced_exact_match_is_that_of_free_running(small_run, encoding,
     assert len(shares) > 1, "a model that is right or wrong everywhere would test nothing"
 
 
-def test_blocks_of_samples_change_nothing(small_run, monkeypatch):
-    run = small_run()
-    setup = Setup.of(run, "cpu")
-    decoder = Ensemble([run], setup, CPU).decoder
-    data = examples(setup.task, [3], 50, split=TEST, seed=0)
-    expected = teacher_forced(decoder, setup.geometry, data)
-    monkeypatch.setattr("lengthgen.empirical.experiment.evaluation.TOKENS", 100)
-    assert np.array_equal(expected, teacher_forced(decoder, setup.geometry, data))
-
-
 @pytest.mark.parametrize("encoding", ["ipe", "random-ape[longest=64]", "random-rpe[longest=64]"])
 def test_an_ensemble_is_measured_as_its_members_are(small_run, monkeypatch, encoding):
     monkeypatch.setattr(
@@ -282,7 +242,7 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_keeps_its_state(small_run, 
     assert store.state_path([run]).read_bytes() == kept
 
 
-def test_a_run_that_diverges_does_not_take_its_ensemble_along(small_run, tmp_path, monkeypatch, together):
+def test_a_run_that_diverges_does_not_take_its_ensemble_along(small_run, tmp_path, monkeypatch):
     runs = [small_run(seed=seed, evaluate_every=1, samples=100) for seed in range(3)]
     alone = RunStore(tmp_path / "alone")
     train([runs[2]], alone)
@@ -334,14 +294,17 @@ def test_labels_that_say_nothing_do_not_generalize(tmp_path, monkeypatch):
     assert accuracy[12] < 0.10
 
 
+SEAL = r"state.sealed cannot be used \(.*its seal is broken\)"
 STATE_DAMAGES = {
-    "truncated": lambda content: content[:-100],
-    "empty": lambda content: b"",
-    "no safetensors": lambda content: b"{}" * 100,
-    "of tensors": lambda content: content[:-50] + bytes([content[-50] ^ 1]) + content[-49:],
-    "of metrics": lambda content: content.replace(b'exact_match\\": 0', b'exact_match\\": 1', 1),
-    "of the epoch": lambda content: content.replace(b'"epoch":"2"', b'"epoch":"3"'),
-    "of the seal": lambda content: bytes([content[0] ^ 128]) + content[1:],
+    "truncated": (lambda content: content[:-100], SEAL),
+    "empty": (lambda content: b"", SEAL),
+    "no safetensors": (lambda content: b"{}" * 100, SEAL),
+    "of tensors": (lambda content: content[:-50] + bytes([content[-50] ^ 1]) + content[-49:], SEAL),
+    "of metrics": (lambda content: content.replace(b'exact_match\\": 0', b'exact_match\\": 1', 1), SEAL),
+    "of the epoch": (lambda content: content.replace(b'"epoch":"2"', b'"epoch":"3"'), SEAL),
+    "of the seal": (lambda content: bytes([content[0] ^ 128]) + content[1:], SEAL),
+    "too large": (None, r"has 1,099,511,627,776 bytes, and at most 34,359,738,368 are read"),
+    "of another training": (None, "it belongs to other runs than the folder's name says"),
 }
 
 
@@ -350,13 +313,11 @@ def begun(tmp_path_factory):
     """(runs, store) of one run, and of two that are trained together, stopped after two epochs of four."""
     root = tmp_path_factory.mktemp("begun")
     trainings = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training_module, "seconds_of_step", lambda *_: {"alone": 1.0, "together": 0.1})
-        for name, runs in (("one", [smoke_run()]), ("two", [smoke_run(seed=seed) for seed in range(2)])):
-            store = RunStore(root / name)
-            with pytest.raises(Stop):
-                train(runs, store, progress=stop_after(2))
-            trainings.append((runs, store))
+    for name, runs in (("one", [smoke_run()]), ("two", [smoke_run(seed=seed) for seed in range(2)])):
+        store = RunStore(root / name)
+        with pytest.raises(Stop):
+            train(runs, store, progress=stop_after(2))
+        trainings.append((runs, store))
     return trainings
 
 
@@ -368,9 +329,20 @@ def stopped(begun, tmp_path, request):
     return runs, RunStore(tmp_path / "store")
 
 
-def assert_refused(runs, store, says):
-    """Assert that the training does not go on, and that one line names the file and how to begin anew, which works."""
-    state = store.state_path(runs)
+@pytest.mark.parametrize("kind", STATE_DAMAGES)
+def test_a_damaged_state_is_not_gone_on_from_and_one_line_says_how_to_begin_anew_which_works(stopped, begun, kind):
+    runs, store = stopped
+    state, (change, says) = store.state_path(runs), STATE_DAMAGES[kind]
+    content = state.read_bytes()
+    if kind == "too large":
+        with state.open("r+b") as file:
+            file.truncate(1 << 40)
+    elif change is None:
+        other_runs, other = next(pair for pair in begun if pair[0] != runs)
+        state.write_bytes(other.state_path(other_runs).read_bytes())
+    else:
+        state.write_bytes(change(content))
+        assert state.read_bytes() != content
     with pytest.raises(DamagedFile, match=says) as error:
         train(runs, store)
     line, name = str(error.value), state.parent.name
@@ -381,54 +353,6 @@ def assert_refused(runs, store, says):
     store.remove(name)
     assert store.contents() == []
     assert store.state(runs) is None
-
-
-@pytest.mark.parametrize("kind", STATE_DAMAGES)
-def test_a_damaged_state_is_named_and_not_gone_on_from(stopped, kind):
-    runs, store = stopped
-    state = store.state_path(runs)
-    content = state.read_bytes()
-    state.write_bytes(STATE_DAMAGES[kind](content))
-    assert state.read_bytes() != content
-    assert_refused(runs, store, r"state.sealed cannot be used \(.*its seal is broken\)")
-
-
-def test_no_flipped_bit_of_a_state_is_gone_on_from(stopped):
-    runs, store = stopped
-    state, places = store.state_path(runs), random.Random(0)
-    content = state.read_bytes()
-    for _ in range(100):
-        damaged = bytearray(content)
-        damaged[places.randrange(len(content))] ^= 1 << places.randrange(8)
-        state.write_bytes(damaged)
-        with pytest.raises(DamagedFile, match="its seal is broken"):
-            store.state(runs)
-
-
-def test_a_state_that_is_too_large_is_not_read(stopped):
-    runs, store = stopped
-    with store.state_path(runs).open("r+b") as file:
-        file.truncate(1 << 40)
-    assert_refused(runs, store, r"has 1,099,511,627,776 bytes, and at most 34,359,738,368 are read")
-
-
-def test_another_training_s_state_is_not_taken(stopped, begun):
-    runs, store = stopped
-    other_runs, other = next(pair for pair in begun if pair[0] != runs)
-    store.state_path(runs).write_bytes(other.state_path(other_runs).read_bytes())
-    assert_refused(runs, store, "it belongs to other runs than the folder's name says")
-
-
-def test_a_state_that_was_not_sealed_is_named(stopped):
-    runs, store = stopped
-    sealed = store.state_path(runs)
-    sealed.with_name("state.safetensors").write_bytes(sealed.read_bytes()[32:])
-    sealed.unlink()
-    assert_refused(
-        runs,
-        store,
-        r"state.safetensors cannot be used \(it was written by an older version of lengthgen, which did not seal it\)",
-    )
 
 
 @pytest.mark.parametrize("metadata", [{}, {"runs": "[]", "epoch": "2", "progress": "{}"}, {"runs": "3"}, None, "other"])
@@ -464,26 +388,6 @@ def test_a_run_that_is_measured_nowhere_is_not_trained(small_run, tmp_path):
     with pytest.raises(ProfileError, match="has no checkpoint to measure"):
         train([run], store)
     assert store.contents() == []
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"alone": 1.0, "together": 2.0}', b"[" * 200_000])
-def test_a_damaged_probe_is_made_again_and_reported(small_run, tmp_path, monkeypatch, capsys, content):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(
-        "lengthgen.empirical.experiment.cost._seconds_of_step", lambda ensemble: float(len(ensemble.runs))
-    )
-    runs = [small_run(seed=seed) for seed in range(2)]
-    setup = Setup.of(runs[0], "cpu")
-    seconds = seconds_of_step(runs, setup, CPU)
-    assert seconds == {"alone": 1.0, "together": 2.0}
-    [path] = tmp_path.rglob("*.json")
-    stored_probe = path.read_bytes()
-    path.write_bytes(content)
-    assert seconds_of_step(runs, setup, CPU) == seconds
-    assert capsys.readouterr().err == f"{path} was damaged and is made again\n"
-    assert path.read_bytes() == stored_probe
-    assert seconds_of_step(runs, setup, CPU) == seconds
-    assert capsys.readouterr().err == ""
 
 
 def test_a_checkpoint_of_another_model_is_named(small_run, tmp_path):

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from lengthgen.empirical.encodings import relations
-from lengthgen.empirical.experiment import train as train_module
 from lengthgen.empirical.experiment.evaluation import load_trained
 from lengthgen.empirical.experiment.store import RunStore
 from lengthgen.empirical.experiment.train import train
@@ -87,8 +86,7 @@ def test_what_is_computed_on_a_gpu_compiles_as_one_graph(shallow, monkeypatch):
 
 @compiler
 @pytest.mark.usefixtures("like_training")
-def test_an_interrupted_compiled_ensemble_ends_with_the_bits_of_an_uninterrupted_one(shallow, tmp_path, monkeypatch):
-    monkeypatch.setattr(train_module, "seconds_of_step", lambda *_: {"together": 1.0, "alone": 1.0})
+def test_an_interrupted_compiled_ensemble_ends_with_the_bits_of_an_uninterrupted_one(shallow, tmp_path):
     runs = [shallow(seed, evaluate_every=2) for seed in (0, 1)]
     store = train_with_and_without_a_break(runs, tmp_path, COMPILED)
     for run in runs:

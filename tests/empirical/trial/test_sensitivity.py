@@ -1,7 +1,5 @@
 """Sensitivity to one choice at a time, on evidence whose answer to each choice is known."""
 
-import json
-
 import pytest
 
 from lengthgen.empirical.trial.trial import sensitivity
@@ -81,8 +79,3 @@ def test_another_size_is_compared_cell_by_cell_where_the_main_size_has_it(entrie
         "solid/f/e/large": {"observed": (True, False), "verdict": ("consistent", "refuted")}
     }
     assert entries["size", "large"]["rules"]["coverage"]["table"]["yes_no"] == 2
-
-
-def test_it_is_plain_data(entries):
-    for entry in entries.values():
-        assert json.loads(json.dumps(entry, allow_nan=False)) == entry

@@ -1,1 +1,0 @@
-"""The court: theories of length generalization judged by the same results, published ones or runs of our own."""

@@ -1,1 +1,0 @@
-"""Extrapolation in text: byte-level language models trained at one length and tested at longer ones."""

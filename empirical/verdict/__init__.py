@@ -1,1 +1,0 @@
-"""Verdicts on predictions: answers that are frozen first, seeds that derive from them, and judgement of the runs."""
