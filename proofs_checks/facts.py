@@ -27,8 +27,6 @@ Side: TypeAlias = Value | Callable[[], Value]
 """A side of an identity, or a function that builds it and is called with sympy's evaluation switched off."""
 Formula: TypeAlias = Callable[..., Value]
 """Part of a statement that falsifiers replace: a function of expressions."""
-Path: TypeAlias = Callable[[sp.Expr, sp.Expr], sp.Expr]
-"""(position of the key, position of the query) -> sum or product along the path between them."""
 _BITS = 128
 
 
@@ -220,7 +218,7 @@ def last_term(what: str, path: sp.Expr, extended: sp.Expr) -> sp.Expr:
         return _term(path, extended_upper)
 
 
-def next_term(what: str, path: Path, key: sp.Expr, query: sp.Expr) -> sp.Expr:
+def next_term(what: str, path: Formula, key: sp.Expr, query: sp.Expr) -> sp.Expr:
     """Return the term by which the path from the key to the next query is longer; raises as `last_term` does."""
     return last_term(what, path(key, query), path(key, query + 1))
 
