@@ -144,12 +144,9 @@ def _spread_inputs(trace: Trace, steps: Sequence[int], count: int, mode: str) ->
     every = np.arange(trace.tokens.shape[1])
     if mode == "typed":
         return every
-    spread = {
-        int(inputs[place])
-        for inputs in (every[trace.inputs_at(step)] for step in steps)
-        for place in np.linspace(0, len(inputs) - 1, min(count, len(inputs))).astype(np.intp)
-    }
-    return np.array(sorted(spread), dtype=np.intp)
+    having = [every[trace.inputs_at(step)] for step in steps]
+    spread = [each[np.linspace(0, len(each) - 1, min(count, len(each))).astype(np.intp)] for each in having]
+    return np.unique(np.concatenate(spread))
 
 
 def _restricted(trace: Trace, columns: NDArray[np.intp]) -> Trace:
@@ -198,8 +195,6 @@ def _entries(circuit: Circuit, operator: int) -> dict[str, str]:
     """Return the table of an operator as text: argument symbols -> symbol."""
     table, alphabet = circuit.operators[operator], circuit.task.alphabet
     slots = next(len(w.arguments) for steps in circuit.wirings.values() for w in steps if w.operator == operator)
-    entries = {}
-    for key in np.flatnonzero(table != UNDEFINED).tolist():
-        digits = [key // len(alphabet) ** place % len(alphabet) for place in reversed(range(slots))]
-        entries[circuit.task.text(digits)] = alphabet[table[key]]
-    return entries
+    keys = np.flatnonzero(table != UNDEFINED)
+    digits = keys[:, None] // len(alphabet) ** np.arange(slots)[::-1] % len(alphabet)
+    return {circuit.task.text(key): alphabet[table[n]] for key, n in zip(digits, keys, strict=True)}

@@ -248,12 +248,9 @@ def _result(rounds: Rounds, last: Sequence[Trace], largest: int, clock: Clock) -
 
 
 def _bounds(rounds: Rounds, reference_bound: Mapping[int, float]) -> dict[int, tuple[float, float]]:
-    """Return the bounds of the search, cut by the reference circuit's upper bounds.
-
-    A lower bound holds at all later scales.
-    """
-    stuck = rounds.last.stuck
+    """Return the bounds of the search, cut by the reference circuit's upper bounds. Lower ones hold at later scales."""
     bounds: dict[int, tuple[float, float]] = {}
+    stuck = rounds.last.stuck
     lower: float = 1
     for scale, reference in reference_bound.items():
         if stuck and scale >= stuck[0]:
@@ -270,9 +267,8 @@ def _status(bounds: Mapping[int, tuple[float, float]], reference_bound: Mapping[
     if any(low != high for low, high in bounds.values()):
         return "bounds"
     sampled = [scale for scale, (low, _) in bounds.items() if scale >= sampled_from and not math.isinf(low)]
-    if not sampled:
-        return "exact"
-    return "reference" if all(bounds[scale][0] == reference_bound[scale] for scale in sampled) else "sampled"
+    met = all(bounds[scale][0] == reference_bound[scale] for scale in sampled)
+    return "exact" if not sampled else "reference" if met else "sampled"
 
 
 def _coverage_scale(circuit: Circuit, traces: Sequence[Trace]) -> int | None:

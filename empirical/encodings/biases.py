@@ -61,8 +61,7 @@ class _Kerple(PairBias):
 
     Initial values and bounds are those of the released classes.  As there, each call first moves a parameter that a
     training step left outside back to its bound.  (A clamp in the formula would leave it there, because its gradient
-    would be zero.)  They give a key after the query the distance 0; here the kernel is symmetric, as in the paper.  The
-    causal mask hides the difference.
+    would be zero.)
     """
 
     def __init__(self, *, heads: int) -> None:
@@ -127,10 +126,6 @@ class BAM(PairBias):
     Parameters, float32 [H], shared by all layers: `log_scale` a, which starts at the logarithm of ALiBi's slopes, and
     `exponent` b, which starts at 1 and has any sign.  With the option `location` also `shift` t, mu = e^t - e^-t, which
     starts at 0; without it mu = 0.
-
-    The snapshots of the released code (ArthurSBianchessi/BAM) differ.  In the first ones all layers share a prior that
-    starts as ALiBi, as here; with SSMax its scale is inside the power, and the prior is not multiplied.  In the last
-    ones each layer has its own, which starts as NoPE, and SSMax multiplies the prior as well as the content, as here.
 
     A bias below the least number of its dtype is that number: the first query has one key, and -inf would make it NaN.
     In float32 gradients are finite for b >= -7 and a <= 0; below, those at distance 0 overflow.
@@ -233,11 +228,8 @@ class T5(PairBias):
 class FIRE(Bias):
     """f_h(psi(|j - i|) / psi(max(j + 1, L))), psi(x) = log(|c| x + 1), with separate f, c and L in every layer.
 
-    f is a ReLU network 1 -> 32 -> H; a factor of L is learned.  The paper counts positions from 1, hence j + 1.  Its
-    listing counts from 0 and adds 1e-6 to the denominator.  Here the denominator is positive for every c but 0, and
-    nothing is added (initially this would change the fraction by less than 3e-7 of itself).
-
-    Parameters of each layer, float32: c [], the factor of L [], and weights and biases of f.
+    f is a ReLU network 1 -> 32 -> H; the paper counts positions from 1, hence j + 1.  The denominator is positive for
+    every c but 0.  Parameters of each layer, float32: c [], a factor of L [], and weights and biases of f.
     """
 
     def __init__(self, *, heads: int, layers: int, rate: float = 0.1, threshold: float = 512.0) -> None:

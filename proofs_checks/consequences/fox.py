@@ -9,11 +9,10 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from lengthgen.proofs_checks.claim import Strength
-from lengthgen.proofs_checks.facts import Formula, combine, empty_value, last_term, next_term, same_by_sympy
+from lengthgen.proofs_checks.facts import Formula, ball, combine, empty_value, last_term, next_term, same_by_sympy
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, refute
-from lengthgen.proofs_checks.papers.fox import BITS, OVER_PATHS, SOURCE, along_path, i, j, one_gate, path_gate, sigmoid
+from lengthgen.proofs_checks.papers.fox import OVER_PATHS, SOURCE, along_path, i, j, one_gate, path_gate, sigmoid
 from lengthgen.theory.encodings import paths
-from lengthgen.theory.zero.enclosure import enclose
 from lengthgen.theory.zero.sympy_engine import Undecided
 
 CLAIMS = PaperClaims(SOURCE)
@@ -51,7 +50,7 @@ def near_nope(bound: Formula = lambda x: x) -> Facts:
     signs = [coefficient < 0 for part in sp.fraction(slope) for coefficient in sp.Poly(part, x).coeffs()]
     if room.subs(x, 0) != 0 or any(signs):
         raise Undecided(f"the sign of {slope} for x > 0 is not read off its coefficients")
-    at_twenty: Any = enclose(-paths.fox_log_gate(sp.Integer(20)), bits=BITS)
+    at_twenty = ball(-paths.fox_log_gate(sp.Integer(20)))
     rounded = np.float32(1 / (1 + np.exp(-20.0)))
     yield f"x = e^-z: bound - log(1 + x) is 0 at x = 0 and its derivative {slope} >= 0"
     yield f"-log sigma(20) = {at_twenty.str(6, radius=False)}; float32 rounds sigma(20) to {rounded}"

@@ -16,14 +16,6 @@ from lengthgen.theory.encodings import hope, rotary
 CLAIMS = PaperClaims(SOURCE)
 
 
-def _share(ratio: sp.Rational) -> Any:
-    """Ball for (1 + 4/pi^2 (chi_2(r) - log r artanh r))/4, where chi_2(r) is the sum of r^n / n^2 over odd n."""
-    with flint.ctx.workprec(100):
-        r = ball(ratio)
-        chi = (r.polylog(2) - (-r).polylog(2)) / 2
-        return (1 + 4 / flint.arb.pi() ** 2 * (chi - r.log() * r.atanh())) / 4
-
-
 @CLAIMS.claim(
     "hope-4-gaussian",
     "monotone decay of attention",
@@ -57,18 +49,16 @@ def gaussian_share(
     primitive = sp.log((1 + s**2) / (s**2 + t**2)) / (2 * (t**2 - 1))
     yield "margins of k = (1, 0): P", lambda: hope.falling_margins((x, y), (1, 0), **law)[0], x + y
     yield "margins of k = (1, 0): slow P + fast N", lambda: plain[1], lambda: slow * (x + y) + fast * (x - y)
-    yield (
-        "d/ds log((1 + s^2)/(s^2 + t^2)) / (2 (t^2 - 1)) = s/((1 + s^2)(s^2 + t^2))",
-        lambda: derivative(primitive, s),
-        lambda: s / ((1 + s**2) * (s**2 + t**2)),
-    )
+    integrand = "d/ds log((1 + s^2)/(s^2 + t^2)) / (2 (t^2 - 1)) = s/((1 + s^2)(s^2 + t^2))"
+    yield integrand, lambda: derivative(primitive, s), lambda: s / ((1 + s**2) * (s**2 + t**2))
     yield "so the density of |N/P| is 4/pi^2 log t/(t^2 - 1), and c = 4/pi^2 (chi_2(r) - log r artanh r):"
-    yield (
-        "its derivative, as d chi_2/dr = artanh(r)/r and d artanh/dr = 1/(1 - r^2); both vanish at r = 0",
-        lambda: artanh_r / r - (artanh_r / r + log_r / (1 - r**2)),
-        lambda: log_r / (r**2 - 1),
-    )
-    enclosed, what = _share(ratio), f"share at theta = {theta}, theta' = {damping}, r = {ratio}"
+    slope_of_share = "its derivative, as d chi_2/dr = artanh(r)/r and d artanh/dr = 1/(1 - r^2); both vanish at r = 0"
+    yield slope_of_share, lambda: artanh_r / r - (artanh_r / r + log_r / (1 - r**2)), lambda: log_r / (r**2 - 1)
+    with flint.ctx.workprec(100):  # chi_2(r) is the sum of r^n / n^2 over odd n
+        at = ball(ratio)
+        chi = (at.polylog(2) - (-at).polylog(2)) / 2
+        enclosed = (1 + 4 / flint.arb.pi() ** 2 * (chi - at.log() * at.atanh())) / 4
+    what = f"share at theta = {theta}, theta' = {damping}, r = {ratio}"
     within = ball(share[0]) < enclosed < ball(share[1])
     refute(not within, f"{what}: {enclosed.str(6)} is not between {share[0]} and {share[1]}")
     yield f"{what}: {enclosed.str(10)}"

@@ -16,8 +16,9 @@ import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source, Strength
 from lengthgen.proofs_checks.facts import Formula, ball, derivative, require_equal, same_by_sympy
+from lengthgen.proofs_checks.formulas import alibi
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, refute
-from lengthgen.theory.encodings import biases, hope, rotary
+from lengthgen.theory.encodings import hope, rotary
 from lengthgen.theory.zero.enclosure import enclose
 from lengthgen.theory.zero.sympy_engine import Undecided
 
@@ -96,11 +97,8 @@ def relative_law(key_action: Formula = _key_action, direction: int = 1) -> Facts
         lambda: hope.HOPE.score(query, key, query_position=i + D, key_position=i),
         lambda: hope.score(query, key, offset=D, **own),
     )
-    yield (
-        "score = (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta)))/2",
-        stated,
-        lambda: hope.light_cone_score(query, key, offset=offset, **law),
-    )
+    channels = "score = (P e^(-D (theta' - theta)) + N e^(-D (theta' + theta)))/2"
+    yield channels, stated, lambda: hope.light_cone_score(query, key, offset=offset, **law)
 
 
 @CLAIMS.claim(
@@ -240,7 +238,7 @@ def content_of_five(offset: sp.Expr) -> sp.Expr:
 
 def alibi_of_five(offset: sp.Expr) -> sp.Expr:
     """ALiBi's logit for the same content, with the slope 0.05."""
-    return 5 + biases.alibi_bias(sp.Rational(1, 20), query_position=offset, key_position=sp.Integer(0))
+    return 5 + alibi(offset, sp.Rational(1, 20))
 
 
 @cache
@@ -449,11 +447,8 @@ def peak(query: Pair = QUERY, key: Formula = hope.peaked_key) -> Facts:
     yield "N = -(theta' - theta) e^(2 r theta), which is negative", lambda: channels()[1], at_peak
     derived = "d score/dD = -e^(-D slow)/2 fast slow (1 - e^(2 theta (r - D)))"
     yield derived, slope, lambda: -sp.exp(-D * slow) / 2 * bracket
-    yield (
-        "second margin = (theta'^2 - theta^2)(1 - e^(2 r theta)) < 0 for r > 0: not monotone",
-        lambda: margins[1],
-        lambda: slow * fast * (1 - sp.exp(2 * r * THETA)),
-    )
+    not_monotone = "second margin = (theta'^2 - theta^2)(1 - e^(2 r theta)) < 0 for r > 0: not monotone"
+    yield not_monotone, lambda: margins[1], lambda: slow * fast * (1 - sp.exp(2 * r * THETA))
 
 
 def relative(position: int, offset: int, dtype: type[np.floating[Any]]) -> float:

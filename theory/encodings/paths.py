@@ -253,9 +253,7 @@ CABLE = Encoding(
 The text of its third version sums ReLU of a linear map without offset, and multiplies by a gate of the query
 (`CABLE_GATED`), by 1 (`CABLE_UNGATED`), or takes a logarithm (`CABLE_LOGARITHMIC`, K-Cable).  Equation 7 of that text
 prints the opposite sign (claim cable-2).  For keys after the query the paper gives no sign.  The released attention
-(src/Cable.py) does not divide scores by sqrt(d); here they are divided, as in all encodings, so keys sqrt(d) times as
-large give the released weights.  An older file (Cable.py) divides by the root of the model's width and does not run as
-it is.
+does not divide scores by sqrt(d); here they are divided, as in all encodings.
 """
 
 CABLE_UNGATED = replace(

@@ -16,7 +16,6 @@ from lengthgen.proofs_checks.facts import (
     last_term,
     next_term,
     product,
-    require_equal,
     same_by_sympy,
 )
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
@@ -265,16 +264,6 @@ def _last_twice(features: Formula, share: sp.Rational) -> Formula:
     return split
 
 
-def _encoded() -> str:
-    """Fact that the encoding in `theory` adds this bias."""
-    j, i = sp.symbols("j i", integer=True)
-    of_query, of_key = sp.symbols("lambda_q lambda_k", positive=True)
-    gates = {grape.QUERY_GATES[j]: of_query, grape.KEY_GATES[i]: of_key}
-    score = grape.GATED.score(query_position=j, key_position=i).xreplace(gates)
-    stated = -grape.GRAPE_SLOPE * (j - i) * (of_query + of_key)
-    return require_equal("the encoding adds this bias", score, lambda: QUERY.dot(KEY) + stated)
-
-
 def _rank_of_example(by_query: int, by_key: int) -> int:
     """Rank of the bias at positions 0, 1, .. with gates 1, 4, 9, ... of queries and 1, 8, 27, ... of keys."""
 
@@ -340,8 +329,12 @@ def streaming_features(
     j, i, query_gate, key_gate = sp.symbols("j i lambda_q lambda_k", positive=True)
     of_query, of_key = query(j, query_gate), key(i, key_gate)
     bias = _gated(j, i, query_gate, key_gate)
+    at_query, at_key = sp.symbols("j i", integer=True)
+    gates = {grape.QUERY_GATES[at_query]: query_gate, grape.KEY_GATES[at_key]: key_gate}
+    score = grape.GATED.score(query_position=at_query, key_position=at_key).xreplace(gates)
+    stated = -grape.GRAPE_SLOPE * (at_query - at_key) * (query_gate + key_gate)
     yield "bias = (query features).(key features)", lambda: of_query.dot(of_key), bias
-    yield _encoded()
+    yield "the encoding adds this bias", score, lambda: QUERY.dot(KEY) + stated
     for variant, (by_query, by_key) in VARIANTS.items():
         pairs = zip(query(j, by_query * query_gate), key(i, by_key * key_gate), strict=True)
         features = sum(1 for query_feature, key_feature in pairs if query_feature * key_feature != 0)
@@ -388,11 +381,8 @@ def homogeneous_slope(slope: Formula = lambda along: along) -> Facts:
     bend = sp.exp(paths.softplus(z) + paths.softplus(-z)) / 4
     yield "A^2 = 0", product(A, A), sp.zeros(3, 3)
     yield "added to q.k + 1: (j - i) omega u.k", added, lambda: (j - i) * rate * slope(u.dot(k))
-    yield (
-        "any generator, lifts affine in the content: the slope's second difference in k",
-        lambda: before - 2 * here + after,
-        sp.Integer(0),
-    )
+    affine = "any generator, lifts affine in the content: the slope's second difference in k"
+    yield affine, lambda: before - 2 * here + after, sp.Integer(0)
     yield "that of softplus at 0 is log(cosh(z/2)^2), not 0", bend, lambda: (2 + sp.exp(z) + sp.exp(-z)) / 4
     yield (
         "so a slope that is softplus of the content, positive for all of it, comes from no such generator, in any "
