@@ -6,8 +6,7 @@ from math import lcm
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source
-from lengthgen.proofs_checks.facts import same_by_sympy, sign
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, same_by_sympy, sign
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.sinusoidal import PLANES, SOURCE
 from lengthgen.theory.encodings import absolute, rotary

@@ -7,8 +7,8 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Strength
-from lengthgen.proofs_checks.facts import require_equal, same_by_sympy, sign
-from lengthgen.proofs_checks.formulas import Formula, bias_of
+from lengthgen.proofs_checks.facts import Formula, require_equal, same_by_sympy, sign
+from lengthgen.proofs_checks.formulas import bias_of
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers import fire
 from lengthgen.proofs_checks.papers.fire import FARTHEST, psi, published, require_positive, require_same

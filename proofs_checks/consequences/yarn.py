@@ -5,8 +5,7 @@ from typing import Any
 
 import sympy as sp
 
-from lengthgen.proofs_checks.facts import ball, short
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, ball, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers import yarn
 from lengthgen.proofs_checks.papers.interpolation import BASE

@@ -6,8 +6,8 @@ from itertools import product
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source
-from lengthgen.proofs_checks.facts import ball, same_by_sympy, sign
-from lengthgen.proofs_checks.formulas import Formula, alibi
+from lengthgen.proofs_checks.facts import Formula, ball, same_by_sympy, sign
+from lengthgen.proofs_checks.formulas import alibi
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import biases
 from lengthgen.theory.encodings.biases import ALIBI_SLOPE

@@ -13,8 +13,7 @@ import numpy as np
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source, Strength
-from lengthgen.proofs_checks.facts import ball, derivative, same_by_sympy, short
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, ball, derivative, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import rotary
 from lengthgen.theory.encodings.encoding import KEY, QUERY

@@ -6,8 +6,7 @@ from itertools import product
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source
-from lengthgen.proofs_checks.facts import derivative, empty_value, is_zero, last_term, sign
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, derivative, empty_value, is_zero, last_term, sign
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import rotary
 

@@ -9,8 +9,7 @@ from itertools import product
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Source, Strength
-from lengthgen.proofs_checks.facts import same_by_sympy
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, same_by_sympy
 from lengthgen.proofs_checks.paper import Facts, PaperClaims, refute
 from lengthgen.theory.encodings import biases, seqpe
 from lengthgen.theory.encodings.encoding import WIDTH

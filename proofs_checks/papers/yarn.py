@@ -5,8 +5,7 @@ from typing import Any
 import sympy as sp
 
 from lengthgen.proofs_checks.claim import Refuted, Source, Strength
-from lengthgen.proofs_checks.facts import ball, same_by_sympy, short
-from lengthgen.proofs_checks.formulas import Formula
+from lengthgen.proofs_checks.facts import Formula, ball, same_by_sympy, short
 from lengthgen.proofs_checks.paper import Assumption, Facts, PaperClaims, refute
 from lengthgen.proofs_checks.papers.interpolation import BASE
 from lengthgen.theory.encodings import rotary
