@@ -1,4 +1,4 @@
-"""Operations on tensors that several encodings share: blocks of queries, picking by products, and orders of positions.
+"""Tensors that several encodings share: blocks of queries, picking by products, frequencies, orders of positions.
 
 Shapes: B batch, L length.
 """
@@ -43,6 +43,12 @@ def takes_products(tensor: Tensor, count: int) -> bool:
 def one_hot(indices: Tensor, count: int, dtype: torch.dtype) -> Tensor:
     """1 at each index, else 0: int64 [...] -> [..., count]."""
     return (indices[..., None] == torch.arange(count, device=indices.device)).to(dtype)
+
+
+def rope_frequencies(head_dim: int, base: float) -> Tensor:
+    """Angle base^(-2l/C) by which each plane turns in one position step: float64 [C/2]."""
+    planes = torch.arange(head_dim // 2, dtype=torch.float64)
+    return base ** (-2 * planes / head_dim)
 
 
 def order_by_position(positions: Tensor, batch: int) -> tuple[Tensor, Tensor]:

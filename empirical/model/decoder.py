@@ -6,6 +6,7 @@ compute only the queries from some position on, if the logits of earlier positio
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -102,7 +103,7 @@ class Block(nn.Module):
         normed = self.attention_norm(x)
         qkv = self.qkv(normed).unflatten(-1, (3, self.heads, -1))
         q, k, v = qkv.permute(3, 0, 1, 4, 2, 5)  # each [M, B, H, L, C]
-        pairs = {"labels_BJI": labels, "distances_BJI": distances}
+        pairs: dict[str, Any] = {"labels_BJI": labels, "distances_BJI": distances}
         content = Content(layer=self.layer, x_BLD=normed, q_BHJC=q, k_BHIC=k, scales_B=scales_MB, **pairs)
         rotated_q, k = encoding.rotate(q, k, positions, content)
         first_attended = first if encoding.shared.takes_last_queries else 0
