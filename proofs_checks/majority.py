@@ -23,7 +23,6 @@ coincide by chance.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
 from typing import Literal
 
 from lengthgen.empirical.experiment.judge import ALPHA, tail
@@ -109,12 +108,10 @@ def at_least(p_values: Sequence[float], least: int) -> float:
 
     This is Fisher's combination of all p-values but the least - 1 smallest ones.
     """
-    from scipy.special import chdtrc  # slow to import, and only claims on runs need it
+    from scipy.stats import combine_pvalues  # slow to import, and only claims on runs need it
 
     largest = sorted(p_values)[least - 1 :]
-    if len(largest) < 2:
-        return largest[0] if largest else 1.0
-    return float(chdtrc(2 * len(largest), -2 * sum(map(log, largest))))
+    return float(combine_pvalues(largest, method="fisher").pvalue) if largest else 1.0
 
 
 def _describe(count: Count, trial: str, does: str) -> str:

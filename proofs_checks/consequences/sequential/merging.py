@@ -97,7 +97,6 @@ def multiplication_carry(base: int) -> Task:
         base=base,
         marks="*=",
         prompt=lambda n, digits: [*[digits] * n, "*", digits, "="],
-        generate=lambda x: [int(token) for token in place_by_place(np.array([x]).T)[:, 0]],
         vectorised=place_by_place,
     )
 

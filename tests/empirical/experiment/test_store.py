@@ -286,15 +286,6 @@ class TestRemoval:
         assert store.contents() == []
         assert not store.finished(run)
 
-    def test_runs_that_are_trained_together_are_removed_by_the_name_of_their_folder(self, small_run, tmp_path):
-        store, runs = RunStore(tmp_path), [small_run(seed=seed) for seed in range(2)]
-        store.note_progress(runs, 2)
-        [name] = store.removable()
-        assert name.startswith(f"{runs[0].group}-2-runs-")
-        store.remove(name)
-        assert store.contents() == []
-        assert store.removable() == []
-
     def test_a_damaged_note_is_removed_by_the_name_under_which_it_is_broken(self, small_run, tmp_path):
         store = RunStore(tmp_path)
         for runs in ([small_run()], [small_run("ape", seed=seed) for seed in range(2)]):

@@ -121,15 +121,6 @@ def test_a_cell_that_was_to_break_in_training_is_drawn(sources: Sources, earlies
     assert shaded == (earliest < 6) == ("Shaded: scales of training" in drawn.caption)
 
 
-def test_the_caption_says_which_median_breaks_and_what_was_not_tested(sources: Sources, draw: Draw) -> None:
-    assert (
-        "median over the runs that fit, where one that never fails is infinite" in draw(breaking_drawing, 7.0).caption
-    )
-    preregistration, _ = judged(sources, RANDOM_TASKS)
-    untested = f"Scales after {preregistration.testing.failures} failed ones in a row at 95% were not tested"
-    assert untested in draw(multiverse_drawing, 7.0).caption
-
-
 def test_every_universe_has_its_number(draw: Draw) -> None:
     drawn = draw(multiverse_drawing, 7.0)
     assert isinstance(drawn.shown, Figure)
