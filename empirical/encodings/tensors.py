@@ -66,11 +66,7 @@ def sample_positions(length: int, *, longest: int, generator: torch.Generator, c
     Source: Ruoss et al., arXiv 2305.16843, who count 1 .. M; here every position is one lower.  Training draws anew for
     each batch, and so does evaluation, with the same `longest`.
 
-    Args:
-        length: number of positions.
-        longest: number of positions to draw from.
-        generator: source of the draw.
-        consecutive: True to draw the first position alone, uniformly, and let the others follow (arXiv 2410.02140).
+    With `consecutive` the first position alone is drawn, uniformly, and the others follow (arXiv 2410.02140).
 
     Raises:
         ValueError: length is negative, or above longest.
