@@ -6,7 +6,7 @@ partial map from k tokens to one, such that every step's token is right on every
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -71,10 +71,17 @@ class Circuit(Brief):
                 trace holds a token outside the alphabet.
         """
         wirings = self._wirings_of(trace.scale, trace.steps)
-        tokens = np.empty((len(trace.steps), trace.tokens.shape[1]), dtype=np.uint8)
-        for block, block_tokens in self._blocks(trace):
+        symbols, tokens = len(self.task.alphabet), np.empty((len(wirings), trace.tokens.shape[1]), dtype=np.uint8)
+        for start in range(0, trace.tokens.shape[1], BLOCK):
+            block = trace.tokens[:, start : start + BLOCK]
+            largest = block[block != UNDEFINED].max() if self.task.end is not None else block.max()
+            if largest >= symbols:  # such a token would be read as another key
+                raise CircuitError(
+                    f"the trace of scale {trace.scale} holds token {largest}: '{self.task.name}' has the tokens "
+                    f"0..{symbols - 1}"
+                )
             for row, wiring in enumerate(wirings):
-                self._compute(wiring, block_tokens, tokens[row, block])
+                self._compute(wiring, block, tokens[row, start : start + BLOCK])
         tokens[trace.tokens[[wiring.position - 1 for wiring in wirings]] == UNDEFINED] = UNDEFINED
         return tokens
 
@@ -88,24 +95,12 @@ class Circuit(Brief):
         """
         inputs = 0
         for trace in traces:
-            wirings = self._wirings_of(trace.scale, trace.steps)
-            first: Wiring | None = None
-            prompt = ""
-            for _, block_tokens in self._blocks(trace):
-                tokens = np.empty(block_tokens.shape[1], dtype=np.uint8)
-                for row, wiring in enumerate(wirings):
-                    self._compute(wiring, block_tokens, tokens)
-                    right_tokens = block_tokens[wiring.position - 1]
-                    wrong = (tokens != right_tokens) & (right_tokens != UNDEFINED)
-                    if wrong.any():
-                        given = [position - 1 for position in trace.given]
-                        first, prompt = wiring, self.task.text(block_tokens[given, np.argmax(wrong)])
-                        wirings = wirings[:row]  # only an earlier step of a later block can still be the first
-                        break
-            if first is not None:
+            wrong = self.evaluate(trace) != trace.tokens[[position - 1 for position in trace.steps]]
+            if wrong.any():
+                step = int(np.argmax(wrong.any(axis=1)))
                 raise CircuitError(
-                    f"the circuit of '{self.task.name}' is wrong at scale {trace.scale}, "
-                    f"position {first.position}, prompt {prompt}"
+                    f"the circuit of '{self.task.name}' is wrong at scale {trace.scale}, position {trace.steps[step]}, "
+                    f"prompt {self.task.text(trace.prompts[np.argmax(wrong[step])])}"
                 )
             inputs += trace.tokens.shape[1]
         return inputs
@@ -250,22 +245,6 @@ class Circuit(Brief):
                     f"give at most {self.arity} arguments and a table of their size"
                 )
         return wirings
-
-    def _blocks(self, trace: Trace) -> Iterator[tuple[slice, Tokens]]:
-        """Yield the slice of inputs of each block, and their tokens, uint8 [length, inputs of the block]."""
-        symbols = len(self.task.alphabet)
-        for start in range(0, trace.tokens.shape[1], BLOCK):
-            block = slice(start, start + BLOCK)
-            block_tokens = trace.tokens[:, block]
-            largest = block_tokens.max()
-            if largest == UNDEFINED and self.task.end is not None:
-                largest = block_tokens[block_tokens != UNDEFINED].max()
-            if largest >= symbols:  # such a token would be read as another key
-                raise CircuitError(
-                    f"the trace of scale {trace.scale} holds token {largest}: "
-                    f"'{self.task.name}' has the tokens 0..{symbols - 1}"
-                )
-            yield block, block_tokens
 
     def _compute(self, wiring: Wiring, tokens: Tokens, out: Tokens) -> None:
         """Compute one step on the inputs of a block: tokens uint8 [positions, inputs] -> out, uint8 [inputs].
