@@ -8,7 +8,6 @@ partial table, which gains entries while steps are assigned to it.
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +86,7 @@ def table_of(trace: Trace, position: int, wiring: Sequence[int]) -> Table:
     codes = keys_of(tokens[[p - 1 for p in wiring]], trace.symbols) * trace.symbols + tokens[position - 1]
     # Counting is faster than sorting if there are few distinct codes.
     few = trace.symbols ** (len(wiring) + 1) <= len(codes)
-    return as_table(np.flatnonzero(np.bincount(codes)) if few else distinct(codes))
+    return as_table(np.flatnonzero(np.bincount(codes)) if few else np.unique(codes))
 
 
 def add_by_table(
@@ -124,7 +123,7 @@ def _tables_of_orders(
     """Yield wirings that order the same positions, each with its table."""
     members = np.array(sorted(set(orders[0])), dtype=np.int64)
     tokens = trace.tokens_at(position)
-    codes = distinct(keys_of(tokens[members - 1], trace.symbols) * trace.symbols + tokens[position - 1])
+    codes = np.unique(keys_of(tokens[members - 1], trace.symbols) * trace.symbols + tokens[position - 1])
     keys, values = codes // trace.symbols, codes % trace.symbols
     digits = keys // trace.symbols ** np.arange(len(members))[::-1, None] % trace.symbols
     places = trace.symbols ** np.arange(len(orders[0]))[::-1]
@@ -132,16 +131,6 @@ def _tables_of_orders(
         # The weight of a member in the key of an order: of all slots in which it stands.
         weights = (np.array(order) == members[:, None]) @ places
         yield order, as_table((weights @ digits) * trace.symbols + values)
-
-
-def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the distinct values, ascending.
-
-    Same as np.unique, which hashes numbers and is far slower if most of them differ (numpy 2.4).
-    """
-    ordered = np.sort(values)
-    unique: NDArray[Any] = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
-    return unique
 
 
 def as_table(bits: NDArray[np.int64]) -> Table:
