@@ -1,9 +1,4 @@
-"""Partial tables of the steps of a trace, through the wirings that determine them, and operators that serve them.
-
-The partial table of a step through a wiring maps the tokens at the wiring's positions to the step's token, on all
-inputs of the trace. An operator computes the step through the wiring iff it extends the table; an operator is itself a
-partial table, which gains entries while steps are assigned to it.
-"""
+"""Partial tables of the steps of a trace, through the wirings that determine them, and operators that serve them."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,9 +4,6 @@ Minimum circuits are not unique: an argument may be read at any position that ho
 the position of an argument relative to the step, for every scale at once. Among all wirings, those that need the
 fewest templates are taken, then those with the smallest offsets ([F], the tie-breaking rule of
 docs/theory/circuits.md).
-
-Steps are alike: templates that give a determining set of one step often give one of the next. A guess that determines
-a step answers whether anything does; only where all guesses fail are the step's determining sets searched.
 """
 
 import itertools
