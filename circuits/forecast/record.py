@@ -1,7 +1,4 @@
-"""Recorded cells: what the rules answered before training, and what the runs did that fitted their training scales.
-
-`cells.csv` ships with the package; `tools/forecast_cells.py` makes it from docs/results.
-"""
+"""Recorded cells, `cells.csv`, which `tools/forecast_cells.py` makes from docs/results."""
 
 import csv
 import hashlib
